@@ -15,10 +15,8 @@ from peerage.figures import score
 from peerage.render.html import breakable, coded
 from peerage.site.rendering import (
     environment,
-    escaped,
     inline,
     render,
-    sign,
 )
 from peerage.views.player import placed_in, stated
 
@@ -44,7 +42,6 @@ def test_what_a_template_writes_is_escaped_and_made_visible() -> None:
     assert written("{{ it }}", it=HOSTILE) == SHOWN
     assert written('<a title="{{ it }}">', it=HOSTILE) == f'<a title="{SHOWN}">'
     assert written("{{ it }}", it=Markup("<b>")) == "<b>", "our own markup stays as it is"
-    assert escaped(HOSTILE) == Markup(SHOWN)
 
 
 def test_a_name_that_is_not_there_is_an_error() -> None:
@@ -90,13 +87,6 @@ def test_the_policy_names_a_script_by_the_digest_of_its_bytes() -> None:
 )
 def test_a_score_is_written_as_it_is(value: float, shown: str) -> None:
     assert score(value) == shown
-
-
-@pytest.mark.parametrize(
-    ("value", "shown"), [(None, "–"), (0.0, "+0.00"), (1.234, "+1.23"), (-1.234, "−1.23")]
-)
-def test_a_difference_has_its_sign(value: float | None, shown: str) -> None:
-    assert sign(value) == shown
 
 
 def test_what_stands_between_backticks_in_a_note_is_code() -> None:
@@ -156,9 +146,7 @@ def test_a_long_name_may_be_broken_after_its_punctuation(name: str, shown: str) 
         ("0.5|percent", "50%"),
         ("0|time", "1970-01-01 00:00 UTC"),
         ("1.5|score", "1½"),
-        ("(-1)|sign", "−1.00"),
         ("percent(0.5)", "50%"),
-        ("sign(2)", "+2.00"),
         ("match_page(21)", "matches/21.html#m21"),
         ("player_page('ada')", "players/ada-fdee430d.html"),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import date, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -23,13 +23,14 @@ from peerage.blocks import (
     Rows,
     ScoreLine,
     Sentence,
+    Small,
     Task,
     ViewBlock,
     numbers,
     texts,
 )
 from peerage.engine.probed import probe_costs
-from peerage.figures import DASH, dollars, moment, rounded, whole
+from peerage.figures import DASH, dollars, moment, percent, rounded, signed, whole
 from peerage.games import installed, tracks_of
 from peerage.judging.corrections import CORRECTIONS
 from peerage.ledger.codec_requests import read_form, read_templates
@@ -46,6 +47,7 @@ from peerage.site import downloads, proofs
 from peerage.site.leaderboards import filters
 from peerage.site.reading import Site
 from peerage.site.rendering import View
+from peerage.tables.challenges import ChallengeRow
 from peerage.tables.corrected import CorrectedRow
 from peerage.tables.tracks import NAMES, Track
 from peerage.views.judges import judges
@@ -112,6 +114,12 @@ HEADS = (
     "The play head covers what was played, without times; the log root covers every entry of the ledger, "
     "with its time."
 )
+POOL = (
+    "The pool holds the challenges that were accepted; later matches ask them again. Difficulty is on the "
+    "scale of the players' skill (two-parameter logistic model, 0 in the middle), with its standard error; "
+    "discrimination says how sharply a challenge separates the skilled from the unskilled. Attempts by the "
+    "author are not counted. Answers stay sealed until a challenge is retired."
+)
 CHANGES = (
     "The log holds the settings of match 1, and each later change of rules, pairing, budget and players."
 )
@@ -140,23 +148,6 @@ TOO_LONG = (
 )
 
 
-class Posed(NamedTuple):
-    """A challenge as it was posed in match `number`.
-
-    `texts` are by stage; `authors` wrote them, empty for what was drawn or given; `approval` is the share of
-    the committee that approved, `drafts` how many were written. `results` tell what became of each
-    contestant.
-    """
-
-    number: int
-    topic: str
-    texts: dict[str, str]
-    authors: tuple[str, ...]
-    approval: float | None
-    drafts: int
-    results: tuple[tuple[str, str], ...]
-
-
 def games_page(site: Site) -> View:
     return View("view.html", "Games", {"blocks": [*_games(site)]}, "games.html")
 
@@ -171,12 +162,10 @@ def _games(site: Site) -> Iterator[ViewBlock]:
         voids = [f"{n:,}: {in_words(status)}" for status, n in sorted(counts.items()) if status != DONE]
         yield Heading(name)
         yield Sentence(spec.about if spec else "This game is not installed here.")
-        facts = [("Matches", matches, ""), ("Decided", decided, "")]
-        facts.append(("No result", matches - decided, "; ".join(voids)))
+        facts = [Fact("Matches", whole(matches)), Fact("Decided", whole(decided))]
+        facts.append(Fact("No result", whole(matches - decided), "; ".join(voids)))
         rated = ", ".join([NAMES[track] for track in rated_by(site, name)])
-        yield Facts(
-            [*[Fact(title, whole(n), about) for title, n, about in facts], Fact("Rated by", "", rated)]
-        )
+        yield Facts([*facts, Fact("Rated by", "", rated)])
         links = [Link("The table of this game", ("game", name))] if name in tables else []
         if spec and (original := spec.original) and decided:
             title = f"All matches as {original.file}"
@@ -189,15 +178,73 @@ def _games(site: Site) -> Iterator[ViewBlock]:
 
 
 def challenges_page(site: Site) -> View:
+    return View("view.html", "Challenges", {"blocks": [*_challenges(site)]}, "challenges.html")
+
+
+def _challenges(site: Site) -> Iterator[ViewBlock]:
+    yield Heading("Challenges", 1)
+    if site.stats.authors:
+        yield linked(next(part for part in parts(site.stats) if part.name == "authors"))
+    if pool := site.pool[: -POOLED - 1 : -1]:
+        yield Heading("The pool")
+        of = f" The newest {len(pool):,} of {len(site.pool):,}." if len(site.pool) > len(pool) else ""
+        yield Sentence(f"{POOL}{of}", "quiet")
+        yield Links([Link("All as CSV", ("file", "data/challenges.csv"))])
+        yield Rows(pool, _POOL, name="pool", anchor=lambda row: row.challenge_id)
+        yield from map(_pooled, pool)
     newest = map(posed, site.matches(max(1, site.number - NEWEST + 1), site.number))
-    values = {
-        "pool": site.pool[: -POOLED - 1 : -1],
-        "pooled": len(site.pool),
-        "newest": [one for one in newest if one is not None][::-1],
-        "authors": sorted(site.stats.authors, key=lambda one: -one.drafts),
-        "topics": site.board().topics,
-    }
-    return View("challenges.html", "Challenges", values)
+    shown = [one for one in newest if one is not None][::-1]
+    if shown or not pool:
+        yield Heading("Of the newest matches")
+    for one in shown:
+        yield from one
+    if not (shown or pool):
+        yield Sentence("None yet.")
+
+
+def _pooled(row: ChallengeRow) -> Fold:
+    """Return what is known of a challenge beside its line of the pool."""
+    about = [f"proof: {row.proof}"]
+    if row.discrimination is not None:
+        about.append(f"discrimination {row.discrimination:.2f} ± {row.discrimination_error:.2f}")
+    if row.own_solved is not None:
+        about.append(f"its author solved {percent(row.own_solved)}")
+    about += [f"{one.by}: {', '.join(filter(None, (one.verdict, one.reason)))}" for one in row.reviews]
+    for title, some in (
+        ("solved", [one for one in row.tried if one.solved]),
+        ("not solved", [one for one in row.tried if not one.solved]),
+    ):
+        names = [one.player + f" {one.solved} of {one.attempts} times" * (one.attempts > 1) for one in some]
+        about += [f"{title} by {', '.join(names)}"] * bool(names)
+    where = [Link(f"accepted in match {row.match:,}", ("match", str(row.match)))] if row.match else []
+    blocks = [Task(row.description), Sentence(" · ".join(about), "quiet"), *([Links(where)] if where else ())]
+    return Fold(f"`{row.challenge_id[:8]}` by {row.author_llm}", blocks)
+
+
+def _state(row: ChallengeRow) -> Iterator[Small]:
+    yield from (Small(flag, "bad") for flag in row.flags)
+    if row.reason:
+        yield Small(row.reason)
+
+
+def _answer(row: ChallengeRow) -> str:
+    return "sealed" if row.reference_answer is None else str(row.reference_answer)
+
+
+def _error(row: ChallengeRow) -> Iterator[Small]:
+    if row.difficulty is not None:
+        yield Small(f"± {row.difficulty_error:.2f}")
+
+
+_POOL = (
+    Column("challenge_id", "Challenge", lambda digest: digest[:8]),
+    *texts(author_llm="Author"),
+    Column("state", "State", small=_state),
+    Column("difficulty", "Difficulty", signed, number=True, small=_error),
+    *numbers(percent, solved="Solved"),
+    *numbers(whole, attempts="Attempts"),
+    Column("reference_answer", "Answer", number=True, value=_answer),
+)
 
 
 def judges_page(site: Site) -> View:
@@ -348,28 +395,30 @@ def rated_by(site: Site, game: str) -> tuple[Track, ...]:
     return tuple(dict.fromkeys([track for track in (*own, *site.tracks) if track in (*own, *EVERY_GAME)]))
 
 
-def posed(match: Match) -> Posed | None:
-    """The challenge of a match; None when none stood."""
+def posed(match: Match) -> list[ViewBlock] | None:
+    """Return the challenge of a match, who wrote it, and what became of contestants; None when none stood."""
     texts = tasks(match.blocks)
     if not texts:
         return None
     written = [block for block in match.blocks if isinstance(block, Task)]
     accepted = next((draft for draft in match.drafts if draft.accepted), None)
     lines = {block.label: block.why for block in match.blocks if isinstance(block, ScoreLine)}
-    return Posed(
-        match.number,
-        match.fixture.topic,
-        texts,
-        tuple(dict.fromkeys(match.players[label] for block in written for label in block.by)),
-        accepted.approval if accepted else None,
-        len(match.drafts),
-        tuple(
-            [
-                (seat.player, ": ".join(filter(None, (_result(match, seat.label), lines.get(seat.label)))))
-                for seat in match.contestants
-            ]
-        ),
-    )
+    authors = dict.fromkeys([match.players[label] for block in written for label in block.by])
+    by = f"by {' and '.join(authors)}" if authors else ""
+    if by and accepted and accepted.approval is not None:
+        by += f", approved by {percent(accepted.approval)} of the committee"
+    if by and len(match.drafts) > 1:
+        by += f", after {len(match.drafts)} drafts"
+    results = [
+        f"{seat.player}: {': '.join(filter(None, (_result(match, seat.label), lines.get(seat.label))))}"
+        for seat in match.contestants
+    ]
+    topic = f", {match.fixture.topic}" if match.fixture.topic else ""
+    return [
+        Heading(f"Match {match.number}{topic}", 3, ("match", str(match.number))),
+        *[Task(text) for text in texts.values()],
+        Sentence(" · ".join(filter(None, (by, *results))), "quiet"),
+    ]
 
 
 def _result(match: Match, label: str) -> str:

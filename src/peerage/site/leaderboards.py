@@ -170,7 +170,7 @@ def _blocks(site: Site, wanted: Filter, found: Board, verdict: Verdict) -> Itera
     if everything:
         data = f"data/leaderboard-{wanted.track}"
         picture = (
-            [Link("a picture to share", ("file", preview.PATH))] if (site.url or site.menu) and first else []
+            [Link("a picture to share", ("view", preview.PATH))] if (site.url or site.menu) and first else []
         )
         yield Links(
             [

@@ -14,10 +14,9 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from peerage.figures import (
-    DASH,
     chance,
     dollars,
     moment,
@@ -69,7 +68,6 @@ def environment() -> Environment:
         "match_page": match_page,
         "player_page": player_page,
         "percent": percent,
-        "sign": sign,
     }
     made.filters |= {
         "money": dollars,
@@ -79,7 +77,6 @@ def environment() -> Environment:
         "chance": chance,
         "score": score,
         "standing": placed_in,
-        "sign": sign,
         "wbr": lambda name: Markup(html.breakable(name)),
         "void": in_words,
     }
@@ -90,17 +87,7 @@ def _shown(value: object) -> object:
     return visible(value) if type(value) is str else value
 
 
-def escaped(text: str) -> Markup:
-    """Text as a template writes it."""
-    return escape(visible(text))
-
-
 def embedded(data: Mapping[str, Any]) -> Markup:
     """JSON to put into a page, which no text inside it can end or turn into markup."""
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
-
-
-def sign(value: float | None) -> str:
-    """A difference, with its sign."""
-    return DASH if value is None else f"{value:+.2f}".replace("-", "−")
