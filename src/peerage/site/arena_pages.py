@@ -216,8 +216,9 @@ def _pooled(row: ChallengeRow) -> Fold:
     ):
         names = [one.player + f" {one.solved} of {one.attempts} times" * (one.attempts > 1) for one in some]
         about += [f"{title} by {', '.join(names)}"] * bool(names)
-    where = [Link(f"accepted in match {row.match:,}", ("match", str(row.match)))] if row.match else []
-    blocks = [Task(row.description), Sentence(" · ".join(about), "quiet"), *([Links(where)] if where else ())]
+    where = Heading(f"Accepted in match {row.match:,}", 3, ("match", str(row.match)))
+    blocks: list[ViewBlock] = [where if row.match else Heading("Imported", 3), Task(row.description)]
+    blocks.append(Sentence(" · ".join(about), "quiet"))
     return Fold(f"`{row.challenge_id[:8]}` by {row.author_llm}", blocks)
 
 
