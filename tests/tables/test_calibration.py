@@ -72,7 +72,7 @@ def test_it_is_in_statistics_and_on_players_pages(tmp_path: Path) -> None:
     build_folder(tmp_path, tmp_path / "site")
     players = [path.read_text() for path in (tmp_path / "site" / "players").glob("house-*.html")]
     assert players
-    assert all("Brier score" in text for text in players)
+    assert all("Brier" in text for text in players)
 
 
 def test_where_nobody_forecasts_nothing_of_it_is_shown(tmp_path: Path) -> None:
@@ -80,4 +80,4 @@ def test_where_nobody_forecasts_nothing_of_it_is_shown(tmp_path: Path) -> None:
     where = arena(tmp_path, "fact-check", "{seats: 2, statements: 10}")
     assert "Brier" not in cli.invoke(app, ["stats", *where]).output
     build_folder(tmp_path, tmp_path / "site")
-    assert not any("Brier score" in path.read_text() for path in (tmp_path / "site" / "players").glob("*"))
+    assert not any("Brier" in path.read_text() for path in (tmp_path / "site" / "players").glob("*"))

@@ -53,7 +53,7 @@ from peerage.tables.tracks import NAMES, Track
 from peerage.views.judges import judges
 from peerage.views.match import tasks
 from peerage.views.player import settings
-from peerage.views.stats import linked, parts
+from peerage.views.stats import billed, costs, hosted, kinds, linked, parts
 
 NEWEST = 60
 """Challenges of so many of the newest matches are shown."""
@@ -301,8 +301,8 @@ def _costs(site: Site) -> Iterator[ViewBlock]:
         "judges vote at random, players seem alike, and as many matches bring fewer bits.",
         "quiet",
     )
-    tables = {part.name: part for part in parts(found)}
-    yield from (linked(tables[name]) for name in ("costs", "kinds", "hosted", "players") if tables[name].rows)
+    tables = [costs(found), kinds(found), hosted(found), billed(found)]
+    yield from (linked(table) for table in tables if table.rows)
 
 
 def method_page(site: Site) -> View:

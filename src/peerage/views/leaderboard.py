@@ -131,7 +131,12 @@ def _ratings(found: Board, number: Callable[[float | None], str]) -> Iterator[Co
     key, title = ("mu", "μ") if skill else ("rating", "Rating")
     if found.track == "overall":
         title = "Share of wins, %"
-    yield Column(key, title, number, number=True, order=lambda row: row.rank and getattr(row, key))
+
+    def rated(row: Row) -> float | None:
+        value: float | None = None if row.rank is None else getattr(row, key)
+        return value
+
+    yield Column(key, title, number, number=True, value=rated)
     if found.track == "points":
         yield Column("mu", "Mean", signed, number=True)
     yield Column(

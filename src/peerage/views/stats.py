@@ -434,18 +434,7 @@ def parts(found: Stats) -> list[Rows]:
             title="Matches that have not ended: their calls so far, in no other sum here",
             name="unfinished",
         ),
-        Rows(
-            found.hosted,
-            [
-                *texts(player="Player", host="Host"),
-                *numbers(whole, calls="Calls"),
-                *numbers(hundredths, hours="Hours"),
-                *numbers(dollars, billed_usd="Billed to calls", unused_usd="Start and idle"),
-            ],
-            title="On hosts: what players took of the hours held; what no call was billed is in no other sum "
-            "here",
-            name="hosted",
-        ),
+        hosted(found),
         costs(found),
         kinds(found),
     ]
@@ -480,6 +469,28 @@ def linked(part: Rows) -> Rows:
             for column in part.columns
         ],
     )
+
+
+def hosted(found: Stats) -> Rows:
+    """Return what players took of the hours for which hosts were held."""
+    columns = [
+        *texts(player="Player", host="Host"),
+        *numbers(whole, calls="Calls"),
+        *numbers(hundredths, hours="Hours"),
+        *numbers(dollars, billed_usd="Billed to calls", unused_usd="Start and idle"),
+    ]
+    about = "what players took of the hours held; what no call was billed is in no other sum here"
+    return Rows(found.hosted, columns, title=f"On hosts: {about}", name="hosted")
+
+
+def billed(found: Stats) -> Rows:
+    """Return what each player's calls came to."""
+    columns = [
+        *texts(player="Player"),
+        *numbers(whole, calls="Calls", input_tokens="Tokens in ~2", output_tokens="Tokens out ~2"),
+        *numbers(dollars, cost_usd="Billed", possibly_usd="Possibly ~1"),
+    ]
+    return Rows(found.players, columns, title="Calls in every role, and what they cost", name="players")
 
 
 def costs(found: Stats) -> Rows:
