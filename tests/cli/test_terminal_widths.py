@@ -151,7 +151,9 @@ def test_names_keep_most_of_their_letters_next_to_their_models(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_arena(tmp_path, [f"openrouter:{name}" for name in LONG])
-    for line in typed(["players", "--dir", str(tmp_path)], 60, monkeypatch).splitlines()[3:7]:
+    for line in (
+        typed(["players", "--dir", str(tmp_path)], 60, monkeypatch).partition("───\n")[2].splitlines()[:4]
+    ):
         player, model, *_ = re.split(r"\s{2,}", line.strip())
         assert min(len(player), len(model)) >= 20
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from peerage.blocks import Column, Rows, Small, Target, numbers
 from peerage.figures import chance, counted, dollars, interval, per_hundred, signed, spans, tenths, whole
 from peerage.tables.leaderboard import Board
@@ -149,7 +151,8 @@ def _ratings(found: Board, number: Callable[[float | None], str]) -> Iterator[Co
     )
     if skill:
         hint = "what one can be sure of: ranks follow it"
-        yield Column("rating", "μ - 3σ", number, number=True, hint=hint)
+        sure = Column("rating", "μ - 3σ", number, number=True, hint=hint)
+        yield replace(sure, value=lambda row: None if row.rank is None else row.rating)
         yield Column("sigma", "σ", number, number=True, spare=9, page=False)
 
 

@@ -46,7 +46,12 @@ def ratings(rows: Sequence[Row]) -> Rows:
     def middle(row: Row) -> str:
         return number_of(row.track)(row.mu if row.track == "trueskill" else row.rating)
 
+    def between(row: Row) -> str | None:
+        return interval(row.lower, row.upper, number_of(row.track))
+
     def about(row: Row) -> Iterator[Small]:
+        if ends := between(row):
+            yield Small(ends, narrow=True)
         if row.track == "trueskill":
             yield Small(f"of μ; μ - 3σ: {tenths(row.rating)}")
 
@@ -54,12 +59,7 @@ def ratings(rows: Sequence[Row]) -> Rows:
         Column("track", "Track", NAMES.__getitem__),
         *numbers(str, rank="Rank"),
         Column("rating", "Rating", number=True, value=middle, small=about),
-        Column(
-            "interval",
-            "95%",
-            number=True,
-            value=lambda row: interval(row.lower, row.upper, number_of(row.track)),
-        ),
+        Column("interval", "95%", number=True, spare=1, value=between),
     ]
     return Rows(rows, columns, name="ratings")
 
