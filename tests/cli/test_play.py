@@ -122,7 +122,7 @@ def test_a_run_says_what_is_known_of_what_it_was_to_find_out(demo: Path, tmp_pat
     shutil.copytree(demo, folder)
     said = peerage("run", "--until", "best known", "--max-matches", "25", "--dir", folder)
     assert "until best known, or until match 25" in said
-    assert "until best known: it is not known who is the best of" in said
+    assert "until best known: it is not proven yet who is the best of" in said
     assert "of 7 pairs told apart" in said
     first = json.loads(peerage("leaderboard", "--format", "json", "--dir", folder))[0]["player"]
     assert "did you mean 'best known'" in peerage("run", "--until", "best knwon", "--dir", folder, code=2)

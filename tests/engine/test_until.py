@@ -47,7 +47,7 @@ def test_the_limit_ends_a_run_whose_goal_is_not_reached(tmp_path: Path) -> None:
     assert report.until is not None
     assert not report.until.reached
     assert report.until.matches <= 8
-    assert "the order is not known of" in report.until.in_words
+    assert "the order is not proven yet of" in report.until.in_words
 
 
 class TakenBack(Known):

@@ -28,7 +28,7 @@ def known(goal: Goal, rounds: int, gap: float, *, games: int = 1, first: float =
 
 def test_nothing_is_known_before_anything_is_played() -> None:
     found = Known(Goal("top"), NAMES).state
-    assert found == State((0, 3), 0, "it is not known who is the best of ann, bob, cid and dan")
+    assert found == State((0, 3), 0, "it is not proven yet who is the best of ann, bob, cid and dan")
     assert not found.reached
     assert not known(Goal("order"), 3, 100).reached
 

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from peerage.figures import counted
 from peerage.ratings.history import Game, duels, games
 from peerage.ratings.kernels import Floats
 from peerage.ratings.strength.evidence import Evidence, of_duels, of_games
@@ -175,10 +176,10 @@ def _in_words(goal: Goal, order: Sequence[str], unknown: Sequence[tuple[str, str
         return f"{goal.player} is at place {at} of {len(order)}{within}"
     if goal.kind == "order":
         if not unknown:
-            return f"the order is known{within}"
+            return f"the order is proven{within}"
         named = ", ".join(f"{a} and {b}" for a, b in unknown[:3])
-        return f"the order is not known of {named}" + (
-            f" and {len(unknown) - 3} more pairs" * (len(unknown) > 3)
+        return f"the order is not proven yet of {named}" + (
+            f" and {counted(len(unknown) - 3, 'more pair')}" * (len(unknown) > 3)
         )
     if not unknown:
         first = order[: goal.places]
@@ -192,7 +193,7 @@ def _in_words(goal: Goal, order: Sequence[str], unknown: Sequence[tuple[str, str
         f"{_and(sure)} {'is' if len(sure) == 1 else 'are'} among the first {goal.places}; " if sure else ""
     )
     what = "the best" if goal.places == 1 else f"among the first {goal.places}"
-    return f"{begin}it is not known who is {what} of {_and(maybe)}"
+    return f"{begin}it is not proven yet who is {what} of {_and(maybe)}"
 
 
 def _and(names: Sequence[str]) -> str:
