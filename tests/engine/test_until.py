@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
 from tests.engine.arenas import head, ledger_of, paced, play, play_stopping_at, write_arena
 
+from peerage.arena import open_arena
+from peerage.cli.ending import ending
 from peerage.engine import runner
 from peerage.scheduling.goal import Known, State
 
@@ -39,6 +42,11 @@ def test_a_run_ends_at_the_same_match_at_any_concurrency_and_interruption(tmp_pa
     assert head(broken) == head(alone)
     again = play(alone, MOST)
     assert (again.reason, again.played) == ("known", 0)
+    # A budget that ends with the goal is no reason to go on.
+    with open_arena(alone) as arena:
+        said = [*ending(arena, replace(again, reason="budget", note="nothing is left"), [])]
+    assert said[0].startswith("done: ")
+    assert not any("to go on" in line for line in said)
 
 
 def test_the_limit_ends_a_run_whose_goal_is_not_reached(tmp_path: Path) -> None:

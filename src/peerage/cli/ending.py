@@ -40,7 +40,7 @@ def ending(
         case "interrupted":
             yield f"stopped: {counts}"
             yield "the same command goes on from here"
-        case "budget":
+        case "budget" if report.until is None or not report.until.reached:
             yield f"stopped by the budget: {report.note}"
             yield counts
             whose = "match" if "(match_budget" in report.note else "player"
