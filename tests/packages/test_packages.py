@@ -25,7 +25,7 @@ CASES = {
     "leaderboard --dir arena": "",
     "stats --dir arena": "",
     "match 1 --dir arena": "",
-    "judges --dir arena": "",
+    "stats --of judges --dir arena": "",
     "annotate --dir arena": "",
     "simulate --dir arena --matches 20 --arenas 2": "",
     "rejudge --dir arena --to again --judges house:0.8 --judges house:0.7 --max-matches 2 --yes": "",

@@ -114,7 +114,9 @@ def test_pages_move_while_somebody_plays(tab: Page, address: str, folder: Path, 
         newest = thread.submit(play, folder, DECIDED + 3, clients=hostile).result().settled
     expect(tab.locator(".pulse")).to_have_text(f"match {newest}", timeout=PATIENCE_MS)
     expect(tab.locator("#settled li").first).to_contain_text(str(newest), timeout=PATIENCE_MS)
-    expect(board.locator(".counted")).to_contain_text(f"{DECIDED + 3} decided", timeout=PATIENCE_MS)
+    expect(board.locator("main > p.quiet").first).to_contain_text(
+        f"{DECIDED + 3} decided", timeout=PATIENCE_MS
+    )
     assert board.locator("table.board tbody th").all_inner_texts() == names
     fresh = browser.new_page()
     fresh.goto(f"{address}index.html", timeout=PATIENCE_MS)

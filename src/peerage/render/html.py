@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from html import escape
+from itertools import groupby
 from typing import Any
 
 from peerage.blocks import (
@@ -99,7 +100,11 @@ class Html:
 
     def blocks(self, blocks: Iterable[ViewBlock], *, heads: bool = False) -> str:
         """Return blocks as markup; where they head a page, the first sentence of an answer is its title."""
-        return "".join([self._block(block, heads=heads) for block in blocks])
+        parts = []
+        for drawn, group in groupby(blocks, lambda block: isinstance(block, Figure)):
+            inside = "".join([self._block(block, heads=heads) for block in group])
+            parts.append(f'<div class="charts">\n{inside}</div>\n' if drawn else inside)
+        return "".join(parts)
 
     def _block(self, block: ViewBlock, *, heads: bool = False) -> str:
         match block:

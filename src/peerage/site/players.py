@@ -185,7 +185,16 @@ def _blocks(site: Site, name: str) -> Iterator[ViewBlock]:
 
 
 def _part(name: str, met: Record, cost: float | None = None, accuracy: str | None = None) -> Part:
-    return Part(name, met.matches, met.wins, met.draws, met.losses, met.rate, cost, accuracy)
+    return Part(
+        name=name,
+        matches=met.matches,
+        wins=met.wins,
+        draws=met.draws,
+        losses=met.losses,
+        rate=met.rate,
+        cost_per_match=cost,
+        accuracy=accuracy,
+    )
 
 
 def _charts(site: Site, name: str, marks: Sequence[tuple[int, str]]) -> Iterator[Figure]:

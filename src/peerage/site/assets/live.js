@@ -76,7 +76,7 @@
   // A match in play is replaced as a whole; of a table its rows are, so that its order and search stay, with
   // the verdict and the charts beside it, but for charts of which a table is open.
   const follows = document.querySelector("[data-follow]");
-  const parts = ["main > .lead", "main > .answer", "main > .counted", "main table.board tbody", "main > .outlook ul", "main > .charts"];
+  const parts = ["main > .lead", "main > .answer", "main > .decision", "main > p.quiet", "main table.board tbody", "main > .narrower ul", "main > .charts"];
   const renewed = follows ? ["main"] : document.querySelector("main table.board tbody") ? parts : [];
   const pause = follows ? 2000 : 5000;
   let due = 0, timer = null;
