@@ -180,6 +180,13 @@ def test_the_best_value_wins_most_for_the_money_of_those_that_come_near() -> Non
         "Best value for money: bob, which costs nothing; it wins about 1 in 3 matches against ada."
         in free.lines
     )
+    # Where answers are checked, most matches tie, and who is out wins enough of them all the same.
+    ratings = [1800, 1700, 1500, 1400]
+    rows = [
+        msgspec.structs.replace(row, accuracy=0.5)
+        for row in table(ratings, costs=[0.05, 0.0, 0.002, 0.001], matches=100)
+    ]
+    assert verdict(rows, 100, chances(ratings, 20)).value == "ada"
     assert found([1900, 1500], 100, costs=[0.05, 0.01]).value == "ada"
     near = found([1800, 1780, 1680], 100, 20, costs=[0.096, 0.062, 0.055])  # cid saves next to nothing
     assert near.value == "bob"

@@ -3,7 +3,7 @@ the pick costs. Terminal, pages, report and JSON say the same."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from math import log
 from typing import Literal, NamedTuple
 
@@ -202,7 +202,7 @@ def verdict(
     proven = _proven(pick.player, worse, len(ranked), tasks) if len(ranked) > 1 else ""
     against = {row.player: float(chances.wins[at, chances.of(row.player)]) for row in ranked if row != pick}
     beats = tuple([Chance(pick.player, name, one, in_words(one)) for name, one in against.items()])
-    value = _value(pick, ranked, against)
+    value = _value(pick, ranked, against, bins["out"])
     chance, gives_up = float(chances.best[at]), chances.gives_up(at)
     doubts = tuple(_doubts(pick, ranked, rows, flips))
     first = next(row for row in rows if row.rank is not None) if any(row.rank for row in rows) else pick
@@ -309,14 +309,21 @@ def _beaten(beats: Sequence[Chance], *, tied: bool) -> Iterator[str]:
         yield f"{it} wins {beats[0].words} against {beats[0].against}{', the next' * bool(last)}{last}."
 
 
-def _value(pick: Row, ranked: Sequence[Row], against: dict[str, float]) -> Row | None:
+def _value(pick: Row, ranked: Sequence[Row], against: dict[str, float], out: Collection[str]) -> Row | None:
     """Of those that win at least `FAIR` of their matches against the pick, and of the pick, who wins most for
-    the money."""
+    the money; where answers are checked, of those that are not out: most matches tie there."""
     costs = {row.cost_per_match for row in ranked}
     if None in costs or len(costs) < 2 or pick.matches < FEW:
         return None
     worthy = [
-        row for row in ranked if row is pick or (row.matches >= FEW and 1 - against[row.player] >= FAIR)
+        row
+        for row in ranked
+        if row is pick
+        or (
+            (row.accuracy is None or row.player not in out)
+            and row.matches >= FEW
+            and 1 - against[row.player] >= FAIR
+        )
     ]
     wins = {row.player: 1 - against.get(row.player, 0.5) for row in worthy}
     return min(worthy, key=lambda row: ((row.cost_per_match or 0.0) / wins[row.player], row is not pick))
