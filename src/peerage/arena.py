@@ -167,7 +167,7 @@ class Arena:
 
     @property
     def reading(self) -> Reading:
-        """What the ledger tells now: matches, sums, observations, each computed once when it is asked for."""
+        """Return what the ledger tells now: matches, sums, observations, each computed once when asked."""
         from peerage.reading.reading import Reading
 
         return Reading(self.settings, self.ledger)

@@ -1,4 +1,4 @@
-"""What people look at is made of: a few typed blocks, and the default that shows any game with them. Pure.
+"""A few typed blocks, of which views and matches are made, and the default that shows any game. Pure.
 
     def show(fixture, outcome, replies):
         yield Heading("The bids")
@@ -28,7 +28,7 @@ Tone: TypeAlias = Literal["", "good", "bad", "quiet"]
 Target: TypeAlias = tuple[
     Literal["player", "match", "game", "topic", "track", "task", "view", "file", "url"], str
 ]
-"""Where a link leads: a kind of thing, and which one. Each medium finds its own address for it, or none."""
+"""The target of a link: a kind of thing, and which one. Each medium finds its own address for it, or none."""
 Cell: TypeAlias = str | int | float | None
 
 
@@ -249,7 +249,7 @@ class Rows(Struct, frozen=True, tag="rows"):
 
 
 class Answer(Struct, frozen=True, gc=False, tag="answer"):
-    """What it comes to, in sentences, the answer first."""
+    """A conclusion in sentences, the answer first."""
 
     lines: Sequence[str]
 
@@ -297,14 +297,14 @@ class Facts(Struct, frozen=True, gc=False, tag="facts"):
 
 
 class Notes(Struct, frozen=True, gc=False, tag="notes"):
-    """What a reader must know, as a list of sentences; `names` are players, whose names stay as they are."""
+    """A list of sentences that a reader must know; `names` are players, whose names stay as they are."""
 
     lines: Sequence[str]
     names: Sequence[str] = ()
 
 
 class Links(Struct, frozen=True, gc=False, tag="links"):
-    """Where one may go from here; `title` says what they are, and folds them where it is not empty."""
+    """Links to other views; `title` says what they are, and folds them where it is not empty."""
 
     links: Sequence[Link]
     title: str = ""
@@ -353,7 +353,7 @@ class Met(NamedTuple):
 
 
 class Meeting(Struct, frozen=True, gc=False, tag="meeting"):
-    """Who met, the best score first; of more than two the place counts."""
+    """The contestants who met, the best score first; of more than two the place counts."""
 
     seats: Sequence[Met]
 
@@ -401,7 +401,7 @@ class Transcript(Struct, frozen=True, tag="transcript"):
 Block: TypeAlias = (
     Heading | Sentence | Task | Quoted | Program | Table | ScoreLine | Swatch | Board | Bar | Private
 )
-"""What games show matches with."""
+"""The blocks that games show matches with."""
 ViewBlock: TypeAlias = (
     Block
     | Rows
@@ -417,7 +417,7 @@ ViewBlock: TypeAlias = (
     | Meeting
     | Transcript
 )
-"""What views are made of."""
+"""The blocks that views are made of."""
 
 
 def seen_by(blocks: Iterable[Block], label: str) -> Iterator[Block]:

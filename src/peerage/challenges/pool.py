@@ -38,7 +38,7 @@ class _Salted(Struct, frozen=True, gc=False):
 
 
 class ChallengeEntry(Struct, frozen=True, gc=False):
-    """What every fact and amendment of the stream has, and the salts of what it `seals`."""
+    """The fields that every fact and amendment of the stream has, and the salts of what it `seals`."""
 
     challenge_id: str = ""
     action: str = ""
@@ -66,7 +66,7 @@ class ChallengeStep(Struct, frozen=True, gc=False):
 
 
 class ChallengeDetail(Struct, frozen=True):
-    """What an outcome's detail says of challenges: points by label, those made, and the attempts."""
+    """The part of an outcome's detail on challenges: points by label, those made, and the attempts."""
 
     points: dict[str, float] = {}
     challenges: tuple[ChallengeStep, ...] = ()

@@ -84,7 +84,7 @@ def plan(
 
 
 def _decided(folder: Path) -> bool:
-    """Whether a match of the arena in `folder` has a result."""
+    """Return whether a match of the arena in `folder` has a result."""
     from peerage.engine.recovery import decided
     from peerage.ledger import LedgerMissing, open_ledger
     from peerage.settings import load

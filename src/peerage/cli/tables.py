@@ -37,7 +37,7 @@ Part = Literal[
     "tasks",
 ]
 OF_JUDGES = ("judges", "people", "measures", "favours", "challenges")
-"""What `--of` takes for the report on judges, and for one table of it."""
+"""The values of `--of` for the report on judges, and for one table of it."""
 
 
 def stats(

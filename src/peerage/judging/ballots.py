@@ -30,8 +30,8 @@ class PanelRecord(Struct, frozen=True):
 
 
 class BallotDetail(Struct, frozen=True):
-    """What an outcome's detail says of votes: of the judges that decided it, and of those who saw the answers
-    of a match that a check decided, which never count."""
+    """The part of an outcome's detail on votes: of the judges that decided it, and of those who saw the
+    answers of a match that a check decided, which never count."""
 
     ballots: tuple[Ballot, ...] = ()
     control_ballots: tuple[Ballot, ...] = ()

@@ -275,7 +275,7 @@ _LISTED = (
     rf"(?:{_AND}(?:OPTION)(?!\w))*{_OR}(OPTION)(?!\w)"
     rf"|(?:{_AND}(OPTION)(?!\w))+\W*(?:[.!?]|$)"
 )
-"""What follows an option that is one of a list: “A or B”, “A, B and C.”, and not “A, B is wrong”."""
+"""Text after an option that is one of a list: “A or B”, “A, B and C.”, and not “A, B is wrong”."""
 _ALONE = re.compile(r"(?<!\w)(?<![Nn]ot )(?<!n't )OPTION(?!\w)")
 _ARTICLE = re.compile(r"(?! (?!(?:is|was|or|and|nor|because|since|as|seems|fits|would)\b)[a-z])")
 """Not before a word, as in “A clear case”, but “A is right”."""

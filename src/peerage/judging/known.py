@@ -20,7 +20,7 @@ from peerage.ratings.accuracy import OnTask, accuracies
 
 
 class TaskDetail(Struct, frozen=True):
-    """What the detail of an outcome says of its task, in any game whose tasks have checks: `answers` are
+    """The part of an outcome's detail on its task, in any game whose tasks have checks: `answers` are
     statuses and `checks` credits by label, `stated` is the digest of what the task asked."""
 
     task: str = ""

@@ -32,7 +32,7 @@ BLOCK = 500
 """Matches read at a time."""
 
 Walked = tuple[Summary, Mapping[str, Totals]]
-"""What is derived of a match, and what each player did and cost by its record."""
+"""Figures derived of a match, and what each player did and cost by its record."""
 
 
 class Findings(msgspec.Struct):

@@ -14,7 +14,7 @@ from typing import Any
 from peerage.ledger.store import LedgerError
 
 MAGIC = b"\x28\xb5\x2f\xfd"
-"""How a frame of zstd begins; no text in UTF-8 does."""
+"""The first bytes of a frame of zstd; no text in UTF-8 does."""
 LEVEL = 3
 SHORTEST = 48
 """Bytes of the shortest body that is compressed."""

@@ -138,7 +138,7 @@ class StoredFixture(Struct, frozen=True, gc=False):
 
 
 class _Drawn(Struct, frozen=True, gc=False):
-    """What fixtures of any game may have among what was drawn."""
+    """The parts of what was drawn that fixtures of any game may have."""
 
     topic: Any = msgspec.UNSET
     category: Any = ""

@@ -45,7 +45,7 @@ _EVERY: Mapping[str, Wanted] = {}
 
 
 class Rows:
-    """What `reads` holds; `bodies` unpacks what is compressed."""
+    """The rows that `reads` holds; `bodies` unpacks what is compressed."""
 
     def __init__(self, reads: Reads, bodies: Bodies) -> None:
         self._reads = reads
@@ -218,20 +218,20 @@ class Rows:
         return [row[1:] for row in rows if row[0] in due]
 
     def said(self, topic: str) -> Iterator[Amendment]:
-        """What the log's entries on a topic, or any, say."""
+        """Return what the log's entries on a topic, or any, say."""
         names = "topic", "body", "at_ms", "position"
         return starmap(Amendment, self._all(ENTRIES, _on(topic), names, ("position",)))
 
     def any_said(self, topic: str) -> bool:
-        """Whether there are any."""
+        """Return whether there are any."""
         return self._last(ENTRIES, _on(topic), ("position",)) is not None
 
     def topics(self) -> Mapping[str, int]:
-        """How much was said on each topic."""
+        """Return how much was said on each topic."""
         return self._reads.totals(Select(ENTRIES), "topic")
 
     def number_of(self, table: Table, where: Mapping[str, Wanted] = _EVERY) -> int:
-        """How many rows of a table there are."""
+        """Return how many rows of a table there are."""
         return self._reads.totals(Select(table, where=where)).get("", 0)
 
     def _all(

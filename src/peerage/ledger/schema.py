@@ -21,7 +21,7 @@ KINDS: Mapping[str, type] = {
     }.items()
     for name in names.split()
 }
-"""What a column holds, by its name, in every table."""
+"""The kind of value in a column, by its name, in every table."""
 NULLABLE = ("cost_nano", "worst_nano")
 
 
@@ -38,7 +38,7 @@ class Table:
     unique: Mapping[str, Sequence[str]] = field(default_factory=dict)
     indexes: Mapping[str, Sequence[str]] = field(default_factory=dict)
     again: Literal["refused", "kept", "replaced"] = "refused"
-    """What becomes of a row whose key is there already when it is written again."""
+    """The fate of a row whose key is there already when it is written again."""
     of: tuple[str, Table] | None = None
     """A column that holds the key of a row of another table, and that table."""
     inherits: tuple[str, ...] = ()
@@ -105,7 +105,7 @@ ENTRIES = Table(
     ("position", "topic", "at_ms", "body"),
     indexes={"entries_topic": ("topic", "position")},
 )
-"""What the log's entries about a topic say."""
+"""The entries of the log about a topic."""
 
 TABLES = (
     DICTIONARIES,

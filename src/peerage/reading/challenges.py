@@ -17,7 +17,7 @@ from peerage.ledger.store import Columns, Ledger, LedgerError, Summary
 
 
 def pools(game: str) -> bool:
-    """Whether challenges of a game come back in later matches."""
+    """Return whether challenges of a game come back in later matches."""
     spec = installed(game)
     return spec is not None and spec.memory is not None and spec.memory.stream == STREAM
 

@@ -1,4 +1,4 @@
-"""What checks say: the credits of answers, by player and task, with the accuracy that follows, and whether
+"""The word of checks: the credits of answers, by player and task, with the accuracy that follows, and whether
 judges agree (`judging.known`)."""
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ REASONS = {
     "sandbox_error": "the sandbox failed; `peerage sandbox check` says why",
     "development": "a trial, as the rules say; nothing failed",
 }
-"""What each reason for a missing result means, and after a semicolon what to change."""
+"""The meaning of each reason for a missing result, and after a semicolon what to change."""
 
 _shown = lru_cache(maxsize=4096)(read_shown)  # thousands of matches ask a judge in the same words
 

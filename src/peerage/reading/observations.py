@@ -293,7 +293,7 @@ def contest_of(item: str, author: str) -> str:
 
 
 def forecasts(fixture: Fixture, outcome: Outcome) -> Forecasts:
-    """What the contestants of a match forecast; empty where its game knows no probabilities."""
+    """Return what the contestants of a match forecast; empty where its game knows no probabilities."""
     spec = installed(fixture.game)
     found: Forecasts = {}
     if spec is not None and spec.rating.forecasts is not None:

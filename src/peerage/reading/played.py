@@ -342,12 +342,12 @@ class PlayedMatches(MatchEvidence):
         return credits_of(self.ledger, self.finished, games) if games else Credits()
 
     def known_votes(self) -> list[KnownVotes]:
-        """What the judges' votes come to where checks tell answers apart; see `credits.known_of`."""
+        """Return what the judges' votes come to where checks tell answers apart; see `credits.known_of`."""
         return known_of(self.ledger, self.finished, filter(about_tasks, self.games))
 
     @cached_property
     def accounts(self) -> dict[str, Account]:
-        """What everybody did and cost in these matches, by their records."""
+        """Return what everybody did and cost in these matches, by their records."""
         return self.sums()
 
     def sums(self, *, seated: bool = False) -> dict[str, Account]:

@@ -21,7 +21,7 @@ from peerage.standings.accounts import Account, Position, position, possibly_bil
 
 
 class Reading:
-    """What a ledger tells of an arena; `moment` is that ledger as it is at one position.
+    """All that a ledger tells of an arena; `moment` is that ledger as it is at one position.
 
     Everything is computed when it is first asked for, and kept, so one reading serves all views of a page or
     command. Threads may share it: at worst two of them compute the same. Whatever is asked may raise
@@ -73,7 +73,7 @@ class Reading:
 
     @cached_property
     def possibly_billed(self) -> Mapping[str, int]:
-        """What players may have been billed beyond what is known, in 1e-9 dollars."""
+        """Return what players may have been billed beyond what is known, in 1e-9 dollars."""
         return possibly_billed(self.moment, self.position.accounts)
 
     # ---------------------------------------------------------------------------------------- players
@@ -95,12 +95,12 @@ class Reading:
 
     @cached_property
     def benched(self) -> Mapping[str, Bench]:
-        """Who is benched or paused now, by name."""
+        """Return who is benched or paused now, by name."""
         return benched(self.moment)
 
     @cached_property
     def models(self) -> Mapping[str, list[Change]]:
-        """Which models providers named, by player."""
+        """Return which models providers named, by player."""
         return changes(self.moment)
 
     # ---------------------------------------------------------------------------------------- matches
@@ -123,7 +123,7 @@ class Reading:
 
     @cached_property
     def observations(self) -> Observations:
-        """What all matches tell of players, judges and authors; every exchange is read once."""
+        """Return what all matches tell of players, judges and authors; every exchange is read once."""
         return observe(self.matches())
 
     def observed(self, scope: Scope) -> Observations:

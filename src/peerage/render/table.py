@@ -40,7 +40,7 @@ class Table(Sequence[AnyRow], Generic[AnyRow]):
 
     @property
     def title(self) -> str:
-        """What the table is of."""
+        """Return what the table is of."""
         return self.block.title
 
     def __eq__(self, other: object) -> bool:
@@ -85,7 +85,7 @@ class Table(Sequence[AnyRow], Generic[AnyRow]):
         return pandas.DataFrame(self.to_dicts(), columns=list(fields) or None)
 
     def blocks(self) -> list[ViewBlock]:
-        """What the table is shown with."""
+        """Return the blocks that the table is shown with."""
         return [*([Answer(self.lead)] if self.lead else ()), self.block]
 
     def __str__(self) -> str:

@@ -92,7 +92,7 @@ def _plane(
     *,
     zero: str = "free",
 ) -> Figure:
-    """What players give for what they take, `price` in name and `unit`; see `charts.planes.frontier`."""
+    """Return what players give for what they take, `price` in name and `unit`; see `planes.frontier`."""
     wide = len(offers) > CROWD
     about += " Bars are 95% intervals." * (track != "trueskill")
     about += " Grey: below that line." * any(not one["best"] for one in offers)

@@ -190,7 +190,7 @@ def _blocks(site: Site, wanted: Filter, found: Board, verdict: Verdict) -> Itera
 
 
 def _counted(found: Board, wanted: Filter, site: Site) -> str:
-    """How many matches a table counts, among how many players, and what they cost."""
+    """Return how many matches a table counts, among how many players, and what they cost."""
     name, rows = wanted.part[1], found.rows
     of_part = (found.topics | found.games).get(name) if name and not wanted.side else None
     decided = sum(found.games.values()) if of_part is None else of_part

@@ -148,7 +148,7 @@ def described(site: Site, view: View) -> str:
 
 
 def links(site: Site, path: str) -> Html:
-    """What writes blocks into the page at `path`."""
+    """Return the writer of blocks into the page at `path`."""
     root = "../" * path.count("/")
 
     def href(to: Target) -> str | None:

@@ -204,7 +204,7 @@ class Site(Reading):
 
     @property
     def discloses(self) -> bool:
-        """Whether pages show tasks of the owner's, with what is expected."""
+        """Return whether pages show tasks of the owner's, with what is expected."""
         return any(about_tasks(game) for game in self.board().games)
 
     @cached_property
@@ -271,7 +271,7 @@ class Site(Reading):
 
     @cached_property
     def observations(self) -> Observations:
-        """What all matches tell of players, judges and authors."""
+        """Return what all matches tell of players, judges and authors."""
         since = self._earlier.matches + 1
         if since > self.number:
             return self._earlier
@@ -284,7 +284,7 @@ class Site(Reading):
 
     @cached_property
     def judges(self) -> JudgesReport:
-        """How the judges agree, flip and favour."""
+        """Agreement, flips and favours of the judges."""
         pick = self.board().verdict.pick
         return judges_of(self, people=self.votes, pick=pick)
 

@@ -109,7 +109,7 @@ def _changed(reading: Reading, credits: Credits) -> Iterator[str]:
 
 _JUDGING = re.compile(r"games\.[^.]+\.rules\.((?:judging|then|answer_schema)\b.*)")
 TASKS = "the tasks"
-"""What a verdict calls the file of tasks, whose change may be one of a rubric or of a reference alone."""
+"""A verdict's name for the file of tasks, whose change may be one of a rubric or of a reference alone."""
 
 
 def _of_judging(changed: str, judges: Collection[str]) -> str:

@@ -61,7 +61,7 @@ def weighing(played: PlayedMatches) -> tuple[str, ...]:
 
 
 def maker_of(family: str) -> str:
-    """Who made the models of a family: openai of openai/gpt; an agent is a maker of its own."""
+    """Return who made the models of a family: openai of openai/gpt; an agent is a maker of its own."""
     return family if family.partition(":")[0] in AGENTS else family.partition("/")[0]
 
 

@@ -1,4 +1,4 @@
-"""What a run will ask and cost: shown before anything is spent, and by `peerage plan --matches`."""
+"""The calls and cost of a run: shown before anything is spent, and by `peerage plan --matches`."""
 
 from __future__ import annotations
 
@@ -104,8 +104,8 @@ def estimate(
     issued: Mapping[str, History] = {},
     found: OnRecord = NOTHING,
 ) -> Plan:
-    """What `matches` further matches take, paired and staffed from `standings`, after those `issued` by game,
-    by what was `found` on record.
+    """Return what `matches` further matches take, paired and staffed from `standings`, after those `issued`
+    by game, by what was `found` on record.
 
     `prices` are by player's name. Raises SettingsError when the game's rules are wrong, Unstaffed when
     there are too few players for its officials.

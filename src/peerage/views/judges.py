@@ -1,4 +1,4 @@
-"""How the judges agree, flip and favour, and what corrections of their votes would change."""
+"""Agreement, flips and favours of the judges, and what corrections of their votes would change."""
 
 from __future__ import annotations
 

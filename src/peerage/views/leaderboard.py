@@ -22,7 +22,7 @@ ACCURACY = (
 
 
 class Moved(NamedTuple):
-    """How many ranks players rose, below zero: fell, since the moment that `since` names; newcomers have
+    """The ranks by which players rose, below zero: fell, since the moment that `since` names; newcomers have
     none."""
 
     ranks: Mapping[str, int]
@@ -91,7 +91,7 @@ def number_of(track: Track) -> Callable[[float | None], str]:
 
 
 def to_player(row: Row) -> Target:
-    """Where a row's player has its page."""
+    """Return where a row's player has its page."""
     return "player", row.player
 
 

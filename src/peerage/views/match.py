@@ -65,7 +65,7 @@ class SeatView(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Who sits there, several seats of one player told apart."""
+        """Return who sits there, several seats of one player told apart."""
         return f"{self.player} #{self.slot}" if self.slot else self.player
 
 
@@ -156,12 +156,12 @@ class MatchView(Shown, frozen=True):
     series: tuple[int, ...] = ()
 
     def player(self, label: str) -> str:
-        """Who sits at `label`; the label itself where nobody does."""
+        """Return who sits at `label`; the label itself where nobody does."""
         return next((seat.name for seat in self.seats if seat.label == label), label)
 
     @property
     def title(self) -> str:
-        """Which match, on what."""
+        """Return which match it is, on what."""
         return f"Match {self.number}{', on ' * bool(self.topic)}{self.topic}"
 
     def __repr__(self) -> str:
@@ -312,7 +312,7 @@ def _exchange(match: Match, step: Step, *, requests: bool) -> ExchangeView:
 
 
 def tasks(blocks: Iterable[Block]) -> dict[str, str]:
-    """What contestants were given to do, by name."""
+    """Return what contestants were given to do, by name."""
     return {block.name or "task": block.text for block in blocks if isinstance(block, Task)}
 
 
@@ -498,7 +498,7 @@ def _part(match: MatchView, player: str, seats: Sequence[SeatView]) -> Part:
 
 
 def _numbers(match: MatchView, unit: str) -> Rows:
-    """What a match cost each player, and what it moved."""
+    """Return what a match cost each player, and what it moved."""
     seats: dict[str, list[SeatView]] = {}
     for seat in match.seats:
         seats.setdefault(seat.player, []).append(seat)
@@ -540,7 +540,7 @@ def _columns(tracks: tuple[str, ...], unit: str) -> tuple[Column, ...]:
 
 
 def _sums(match: MatchView, players: Collection[str]) -> Iterator[str]:
-    """What all of it cost, and whom a result moved beside those who met."""
+    """Return what all of it cost, and whom a result moved beside those who met."""
     if not match.totals:
         return
     spent = sum(total.cost_nano for total in match.totals.values()) / 1e9

@@ -1,4 +1,4 @@
-"""What it takes to be sure, and what further matches ask and cost."""
+"""The matches it takes to be sure, and what further matches ask and cost."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def costs(settings: ArenaSettings, plan: Plan, more: Sequence[str] = ()) -> Rows
 
 
 def _sums(settings: ArenaSettings, plan: Plan) -> Iterator[str]:
-    """What all calls cost, and what that rests on."""
+    """Return what all calls cost, and what that rests on."""
     if len(plan.unpriced) == len(plan.players):
         yield f"{counted(plan.calls, 'call')}, at unknown prices"
     else:
@@ -70,7 +70,7 @@ def _sums(settings: ArenaSettings, plan: Plan) -> Iterator[str]:
 
 
 def _budget(settings: ArenaSettings, plan: Plan) -> Iterator[str]:
-    """What the arena's budget pays for, if it has one."""
+    """Return what the arena's budget pays for, if it has one."""
     if settings.budget.arena is not None:
         each = plan.expected_usd / max(1, plan.matches)
         pays = int(settings.budget.arena / each) if each else plan.matches
@@ -89,7 +89,7 @@ def _named(role: RolePlan) -> str:
 
 
 def _assumed(plan: Plan) -> str:
-    """What the likely figure rests on."""
+    """Return what the likely figure rests on."""
     each = [f"{counted(one.output_tokens, 'token')} by {_named(one)}" for one in plan.roles if one.calls]
     if plan.learned_from:
         return f"likely assumes replies as in {counted(plan.learned_from, 'match')} on record: {listed(each)}"
@@ -108,7 +108,7 @@ def too_small(settings: ArenaSettings, plan: Plan) -> list[str]:
 
 
 def asked(settings: ArenaSettings, plan: Plan) -> list[str]:
-    """How often each person is likely to be asked, one line each."""
+    """Return how often each person is likely to be asked, one line each."""
     people = {player.name for player in settings.everyone if player.is_person}
     return [
         f"{one.player} is a person, to be asked some {counted(one.calls, 'time')} in "

@@ -18,7 +18,7 @@ from peerage.views.leaderboard import number_of, prices
 from peerage.views.stats import Stats, parts
 
 TALLIED = ("matches", "wins", "draws", "losses", "cost_usd", "possibly_usd")
-"""What a leaderboard has of a player too."""
+"""The fields that a leaderboard has of a player too."""
 
 
 class Part(NamedTuple):

@@ -1,4 +1,4 @@
-"""How other judges rank recorded answers, next to the first ones."""
+"""The ranking of recorded answers by other judges, next to the first ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes on in an arena now: who runs it, which matches are how far, which wait, what is in flight."""
+"""An arena at this moment: who runs it, which matches are how far, which wait, what is in flight."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is best at what: everybody's strength in each game or on each topic, in one table."""
+"""The best at each thing: everybody's strength in each game or on each topic, in one table."""
 
 from __future__ import annotations
 

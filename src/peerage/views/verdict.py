@@ -79,7 +79,7 @@ def contenders(found: Verdict) -> Rows:
 
 
 def to_player(row: Contender) -> Target:
-    """Where a contender has its page."""
+    """Return where a contender has its page."""
     return "player", row.player
 
 

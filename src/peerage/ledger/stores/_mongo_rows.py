@@ -1,4 +1,4 @@
-"""How rows are kept in MongoDB, read and written: a collection for each table of `ledger.schema`.
+"""Rows in MongoDB, kept, read and written: a collection for each table of `ledger.schema`.
 
 `_id` is a row's key. A row that belongs to another has the columns that it inherits, so that sums and ranges
 are read from indexes. A body beyond `CHUNK` bytes lies in pieces in the collection `chunks`, under its
@@ -32,7 +32,7 @@ CHUNK = 8_000_000
 """Bytes of a body that one document holds; MongoDB's limit is 16 MB."""
 DURABLE = WriteConcern("majority", j=True)
 LEASE_S = 30
-"""How long a runner's lease holds unless it is renewed."""
+"""The time that a runner's lease holds unless it is renewed."""
 UNTIL = {"$add": ["$$NOW", LEASE_S * 1000]}
 RUNNER = {"_id": "runner"}
 PIECES = "pieces "

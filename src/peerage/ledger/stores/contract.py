@@ -1,4 +1,4 @@
-"""What a store of rows offers: `Store`, implemented for SQLite, PostgreSQL and MongoDB.
+"""The contract of a store of rows: `Store`, implemented for SQLite, PostgreSQL and MongoDB.
 
 A store knows tables (`ledger.schema`), not matches. What a ledger means is written once, above it.
 """
@@ -32,8 +32,8 @@ class Begins(NamedTuple):
 
 
 Wanted: TypeAlias = "range | tuple[Any, ...] | Begins | int | str"
-"""What a column must hold: a number in a range (to END: without an end), one of some values, a text that
-begins so, or one value."""
+"""The values that a column may hold: a number in a range (to END: without an end), one of some values, a text
+that begins so, or one value."""
 
 
 class Select(NamedTuple):

@@ -59,7 +59,7 @@ RENEWED_S = 5.0
 _HELD: set[str] = set()
 """The sessions of runs of this process that go on."""
 VOTING_S = 10.0
-"""How long to wait for others who cast votes."""
+"""The time to wait for others who cast votes."""
 
 logging.getLogger("pymongo").setLevel(logging.CRITICAL)
 

@@ -1,4 +1,4 @@
-"""What stores share: a note says who holds the ledger, a password is known by the address it came with, a
+"""Shared by all stores: a note says who holds the ledger, a password is known by the address it came with, a
 server that is away is waited for, and a commit is looked up where nobody knows whether it came through."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What SQL databases share: a `Select` as a statement, making tables, connections that are lent out.
+"""Shared by SQL databases: a `Select` as a statement, making tables, connections that are lent out.
 
 Statements are written once, as both SQLite and PostgreSQL understand them, with `?` where a value goes.
 """

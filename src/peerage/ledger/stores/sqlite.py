@@ -1,4 +1,4 @@
-"""What only SQLite needs: the file, the runner's lock, the bulk insert, its errors in words.
+"""The needs of SQLite alone: the file, the runner's lock, the bulk insert, its errors in words.
 
 The file is in WAL mode with full sync and pages of 16 KB. A runner writes through one connection;
 readers have read-only connections of their own.
