@@ -45,9 +45,9 @@ async def measured(ask: Ask, calls: int) -> dict[str, float]:
 
 
 async def ours(url: str, calls: int) -> dict[str, float]:
+    from peerage.game.protocol import Text
     from peerage.players import open_client
     from peerage.players.client import Call
-    from peerage.protocol import Text
     from peerage.settings import PlayerSettings
 
     client = open_client(PlayerSettings(model="openai:tiny", base_url=url), {}, Path())

@@ -17,8 +17,8 @@ from statistics import median, quantiles
 from typing import Any, NamedTuple
 
 from bench.separation import LONGEST, MODELS, PLAYERS, separation
+from peerage.game.spec import GameSpec
 from peerage.games import GAMES
-from peerage.games.game import GameSpec
 from peerage.testing.offline import Played, fixture, house, play
 
 ROUNDS = 120

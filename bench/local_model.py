@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
+from peerage.game.protocol import Choice
 from peerage.players.client import Answer, Call
-from peerage.protocol import Choice
 from peerage.settings import PlayerSettings
 
 REPLY_CHARS = 2_000

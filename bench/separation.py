@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from peerage.game.spec import GameSpec
 from peerage.games import GAMES
-from peerage.games.game import GameSpec
 from peerage.testing.offline import fixture, house, play
 
 SKILLS = (0.95, 0.85, 0.75, 0.65, 0.55, 0.45, 0.35, 0.2)

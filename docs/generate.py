@@ -19,16 +19,15 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from typer.main import get_command
 
 import peerage
-from peerage.blocks import Block
 from peerage.cli.main import app
 from peerage.engine.replay import Difference, Elsewhere, ReplayReport
-from peerage.figures import span
+from peerage.game.blocks import Block
+from peerage.game.match import Fixture, MatchRecord, Outcome, Totals
 from peerage.games import GAMES
 from peerage.games.last_arena.tables import BudgetRow, Cell, Place, ReasonsRow, SortRow
 from peerage.ledger.kept_checkpoints import Extension
 from peerage.ledger.since import Since
 from peerage.ledger.verify import Problem, Report
-from peerage.match import Fixture, MatchRecord, Outcome, Totals
 from peerage.ratings.accuracy import AccuracyDifference
 from peerage.settings import ArenaSettings
 from peerage.settings.lineup import ARENAS
@@ -52,6 +51,7 @@ from peerage.tables.simulate import SimulatedRow
 from peerage.tables.tasks import TaskRow
 from peerage.tables.tournament import ProgressRow, TournamentReport
 from peerage.tables.verdict import Chance, Contender, Example, Given, Verdict, Weakness
+from peerage.values.figures import span
 from peerage.views.match import Digests, ExchangeView, MatchView, SeatView
 from peerage.views.stats import AuthorStats, JudgeStats, PlayerStats, ProbeStats, Stats, UnfinishedStats
 from peerage.views.status import MatchNow, Status, WaitingMatch, WorkerNow

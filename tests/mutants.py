@@ -62,7 +62,7 @@ PARTS = {
         ],
     ),
     "codec": Part(
-        ["ledger/codec.py", "ledger/merkle.py", "ledger/log.py", "sealing.py"],
+        ["ledger/codec.py", "ledger/merkle.py", "ledger/log.py", "values/sealing.py"],
         [
             *("ledger/test_codec.py", "ledger/test_merkle.py", "ledger/test_log_digests.py"),
             *("test_sealing.py", "properties/test_ledger_codec.py", "properties/test_ledger_merkle.py"),
@@ -109,7 +109,9 @@ PARTS = {
     "scheduling": Part(["scheduling/*.py"], ["scheduling", "properties/test_scheduling.py"]),
     "judging": Part(["judging/*.py"], ["judging"]),
     "ratings": Part(["ratings/*.py"], ["ratings"], ["ratings/*kernels.py"]),
-    "escaping": Part(["protocol.py", "site/rendering.py"], ["test_protocol.py", "site/test_rendering.py"]),
+    "escaping": Part(
+        ["game/protocol.py", "site/rendering.py"], ["test_protocol.py", "site/test_rendering.py"]
+    ),
 }
 
 DRIVER = [sys.executable, str(ROOT / "tests/mutating.py")]

@@ -9,13 +9,13 @@ import msgspec
 
 from peerage.engine.driver import REPAIR, Driver
 from peerage.formats import Json, Questions, Score, Scores
+from peerage.game.match import Fixture, Outcome
+from peerage.game.protocol import Ask, Choice, Code, Color, Encoding, Integer, Text, WithTool
+from peerage.game.spec import GameSpec
 from peerage.games.challenge_exchange.creation import Proposed
-from peerage.games.game import GameSpec
 from peerage.games.last_arena.rules import LastArenaRules
 from peerage.games.rejudge import Given, RecordedAnswers
 from peerage.judging.prompts import COMPARE
-from peerage.match import Fixture, Outcome
-from peerage.protocol import Ask, Choice, Code, Color, Encoding, Integer, Text, WithTool
 from peerage.testing.offline import (
     Answering,
     Played,

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from peerage.arena import open_arena
+from peerage.game.match import Totals
 from peerage.ledger import LedgerError
 from peerage.ledger.store import Summary
-from peerage.match import Totals
 from peerage.players.client import Answer, Call, PlayerError
 from peerage.standings import Skill, Standings, elo_settings
 from peerage.standings.accounts import (

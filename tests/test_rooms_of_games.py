@@ -26,7 +26,7 @@ ONE_GAME = {
 # What no game owns: of an outcome's detail or what was drawn, the keys that all games share, and who reads
 # them for all others. "" stands for the whole, shown or handed on as it is.
 SHARED = {
-    "blocks.py": ({""}, "the default shows whatever is there"),
+    "game/blocks.py": ({""}, "the default shows whatever is there"),
     "challenges/drafting.py": ({"drafts"}, "written and read by drafting, for every game that drafts"),
     "engine/driver.py": ({""}, "adds `unranked`"),
     "engine/folding.py": ({"by", "ballots"}, "the engine's own mark on what it voided; a panel's ballots"),
@@ -38,7 +38,9 @@ SHARED = {
     ),
     "ledger/codec.py": ({""}, "what fixtures of any game may have among what was drawn: topic and authors"),
     "ledger/disclosure.py": ({""}, "opens what belongs to a retired challenge, in any game with a pool"),
-    "match.py": (
+    "game/same_tasks.py": ({""}, "what every game of same tasks draws"),
+    "game/spec.py": ({""}, "hands on what was drawn, whole"),
+    "game/match.py": (
         {"", "secret", "authors"},
         "the fixture's own names for them",
     ),

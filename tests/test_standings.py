@@ -7,9 +7,9 @@ import pytest
 from peerage.engine.records import MatchTally, settle
 from peerage.engine.recovery import Recovered
 from peerage.engine.rounds import Rounds
+from peerage.game.match import Outcome
 from peerage.games.code_golf import GAME as CODE_GOLF
 from peerage.ledger.store import Summary
-from peerage.match import Outcome
 from peerage.ratings.elo import EloSettings
 from peerage.scheduling.fixtures import Scheduler
 from peerage.settings import PlayerSettings

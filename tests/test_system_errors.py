@@ -14,7 +14,7 @@ import pytest
 
 from peerage.ledger.stores.sqlite import _explain
 from peerage.players.session import connection_failure
-from peerage.system_errors import REMEDIES, reason, why_not_opened
+from peerage.values.system_errors import REMEDIES, reason, why_not_opened
 from tests.engine.arenas import write_arena
 
 

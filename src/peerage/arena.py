@@ -17,17 +17,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from peerage.figures import counted
 from peerage.ledger import Ledger, open_ledger
 from peerage.settings import EVERY, ArenaError, ArenaSettings, load
+from peerage.values.figures import counted
 
 if TYPE_CHECKING:
     from peerage.engine.replay import ReplayReport
     from peerage.engine.report import RunReport
     from peerage.engine.runner import Runner
+    from peerage.game.match import MatchRecord, Outcome, Recording
     from peerage.ledger.store import Summary
     from peerage.ledger.verify import Report
-    from peerage.match import MatchRecord, Outcome, Recording
     from peerage.players.client import Client
     from peerage.reading.reading import Reading
     from peerage.render.charts import Chart
@@ -334,7 +334,7 @@ class Arena:
         return f"<Arena {', '.join(self._about())}>"
 
     def _about(self) -> list[str]:
-        from peerage.protocol import visible
+        from peerage.values.texts import visible
 
         return [
             visible(self.settings.name or str(self.folder)),
@@ -343,7 +343,7 @@ class Arena:
         ]
 
     def _repr_html_(self) -> str:
-        from peerage.blocks import Heading, Sentence
+        from peerage.game.blocks import Heading, Sentence
         from peerage.render.html import notebook
 
         name, *about = self._about()

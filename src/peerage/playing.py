@@ -17,7 +17,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from peerage.clock import now_ms
 from peerage.cluster.requirements import refuse
 from peerage.engine.availability import Availability, spent_today
 from peerage.engine.benches import OVERBILLED
@@ -41,22 +40,19 @@ from peerage.engine.runner import Runner
 from peerage.engine.settings_log import log_settings
 from peerage.engine.stop_signals import stopped_by_signals
 from peerage.engine.under_way import MatchesUnderWay
-from peerage.environment import environment
+from peerage.game.match import Fixture, MatchRecord, Outcome, Recording
 from peerage.games import GAMES, plays
 from peerage.ledger import Ledger, LedgerError
 from peerage.ledger.secret import arena_secret
 from peerage.ledger.settings_log import statements
 from peerage.ledger.store import Batch, Summary, amend
 from peerage.ledger.votes import PeopleVotes
-from peerage.match import Fixture, MatchRecord, Outcome, Recording
-from peerage.outputs import copies, secret_files
 from peerage.players import open_client
 from peerage.players.checks import together
 from peerage.players.client import Awaited, Client, InstantClient, PlayerError
 from peerage.players.hosted import HostedClient
 from peerage.players.keys import capacity, key_names, local_address
 from peerage.requirements import budget_since, check, notices, pin, refuse_too_dear, refuse_unpriced
-from peerage.sealing import sealing_key
 from peerage.settings import (
     ArenaError,
     ArenaSettings,
@@ -69,6 +65,10 @@ from peerage.settings.game_file import files_of
 from peerage.standings import pinned_elo
 from peerage.standings.looks import look
 from peerage.standings.verify import check_records
+from peerage.values.clock import now_ms
+from peerage.values.environment import environment
+from peerage.values.outputs import copies, secret_files
+from peerage.values.sealing import sealing_key
 from peerage.version import __version__
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ import msgspec
 from peerage.engine.plans import dearest_calls
 from peerage.engine.registration import changed
 from peerage.engine.unplayable import unplayable
-from peerage.figures import dollars, listed
 from peerage.games import FILE, GAMES, candidates, tracks_of
 from peerage.ledger import Ledger, LedgerError
 from peerage.ledger.secret import NO_SECRET, read_secret
@@ -21,7 +20,6 @@ from peerage.players.prices import Price
 from peerage.sandbox import image
 from peerage.sandbox.confined import available
 from peerage.scheduling.fixtures import tables
-from peerage.sealing import sealing_key
 from peerage.settings import (
     EVERY,
     ArenaError,
@@ -37,6 +35,8 @@ from peerage.settings import (
 from peerage.settings.player import PERSON
 from peerage.settings.shape import InFlight, usual_window
 from peerage.standings import UNRATED, unrated
+from peerage.values.figures import dollars, listed
+from peerage.values.sealing import sealing_key
 
 _REMEMBER = ("command", "http", "https", "python", PERSON)
 """Providers whose players may remember from one request to the next."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from peerage.engine import awake
 from peerage.engine.report import Progress, RunReport
-from peerage.figures import counted, dollars
+from peerage.values.figures import counted, dollars
 
 if TYPE_CHECKING:
     from peerage.engine.runner import Runner

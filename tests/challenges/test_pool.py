@@ -7,7 +7,7 @@ import pytest
 
 from peerage.challenges.flags import found_flags
 from peerage.challenges.pool import Attempt, ChallengePool, estimates
-from peerage.sealing import seal
+from peerage.values.sealing import seal
 
 LEAST = 4
 

@@ -8,10 +8,10 @@ import pytest
 from typer.testing import CliRunner
 
 from peerage.arena import open_arena
-from peerage.blocks import Rows
 from peerage.cli import doctor
 from peerage.cli.main import app
 from peerage.cli.setup import demo_text, gauntlet_text
+from peerage.game.blocks import Rows
 from peerage.games import GAMES
 from peerage.players.prices import OUTPUT
 from peerage.render.terminal import cells, fit

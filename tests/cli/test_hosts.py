@@ -14,15 +14,15 @@ from tests.engine.test_waits import Clock, clock
 from typer.testing import CliRunner
 
 from peerage.arena import open_arena
-from peerage.blocks import Facts, Rows
 from peerage.cli.ending import ending
 from peerage.cli.main import app
-from peerage.figures import dollars
+from peerage.game.blocks import Facts, Rows
 from peerage.ledger.uptimes import HostUp, record_of
 from peerage.ledger.votes import PeopleVotes
 from peerage.settings import SettingsError, load
 from peerage.site.arena_pages import costs_page
 from peerage.site.reading import Site
+from peerage.values.figures import dollars
 from peerage.views.stats import stats
 
 __all__ = ["clock"]

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from peerage.arena import open_arena
 from peerage.cli.main import app
-from peerage.figures import counted
+from peerage.values.figures import counted
 
 cli = CliRunner()
 FAULTS = {"refusing": 0.03, "malformed": 0.06, "failing": 0.02}

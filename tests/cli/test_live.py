@@ -17,11 +17,11 @@ from peerage.cli.leader import Leader
 from peerage.cli.live import Spectator, _drawing, hint, verdict
 from peerage.cli.setup import demo_text
 from peerage.engine.runner import Runner
-from peerage.figures import dollars
 from peerage.ledger.store import Summary
 from peerage.players.client import Answer, Call
 from peerage.players.house import HouseClient, PacedClient
 from peerage.settings import PlayerSettings
+from peerage.values.figures import dollars
 
 
 def summary(scores: tuple[float, ...], status: str = "done", topic: str = "") -> Summary:

@@ -12,12 +12,12 @@ from tests.golden.shown import view
 from tests.site.arenas import EVIL
 from tests.site.test_match_markup import HOSTILE
 
-from peerage.blocks import Board, Quoted
-from peerage.figures import DASH
-from peerage.games.section import CostUnit
-from peerage.protocol import visible
+from peerage.game.blocks import Board, Quoted
+from peerage.game.section import CostUnit
 from peerage.render.markdown import markdown as in_markdown
 from peerage.render.terminal import on
+from peerage.values.figures import DASH
+from peerage.values.texts import visible
 from peerage.views.match import CUT, MatchView, transcript
 
 

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from peerage.cli.main import app
 from peerage.engine.recovery import spent
+from peerage.game.match import Fixture
 from peerage.ledger.codec import by_hex, read_fixture
-from peerage.match import Fixture
 
 NEW = "house:0.83"
 PRICED = [

@@ -15,16 +15,16 @@ from tests.tables.test_leaderboard import UNLOGGED, copied
 from typer.testing import CliRunner
 
 from peerage.arena import open_arena
-from peerage.blocks import Rows, texts
 from peerage.cli.leaderboard import Track
 from peerage.cli.main import app
-from peerage.figures import interval
+from peerage.game.blocks import Rows, texts
 from peerage.render.rows import remarks
 from peerage.render.terminal import cells, fit
 from peerage.render.terminal import text as text_of
 from peerage.settings import suggest
 from peerage.tables.leaderboard import board
 from peerage.tables.tracks import WITH_CHANCES
+from peerage.values.figures import interval
 from peerage.views.leaderboard import table
 
 cli = CliRunner()

@@ -21,9 +21,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 from peerage.formats import FormatError
-from peerage.games.game import Asks, GameRating, GameSpec
-from peerage.match import Outcome
-from peerage.protocol import Ask, Json, Prompt
+from peerage.game.spec import Asks, GameRating, GameSpec
+from peerage.game.match import Outcome
+from peerage.game.protocol import Ask, Json, Prompt
 
 BIDDING = Prompt("", "You bid in a sealed auction for something that is worth {worth} coins to you. {format}")
 CALLING = Prompt("", "How do you feel? {format}")

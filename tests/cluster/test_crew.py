@@ -18,7 +18,6 @@ from typer.testing import CliRunner
 
 from peerage.arena import open_arena
 from peerage.cli.main import app
-from peerage.clock import now_ms
 from peerage.cluster import crew as crews
 from peerage.cluster.call_permits import CallPermits
 from peerage.cluster.leases import GivenUp, Leases, WorkersLedger, working
@@ -30,6 +29,7 @@ from peerage.engine.runner import Runner
 from peerage.ledger.store import Batch, IntentRow
 from peerage.players.client import Call, Later, PlayerError
 from peerage.settings import ArenaError
+from peerage.values.clock import now_ms
 
 if TYPE_CHECKING:
     from tests.servers.postgres import PostgresServer

@@ -14,8 +14,8 @@ import yaml
 from typer.main import get_command
 
 from peerage.cli.main import app
-from peerage.environment import DATABASES
 from peerage.settings import load
+from peerage.values.environment import DATABASES
 
 ROOT = Path(__file__).parents[2]
 HERE = ROOT / "examples" / "cluster"

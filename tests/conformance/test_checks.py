@@ -9,10 +9,10 @@ import pytest
 from tests.golden.matches import again, difference, transcript
 
 from peerage.formats import Choice, Color, Text
-from peerage.games.game import QUOTE, Asks, GameSpec
-from peerage.games.ranking import by_rank
-from peerage.match import Outcome, Table
-from peerage.protocol import Ask, Message, Prompt, Quote, Reply, Steps
+from peerage.game.match import Outcome, Table
+from peerage.game.protocol import Ask, Message, Prompt, Quote, Reply, Steps
+from peerage.game.ranking import by_rank
+from peerage.game.spec import QUOTE, Asks, GameSpec
 from peerage.testing import Unfair, fixture, house, play
 from peerage.testing.conformance import (
     it_can_be_shown,
@@ -189,7 +189,7 @@ def test_a_player_with_a_memory_wins_where_tasks_come_again_or_a_match_tells_its
 
 
 def test_settings_that_nobody_describes_are_found() -> None:
-    from peerage.games.game import GameRules
+    from peerage.game.spec import GameRules
 
     class Bare(GameRules):
         rounds: int = 3

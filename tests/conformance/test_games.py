@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from tests.offline import check, choose, fixture, play, points, scripted
 
 from peerage.formats import Json, Questions, Score, Scores
+from peerage.game.protocol import Ask, Encoding, Reply, Text
+from peerage.game.spec import GameSpec
 from peerage.games import GAMES
 from peerage.games.challenge_exchange.creation import Proposed
-from peerage.games.game import GameSpec
-from peerage.protocol import Ask, Encoding, Reply, Text
 from peerage.testing import CHECKS
 from peerage.testing.conformance import HOSTILE, PLAYERS, memory_wins_nothing, skill_share, skill_wins
 

@@ -16,10 +16,10 @@ from aiohttp import web
 from tests.servers.openai_server import OpenAIServer, instance
 from tests.servers.smollm import smollm
 
+from peerage.game.protocol import Choice, Text
 from peerage.players import open_client
 from peerage.players.agent_protocol import request_of
 from peerage.players.client import Answer, Call, Client, InstantClient, PlayerError
-from peerage.protocol import Choice, Text
 from peerage.settings import PlayerSettings
 
 SECRET = "sk-conformance-secret-55"

@@ -23,8 +23,8 @@ from tests.conformance.test_rules import (
 )
 from tests.offline import fixture, house, play
 
+from peerage.game.protocol import Ask, Message, Quote, render
 from peerage.games import GAMES
-from peerage.protocol import Ask, Message, Quote, render
 
 WHO = "who meets, writes, answers or judges, and how often; not what a reply is worth"
 LIMIT = "a bound against runaway programs and replies, which usual ones do not meet"

@@ -8,9 +8,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from peerage.engine.driver import Driver
-from peerage.games.game import Asks, GameSpec
-from peerage.match import Fixture, Outcome, Seat, Table
-from peerage.protocol import Ask, Choice, Format, Message, Prompt, Reply, Steps
+from peerage.game.match import Fixture, Outcome, Seat, Table
+from peerage.game.protocol import Ask, Choice, Format, Message, Prompt, Reply, Steps
+from peerage.game.spec import Asks, GameSpec
 
 VOTE = Choice("vote", ("yes", "no"))
 

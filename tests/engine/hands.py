@@ -7,10 +7,10 @@ from msgspec import Meta, Struct
 from pydantic import Field
 
 from peerage.formats import Json
-from peerage.games.game import Asks, GameRules, GameSpec, Seating
-from peerage.games.ranking import by_rank
-from peerage.match import Outcome
-from peerage.protocol import Ask, Prompt
+from peerage.game.match import Outcome
+from peerage.game.protocol import Ask, Prompt
+from peerage.game.ranking import by_rank
+from peerage.game.spec import Asks, GameRules, GameSpec, Seating
 
 MOST = 1_000
 PLAY = Prompt(

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from peerage.engine.call_costs import OVERHEAD_BYTES, Share, Usual, shares, usual_call, worst_of
-from peerage.games.game import CallBound
+from peerage.game.protocol import MORE_ROOM
+from peerage.game.spec import CallBound
 from peerage.players.prices import OVERHEAD_TOKENS, Price, Rate
 from peerage.players.thinking import Room
-from peerage.protocol import MORE_ROOM
 
 
 def priced(input_nano: int, output_nano: int, **more: Any) -> Price:

@@ -13,10 +13,10 @@ from tests.engine.clients import Cast, says
 from tests.engine.games import ask
 
 from peerage.engine.pending import Pending, backoff
-from peerage.games.house import usual
+from peerage.game.house import usual
+from peerage.game.protocol import Reply
 from peerage.ledger.codec import read_reply
 from peerage.players.client import Answer, Call, PlayerError
-from peerage.protocol import Reply
 
 FAST = {"concurrency": 4, "retries": 2, "match_deadline_s": 3600.0}
 

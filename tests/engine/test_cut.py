@@ -19,10 +19,10 @@ from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.engine.driver import REPAIR, ROOM, Driver, first_key
 from peerage.engine.replay import replay
+from peerage.game.match import Outcome, Table
+from peerage.game.protocol import Ask, Choice, Message, Reply, Text
 from peerage.ledger import Ledger
 from peerage.ledger.codec import read_said
-from peerage.match import Outcome, Table
-from peerage.protocol import Ask, Choice, Message, Reply, Text
 from peerage.render.html import Html
 from peerage.site.reading import Site
 from peerage.views.match import match_view, transcript, view_of

@@ -10,8 +10,8 @@ from msgspec import Meta, Struct
 from tests.engine.games import ask, drive, yes
 
 from peerage.engine.driver import REPAIR_CHARS, GameError
-from peerage.match import Outcome, Table
-from peerage.protocol import Json, Quote, Reply, Text, Together, Voided
+from peerage.game.match import Outcome, Table
+from peerage.game.protocol import Json, Quote, Reply, Text, Together, Voided
 
 WON = Outcome(scores={"A": 1.0, "B": 0.0})
 

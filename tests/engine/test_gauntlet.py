@@ -26,8 +26,8 @@ from tests.engine.arenas import (
 
 from peerage.arena import open_arena
 from peerage.engine.replay import replay
+from peerage.game.match import Fixture
 from peerage.ledger.codec import by_hex, read_fixture
-from peerage.match import Fixture
 from peerage.standings.verify import verify
 
 MATCHES = 36

@@ -19,21 +19,21 @@ from tests.engine.arenas import house, ledger_of, patience, write_arena
 from tests.engine.test_waits import sound
 
 from peerage.arena import open_arena
-from peerage.clock import now_ms
 from peerage.engine.dropping import drop
 from peerage.engine.report import RunReport
 from peerage.engine.rounds import MOST_WAITING
 from peerage.engine.runner import Runner
 from peerage.engine.waiting import Away, WaitingMatches
+from peerage.game.match import Fixture
 from peerage.ledger.codec import by_hex, read_fixture, read_reply
 from peerage.ledger.store import Exchange
-from peerage.match import Fixture
 from peerage.players.client import Client
 from peerage.players.house import HouseClient
 from peerage.players.people import People, Turn, match_digest
 from peerage.players.person import PersonClient
 from peerage.requirements import notices
 from peerage.settings import PlayerSettings, SettingsError
+from peerage.values.clock import now_ms
 
 ME = "human:me"
 PERSON = PlayerSettings(model=ME)

@@ -15,13 +15,13 @@ from tests.engine.games import FIXTURE, NoRules, ask, drive, game, yes
 
 import peerage.engine.programs as programs
 from peerage.arena import Arena, ArenaError, open_arena
-from peerage.blocks import Program as ShownProgram
 from peerage.engine.driver import Driver, GameError
-from peerage.games.game import Needs
+from peerage.game.blocks import Program as ShownProgram
+from peerage.game.match import Outcome
+from peerage.game.protocol import SANDBOX, Ran, Reply, Run, Together
+from peerage.game.spec import Needs
 from peerage.ledger.codec import by_hex
 from peerage.ledger.codec_requests import read_request, request_body
-from peerage.match import Outcome
-from peerage.protocol import SANDBOX, Ran, Reply, Run, Together
 from peerage.sandbox.program import Limits, Program, RunResult, SandboxUnavailable
 from peerage.views.match import match_view
 

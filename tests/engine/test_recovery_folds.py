@@ -23,10 +23,10 @@ from peerage.engine.recovery import (
     recover,
     spent,
 )
+from peerage.game.match import Fixture
 from peerage.ledger import Ledger
 from peerage.ledger.codec import by_hex, read_fixture
 from peerage.ledger.store import Summary, amend
-from peerage.match import Fixture
 from peerage.scheduling.standing import Ended
 from peerage.settings import Rating
 from peerage.standings import NOBODY, after_all, elo_settings

@@ -15,9 +15,9 @@ from peerage.players import thinking
 from peerage.players.client import Answer, Call, Client
 from peerage.players.house import HouseClient
 from peerage.players.prices import price_of
-from peerage.sealing import sealing_key
 from peerage.settings import PlayerSettings, SettingsError
 from peerage.standings.verify import verify
+from peerage.values.sealing import sealing_key
 
 ARENA = """pairing: {window: 4}
 players:

@@ -6,8 +6,8 @@ from peerage.engine.budget import Affordable, Budget
 from peerage.engine.call_costs import Share
 from peerage.engine.pending import Pending
 from peerage.engine.reservations import Reservations
-from peerage.games.house import usual
-from peerage.protocol import Ask, Text
+from peerage.game.house import usual
+from peerage.game.protocol import Ask, Text
 
 PLAN = {player: Share(10, 10.0, 1) for player in ("ada", "bob")}
 

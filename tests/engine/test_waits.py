@@ -41,6 +41,7 @@ from peerage.engine.probed import ProbeEntry, entries
 from peerage.engine.probes import bench_by_probes, probe_players
 from peerage.engine.runner import Runner
 from peerage.engine.waiting import Away, WaitingMatches
+from peerage.game.match import Fixture
 from peerage.ledger import open_ledger
 from peerage.ledger.codec import by_hex, read_fixture
 from peerage.ledger.disclosure import write_redacted
@@ -52,7 +53,6 @@ from peerage.ledger.stores.contract import Row
 from peerage.ledger.stores.sql import Connection, Query
 from peerage.ledger.stores.sqlite import SqliteStore
 from peerage.ledger.waits import TOPIC, read_wait, waits
-from peerage.match import Fixture
 from peerage.players.client import Answer, Call, Client, Later, PlayerError
 from peerage.players.house import HouseClient, PacedClient
 from peerage.players.prices import price_of

@@ -43,7 +43,6 @@ from tests.faults.disk import Disk, Fault
 from tests.faults.provider import TIMEOUT_S, Providers, Weather
 from tests.virtual import VirtualLoop
 
-from peerage import clock
 from peerage.arena import open_arena
 from peerage.engine.journal import LEFT_OPEN, NOT_SENT, Journal
 from peerage.engine.report import RunReport
@@ -53,7 +52,8 @@ from peerage.ledger.codec import read_reply
 from peerage.ledger.store import Batch
 from peerage.ledger.stored import StoredLedger
 from peerage.ledger.stores import sqlite
-from peerage.sealing import unseal
+from peerage.values import clock
+from peerage.values.sealing import unseal
 
 BEGAN_MS = 1_790_000_000_000
 DEADLINE_S = 30 * 86_400.0

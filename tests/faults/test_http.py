@@ -26,8 +26,8 @@ from peerage.ledger import open_ledger
 from peerage.ledger.codec import read_reply
 from peerage.ledger.secret import TOPIC as SECRET
 from peerage.ledger.store import amend
-from peerage.sealing import salt, seal, sealing_key
 from peerage.standings.verify import verify
+from peerage.values.sealing import salt, seal, sealing_key
 
 MATCHES = 4
 NANO = 10**9

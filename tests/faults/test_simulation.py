@@ -18,10 +18,10 @@ from peerage.engine.calls import Calls
 from peerage.engine.folding import Folding
 from peerage.engine.journal import Journal
 from peerage.engine.records import MatchTally
+from peerage.game.match import Fixture, Outcome
 from peerage.ledger import LedgerError
 from peerage.ledger.store import Batch
 from peerage.ledger.stores.sqlite import SqliteStore
-from peerage.match import Fixture, Outcome
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
 HOURS = 12

@@ -32,10 +32,10 @@ from peerage.arena import open_arena
 from peerage.engine import plans
 from peerage.engine.driver import GameError
 from peerage.engine.recovery import Mismatch
+from peerage.game.match import Outcome, Table
+from peerage.game.protocol import Steps
 from peerage.games.duel import GAME as DUEL
 from peerage.ledger import LedgerBusy, LedgerError
-from peerage.match import Outcome, Table
-from peerage.protocol import Steps
 from peerage.settings import SettingsError
 
 pytestmark = pytest.mark.usefixtures("plain_bodies")

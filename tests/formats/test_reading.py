@@ -9,7 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from peerage.formats import Choice, read_json, storable
+from peerage.formats import Choice, read_json
+from peerage.values.texts import storable
 
 TEXTS = st.text(st.characters(codec=None, categories=None), max_size=20)
 

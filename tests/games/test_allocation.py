@@ -15,6 +15,8 @@ from msgspec import convert
 from scipy.optimize import Bounds, LinearConstraint, milp
 from tests.offline import fixture, play, scripted
 
+from peerage.game.match import Outcome
+from peerage.game.protocol import Ask, Reply
 from peerage.games.allocation import GAME as ALLOCATION
 from peerage.games.allocation import solve
 from peerage.games.allocation.solve import Problem, greedy
@@ -27,8 +29,6 @@ from peerage.games.allocation.tasks import (
     statement,
     worth,
 )
-from peerage.match import Outcome
-from peerage.protocol import Ask, Reply
 
 PLAYERS = [f"p{at}" for at in range(10)]
 SIZES = [(family, size) for family in FAMILIES for size in (1, 3, 5)]

@@ -7,11 +7,11 @@ import msgspec
 import pytest
 from tests.offline import fixture, play, scripted
 
+from peerage.game.match import Fixture, Outcome
+from peerage.game.protocol import Ask, Reply
 from peerage.games.bug_hunt import GAME as BUG_HUNT
 from peerage.games.bug_hunt.play import edit_size
 from peerage.games.bug_hunt.tasks import BuggyTask, repairs
-from peerage.match import Fixture, Outcome
-from peerage.protocol import Ask, Reply
 
 PLAYERS = [f"p{at}" for at in range(10)]
 

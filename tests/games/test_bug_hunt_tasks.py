@@ -8,10 +8,10 @@ import msgspec
 import pytest
 from tests.offline import performed
 
+from peerage.game.protocol import ran
+from peerage.game.run_tests import same_output
 from peerage.games.bug_hunt.tasks import BuggyTask, buggy, repairs
 from peerage.games.numbers import program
-from peerage.games.run_tests import same_output
-from peerage.protocol import ran
 
 
 def passed(source: str, task: BuggyTask) -> set[int]:

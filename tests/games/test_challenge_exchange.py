@@ -11,11 +11,11 @@ from tests.offline import Played, call, check, fixture, play, scripted
 
 from peerage.challenges.wording import identity, likeness, mark
 from peerage.formats import FormatError, Json
+from peerage.game.protocol import Ask, Choice, Quote, Reply
 from peerage.games.challenge_exchange import GAME as CHALLENGE_EXCHANGE
 from peerage.games.challenge_exchange.creation import PROPOSAL
 from peerage.games.challenge_exchange.rules import ChallengeExchangeRules, points
-from peerage.protocol import Ask, Choice, Quote, Reply
-from peerage.sealing import SALT, seal, unseal
+from peerage.values.sealing import SALT, seal, unseal
 
 PLAYERS = [f"p{at}" for at in range(10)]
 Said = str | int | Reply

@@ -7,11 +7,11 @@ import msgspec
 import pytest
 from tests.offline import fixture, play, scripted
 
+from peerage.game.match import Outcome
+from peerage.game.protocol import Ask, Reply
+from peerage.game.ranking import by_rank
 from peerage.games.code_golf import GAME as CODE_GOLF
 from peerage.games.code_golf.play import Task, solutions
-from peerage.games.ranking import by_rank
-from peerage.match import Outcome
-from peerage.protocol import Ask, Reply
 
 PLAYERS = [f"p{at}" for at in range(10)]
 ONE_TASK = {"steps": 1}

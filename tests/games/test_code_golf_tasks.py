@@ -5,11 +5,11 @@ from random import Random
 import pytest
 from tests.offline import performed
 
+from peerage.game.house import WRONG
+from peerage.game.protocol import Ran, ran
+from peerage.game.run_tests import same_output
 from peerage.games.code_golf.play import Task, solutions, task
-from peerage.games.house import WRONG
 from peerage.games.numbers import bugs, drawn, kinds, line, outputs, program, statement
-from peerage.games.run_tests import same_output
-from peerage.protocol import Ran, ran
 
 SEEDS = range(12)
 

@@ -11,6 +11,7 @@ from tests.offline import fixture
 from peerage.arena import Arena, open_arena
 from peerage.engine.driver import Driver
 from peerage.engine.import_recordings import admit, recorded_reply
+from peerage.game.match import Outcome, Recording
 from peerage.games.color_obfuscation import GAME as COLOR_OBFUSCATION
 from peerage.games.color_obfuscation.data_json import (
     SOURCE,
@@ -26,7 +27,6 @@ from peerage.games.color_obfuscation.rules import ColorObfuscationRules
 from peerage.ledger.codec import fixture_body
 from peerage.ledger.export import documents
 from peerage.ledger.store import Batch, FixtureRow, LedgerError
-from peerage.match import Outcome, Recording
 from peerage.standings import elo_settings
 
 FILE = Path(__file__).parents[1] / "data/cob/data.json"

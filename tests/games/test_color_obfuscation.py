@@ -13,14 +13,14 @@ from pydantic import ValidationError
 from tests.offline import Played, fixture, house, play, scripted
 
 from peerage.arena import open_arena
-from peerage.blocks import Block, ScoreLine, SeatReply, Sentence
 from peerage.formats import Encoded
+from peerage.game.blocks import Block, ScoreLine, SeatReply, Sentence
+from peerage.game.protocol import Ask, Reply
 from peerage.games import GAMES
 from peerage.games.color_obfuscation import GAME as COLOR_OBFUSCATION
 from peerage.games.color_obfuscation.house import hide
 from peerage.games.color_obfuscation.play import draw
 from peerage.games.color_obfuscation.rules import ColorObfuscationRules
-from peerage.protocol import Ask, Reply
 from peerage.settings import Rating, SettingsError, enough_players, loads
 
 STEPS = ["one", "two", "three", "four", "five"]

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.offline import call, fixture, house, play, scripted
 
+from peerage.game.match import Fixture, Outcome
+from peerage.game.protocol import Ask, Reply
 from peerage.games.compression import GAME as COMPRESSION
 from peerage.games.compression.reports import MOST_FACTS, Reports, reports, right, words
 from peerage.games.compression.rules import Answers
-from peerage.match import Fixture, Outcome
-from peerage.protocol import Ask, Reply
 
 PLAYERS = [f"p{at}" for at in range(10)]
 LABELS = "ABCDEF"

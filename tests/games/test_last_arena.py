@@ -9,10 +9,10 @@ import pytest
 from tests.offline import Played, agreeable, check, fixture, house, play, points, scripted, unfenced
 
 from peerage.formats import Questions, Score, Scores
+from peerage.game.protocol import Ask, Reply, Text
 from peerage.games.last_arena import GAME as LAST_ARENA
 from peerage.games.last_arena.rules import LastArenaRules
 from peerage.judging.scores import recorded
-from peerage.protocol import Ask, Reply, Text
 
 PLAYERS = {
     name: f"house:{skill}" for name, skill in zip("pqrst", (0.95, 0.75, 0.55, 0.35, 0.15), strict=True)

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from tests.judging.asking import ask_all
 
+from peerage.game.match import Seat
+from peerage.game.protocol import Ask, Quote, Reply
 from peerage.games.last_arena.questions import Author, Question, calls, collect, quotas
 from peerage.games.last_arena.rules import LastArenaRules
-from peerage.match import Seat
-from peerage.protocol import Ask, Quote, Reply
 
 SEATS = tuple(Seat(label, f"player {label}") for label in "ABC")
 RULES = {"questions": 6, "categories": ["math", "ethics"]}

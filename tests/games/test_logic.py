@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.offline import fixture, play, scripted
 
+from peerage.game.match import Outcome
+from peerage.game.protocol import Ask, Reply
 from peerage.games.logic import GAME
 from peerage.games.logic.play import FAMILIES, Answers, answers_to
 from peerage.games.logic.puzzles import ANSWER_CHARS, Puzzle, parts, solves
-from peerage.match import Outcome
-from peerage.protocol import Ask, Reply
 
 PLAYERS = [f"p{at}" for at in range(10)]
 

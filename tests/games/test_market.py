@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.offline import call, fixture, house, play, scripted
 
+from peerage.game.match import Fixture
+from peerage.game.protocol import Ask, Reply
 from peerage.games.market import GAME as MARKET
 from peerage.games.market.auctions import ideal, sold
 from peerage.games.market.dilemma import draw as draw_dilemma
 from peerage.games.market.dilemma import gain
 from peerage.games.market.negotiation import fair
 from peerage.games.market.voting import DECISIONS, OPTIONS, answer, chosen
-from peerage.match import Fixture
-from peerage.protocol import Ask, Reply
 from peerage.testing.offline import Played
 
 PLAYERS = [f"p{at}" for at in range(10)]

@@ -12,9 +12,9 @@ from tests.offline import call, check, fixture, house, in_turns, play, scripted
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
+from peerage.game.protocol import Ask, Reply
+from peerage.game.spec import GameSpec
 from peerage.games import GAMES, adapted, adapter, open_spiel, release_of
-from peerage.games.game import GameSpec
-from peerage.protocol import Ask, Reply
 from peerage.settings import SettingsError, extra_installed, loads
 from peerage.tables.catalogue import GameRow, games
 from peerage.testing import CHECKS

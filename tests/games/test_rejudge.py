@@ -9,12 +9,12 @@ import pytest
 from tests.conformance.test_games import HOSTILE
 from tests.offline import ITEM, Played, agreeable, check, choose, house, play, scripted, unfenced
 
+from peerage.game.match import Fixture, Seat
+from peerage.game.protocol import Ask, Reply
 from peerage.games import GAMES
 from peerage.games.rejudge import GAME as REJUDGE
 from peerage.games.rejudge import Given, RecordedAnswers, RejudgeRules
 from peerage.judging.prompts import COMPARE
-from peerage.match import Fixture, Seat
-from peerage.protocol import Ask, Reply
 
 JUDGES = ("house:0.9", "house:0.8", "house:0.7")
 

@@ -9,11 +9,11 @@ import pytest
 from tests.conformance.test_games import HOSTILE
 from tests.offline import SCORED, Played, check, house, play, points, scripted, unfenced
 
+from peerage.game.match import Fixture, Seat
+from peerage.game.protocol import Ask, Reply
 from peerage.games.rejudge import GAME as REJUDGE
 from peerage.games.rejudge import Given, RecordedAnswers, RejudgeRules
 from peerage.judging.scores import recorded
-from peerage.match import Fixture, Seat
-from peerage.protocol import Ask, Reply
 
 JUDGES = ("house:0.9", "house:0.8", "house:0.7")
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from pydantic import ValidationError
 
-from peerage.games.section import Section
+from peerage.game.section import Section
 from peerage.games.task_files import unknown
 from peerage.games.tasks.files import read_tasks
 from peerage.games.tasks.rules import TasksRules

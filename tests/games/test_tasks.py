@@ -10,11 +10,11 @@ import pytest
 from pydantic import ValidationError
 from tests.offline import Played, choose, fixture, house, play, scripted
 
+from peerage.game.protocol import Ask, Reply
 from peerage.games.tasks import GAME as TASKS
 from peerage.games.tasks.files import read_tasks
 from peerage.games.tasks.play import draw, officials, remarks
 from peerage.games.tasks.rules import TasksRules
-from peerage.protocol import Ask, Reply
 from peerage.settings import SettingsError, enough_players, load, loads, rules_of
 
 PLAYERS = ["ann", "bob", "cid", "dan", "eve"]

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from tests.offline import check, fixture, house, in_turns, play, scripted
 
+from peerage.game.protocol import Reply
+from peerage.game.spec import GameSpec
 from peerage.games import GAMES, adapted
-from peerage.games.game import GameSpec
 from peerage.games.text_arena import LIBRARY, ArenaWorld, _names
-from peerage.protocol import Reply
 from peerage.testing import CHECKS
 from peerage.testing.conformance import memory_wins_nothing, skill_wins
 

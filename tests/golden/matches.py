@@ -18,10 +18,10 @@ import msgspec
 
 from peerage.engine.driver import Driver
 from peerage.formats import stored
-from peerage.games.game import GameSpec
+from peerage.game.match import Fixture
+from peerage.game.protocol import Ask, Format, Reply, Run
+from peerage.game.spec import GameSpec
 from peerage.ledger.codec_requests import request_body
-from peerage.match import Fixture
-from peerage.protocol import Ask, Format, Reply, Run
 from peerage.testing.offline import Answering, call, performed
 
 

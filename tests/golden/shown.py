@@ -15,11 +15,11 @@ from rich.console import Console
 from tests.golden.transcripts import HERE, on_file, spec_of
 
 from peerage.engine.driver import Driver
+from peerage.game.match import Fixture, MatchRecord, Outcome
+from peerage.game.protocol import Reply
 from peerage.ledger.codec import fixture_body, record_body, reply_body
 from peerage.ledger.codec_requests import request_body
 from peerage.ledger.store import Exchange, FixtureRow, MatchRows, RecordRow
-from peerage.match import Fixture, MatchRecord, Outcome
-from peerage.protocol import Reply
 from peerage.render.terminal import on
 from peerage.views.match import NUMBERS, MatchView, match_view, transcript
 

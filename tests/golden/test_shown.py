@@ -7,7 +7,7 @@ import pytest
 from tests.golden.shown import SHOWN, path, shown, view
 from tests.golden.transcripts import HERE, MATCHES, on_file
 
-from peerage.blocks import Quoted, ScoreLine, Task, plain
+from peerage.game.blocks import Quoted, ScoreLine, Task, plain
 from peerage.games import GAMES
 from peerage.reading import matches
 

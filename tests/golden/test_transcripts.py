@@ -18,10 +18,10 @@ import peerage.challenges
 import peerage.games
 import peerage.judging
 from peerage.formats import Choice
+from peerage.game.protocol import template_parts
+from peerage.game.ranking import by_rank
 from peerage.games import GAMES
 from peerage.games.bug_hunt.play import HUNT
-from peerage.games.ranking import by_rank
-from peerage.protocol import template_parts
 
 UNRAISED = "Take the change back, or write version="
 NO_PROMPTS = ("_NO_RESULT", "MARKETS", "WINS", "WORDS")

@@ -21,9 +21,9 @@ from tests.golden.matches import difference, short
 from tests.offline import ITEM, SCORED, Answering, fixture, house
 
 from peerage.formats import FormatError, Text, stored
+from peerage.game.match import Fixture, Seat
+from peerage.game.protocol import Ask, Format, Reply
 from peerage.games import GAMES
-from peerage.match import Fixture, Seat
-from peerage.protocol import Ask, Format, Reply
 
 HERE = Path(__file__).parent
 

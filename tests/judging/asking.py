@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from peerage.protocol import Ask, FormatError, Reply, Steps, Together
+from peerage.game.protocol import Ask, FormatError, Reply, Steps, Together
 
 
 def ask_all(steps: Steps[Any], answer: Callable[[Ask], str | Reply]) -> tuple[Any, list[Ask]]:

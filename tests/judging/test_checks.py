@@ -13,10 +13,10 @@ from jsonschema import Draft202012Validator
 
 from peerage.formats.json_schema import check_schema, misfits
 from peerage.formats.numbers import number
+from peerage.game.protocol import Ran, ran
 from peerage.judging.check_programs import credit_of, program
 from peerage.judging.check_reading import check_of, usual_check
 from peerage.judging.checks import Check, Credit, chosen, graded, normalized
-from peerage.protocol import Ran, ran
 from peerage.testing.offline import performed
 
 

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from peerage.formats import ChosenEach
+from peerage.game.match import Seat
+from peerage.game.protocol import Ask, Chosen, Reply, Steps, render
 from peerage.judging.panel import Ballot, PanelRules, PanelVerdict, count, panel
 from peerage.judging.prompts import MATERIAL, Criterion, framed
-from peerage.match import Seat
-from peerage.protocol import Ask, Chosen, Reply, Steps, render
 
 JUDGES = [Seat(f"judge/{at}", f"p{at}", 1500.0 + 100 * at) for at in range(1, 4)]
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from tests.judging.asking import ask_all
 
+from peerage.game.match import Outcome, Seat
+from peerage.game.protocol import Ask, Prompt, Quote, Reply
 from peerage.judging.scores import Grade, Item, Scoring, ScoringRules, facts, recorded, scoring
-from peerage.match import Outcome, Seat
-from peerage.protocol import Ask, Prompt, Quote, Reply
 
 SEATS = tuple(Seat(label, f"player {label}") for label in "ABC")
 ITEMS = [

@@ -24,8 +24,8 @@ from peerage.ledger.log import entry_text
 from peerage.ledger.merkle import digest, levels, proof
 from peerage.ledger.notes import Checkpoint, Proof, key_of, read_checkpoint, sign
 from peerage.ledger.votes import PeopleVotes, Vote
-from peerage.outputs import secret_files
 from peerage.standings.verify import verify
+from peerage.values.outputs import secret_files
 
 pytestmark = pytest.mark.usefixtures("plain_bodies")
 

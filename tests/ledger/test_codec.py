@@ -19,6 +19,8 @@ from peerage.formats import (
     recorded,
     stored,
 )
+from peerage.game.match import Fixture
+from peerage.game.protocol import Ask, Message, Quote, Reply, Text
 from peerage.games.duel import GAME as DUEL
 from peerage.ledger.codec import (
     MissingText,
@@ -35,9 +37,7 @@ from peerage.ledger.codec import (
 )
 from peerage.ledger.codec_requests import INLINE_CHARS, read_request, request_body
 from peerage.ledger.store import Exchange
-from peerage.match import Fixture
-from peerage.protocol import Ask, Message, Quote, Reply, Text
-from peerage.sealing import Kept, committed, salt
+from peerage.values.sealing import Kept, committed, salt
 
 
 def request(fill: dict[str, str | Quote], temperature: float | None = None) -> Ask:

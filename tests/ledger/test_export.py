@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from bench.sample import sample
 
+from peerage.game.protocol import fence
 from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.export import COLUMNS, cell, export, table
 from peerage.ledger.merkle import digest, leaf, link, match_root
 from peerage.ledger.store import Batch, FixtureRow, IntentRow, Summary
-from peerage.protocol import fence
 
 
 @pytest.fixture

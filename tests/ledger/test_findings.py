@@ -20,6 +20,7 @@ from bench.sample import sample
 from tests import recorded
 from tests.ledger.tampered import Harm, rows_harmed
 
+from peerage.game.match import Fixture
 from peerage.ledger import Ledger, LedgerError, bodies, open_ledger
 from peerage.ledger.checkpoints import unsigned
 from peerage.ledger.codec import fixture_body
@@ -30,7 +31,6 @@ from peerage.ledger.since import Head, read_head
 from peerage.ledger.store import Amendment, Batch, FailureRow, FixtureRow, IntentRow, ReplyRow
 from peerage.ledger.verify import remedy
 from peerage.ledger.votes import PeopleVotes, Vote
-from peerage.match import Fixture
 from peerage.standings.verify import check_records, verify
 
 pytestmark = pytest.mark.usefixtures("plain_bodies")

@@ -23,7 +23,7 @@ from peerage.ledger.log import (
     record_rows,
 )
 from peerage.ledger.store import Exchange, Failure, FixtureRow
-from peerage.sealing import committed, seal
+from peerage.values.sealing import committed, seal
 
 SEALED = b'{"prompt":' + json.dumps(seal("0f" * 16, "why"), separators=(",", ":")).encode() + b"}"
 HELD = committed(SEALED)

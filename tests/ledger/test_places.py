@@ -16,12 +16,12 @@ from tests.engine.arenas import SMALL, house, ledger_of, paced, play, play_stopp
 from tests.engine.clients import Cast
 
 from peerage.engine.replay import replay
+from peerage.game.match import Fixture
 from peerage.ledger import open_ledger
 from peerage.ledger.codec import by_hex, read_fixture
 from peerage.ledger.merkle import digest, link
 from peerage.ledger.places import TOPIC, Bench, Places, places
 from peerage.ledger.store import amend
-from peerage.match import Fixture
 from peerage.players.client import Call, Client, PlayerError
 from peerage.settings import PlayerSettings
 from peerage.standings.verify import verify

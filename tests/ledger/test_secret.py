@@ -15,9 +15,9 @@ from peerage.ledger.disclosure import write_redacted
 from peerage.ledger.merkle import digest
 from peerage.ledger.secret import TOPIC, arena_secret, disclose, read_secret
 from peerage.ledger.store import Ledger
-from peerage.sealing import match_key
 from peerage.settings import SettingsError
 from peerage.standings.verify import verify
+from peerage.values.sealing import match_key
 
 pytestmark = pytest.mark.usefixtures("plain_bodies")
 

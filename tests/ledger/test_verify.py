@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from bench.sample import sample
 
+from peerage.game.match import Fixture, MatchRecord, Outcome, Totals
 from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.codec import fixture_body, record_body
 from peerage.ledger.merkle import GENESIS, digest, leaf, link, match_root
@@ -28,9 +29,8 @@ from peerage.ledger.store import (
     Summary,
 )
 from peerage.ledger.verify import Problem
-from peerage.match import Fixture, MatchRecord, Outcome, Totals
-from peerage.parallel import Helpers, Lost
 from peerage.standings.verify import verify
+from peerage.values.parallel import Helpers, Lost
 
 pytestmark = pytest.mark.usefixtures("plain_bodies")
 

@@ -9,7 +9,7 @@ import pytest
 
 from peerage.ledger.store import Amendment
 from peerage.ledger.waits import Wait, Waiting, Waits, read_wait
-from peerage.sealing import committed, salt
+from peerage.values.sealing import committed, salt
 
 ASLEEP = Wait(3, "waits", 5, "ada", "asleep", 9_000)
 

@@ -16,6 +16,7 @@ from tests.servers.openai_server import Behaviour, OpenAIServer
 from tests.servers.quirks import ARENA, peerage, play, quirky
 
 from peerage.formats import Choice, Text
+from peerage.game.protocol import Format
 from peerage.players.adaptations import (
     ADAPTATIONS,
     MAX_COMPLETION_TOKENS,
@@ -29,7 +30,6 @@ from peerage.players.adaptations import (
 from peerage.players.checks import probe
 from peerage.players.client import Answer, Call, PlayerError
 from peerage.players.provider import ProviderClient
-from peerage.protocol import Format
 from peerage.settings import PlayerSettings
 
 SENT = [UNSTREAMED, MAX_TOKENS, "temperature", "openai_reasoning_effort", "service_tier", STRUCTURED, SYSTEM]

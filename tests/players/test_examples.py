@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from peerage.game.protocol import Choice, Text
 from peerage.players import open_client
 from peerage.players.client import Answer, Call, PlayerError
-from peerage.protocol import Choice, Text
 from peerage.settings import PlayerSettings
 
 AGENTS = Path(__file__).parents[2] / "examples" / "agents"

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.offline import fixture, house, play
 
+from peerage.game.house import SPREAD, WORDS
+from peerage.game.protocol import Choice, FormatError, Role, Text, Works
 from peerage.games.duel import GAME as DUEL
 from peerage.games.duel.play import house as duel_house
 from peerage.games.duel.rules import default_topics
-from peerage.games.house import SPREAD, WORDS
 from peerage.players.client import Call, InstantClient, PlayerError
 from peerage.players.house import MEDIAN_SECONDS, SLOW, HouseClient
-from peerage.protocol import Choice, FormatError, Role, Text, Works
 from peerage.settings import PlayerSettings
 
 VERDICT = Choice("verdict", ("A", "B", "tie"))

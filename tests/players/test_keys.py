@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from peerage.environment import environment
 from peerage.players.keys import extra_of, find_key, found_keys, key_place
 from peerage.settings import PlayerSettings
+from peerage.values.environment import environment
 
 
 def test_the_environment_goes_before_the_file_and_nothing_is_interpolated(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from tests.servers.smollm import smollm
 
+from peerage.game.protocol import Choice, Text
 from peerage.players import open_client
 from peerage.players.client import Call, PlayerError
-from peerage.protocol import Choice, Text
 from peerage.settings import PlayerSettings
 
 MODEL = smollm()

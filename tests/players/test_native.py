@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from peerage.game.protocol import Choice, Text
 from peerage.players import open_client
 from peerage.players.client import Call, PlayerError
 from peerage.players.provider import ProviderClient
-from peerage.protocol import Choice, Text
 from peerage.settings import PlayerSettings
 
 KEY = "sk-native-secret-777"

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from peerage.formats import Choice, Text
+from peerage.game.protocol import Speaker
 from peerage.players.people import LONGEST, Closed, People, PeopleError, Request
-from peerage.protocol import Speaker
 
 HOUR = 3_600_000
 

@@ -13,12 +13,12 @@ from pydantic import ValidationError
 
 from peerage.engine.player_runtime import Limit, PlayerRuntime
 from peerage.engine.pricing import priced
+from peerage.game.protocol import MORE_ROOM
 from peerage.players import prices
 from peerage.players.client import Answer
 from peerage.players.prices import NANO, Price, Rate, in_price_table, known_models, nano, price_of
 from peerage.players.provider import ProviderClient
 from peerage.players.thinking import Room, room
-from peerage.protocol import MORE_ROOM
 from peerage.settings import PlayerSettings
 
 TODAY = date(2026, 6, 1)

@@ -13,13 +13,13 @@ from msgspec import Meta, Struct
 from tests.servers import openai_server as behave
 from tests.servers.openai_server import OpenAIServer
 
-from peerage.clock import now_ms
+from peerage.game.protocol import Choice, Json, Text
 from peerage.players import open_client
 from peerage.players.client import MAX_TEXT, Call, Later, PlayerError
 from peerage.players.provider import ProviderClient
 from peerage.players.translation import conversation
-from peerage.protocol import Choice, Json, Text
 from peerage.settings import PlayerSettings
+from peerage.values.clock import now_ms
 
 KEY = "sk-very-secret-0123456789"
 VERDICT = Choice("verdict", ("A", "B", "tie"))

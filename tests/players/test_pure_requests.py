@@ -15,12 +15,12 @@ from tests.players.test_wiring import KINDS, wired
 from peerage.engine.pending import Pending
 from peerage.engine.player_runtime import PlayerRuntime, told
 from peerage.formats.forms import for_person
+from peerage.game.house import usual
+from peerage.game.protocol import Ask, render
 from peerage.games import GAMES
-from peerage.games.house import usual
 from peerage.players.checks import probe_call
 from peerage.players.client import Call
 from peerage.players.prices import Price
-from peerage.protocol import Ask, render
 from peerage.settings import PlayerSettings
 
 SYSTEM = "You file invoices. {never} {{guess}} <<<x>>>\n\n  Two blanks, a tab\t, “quotes” and \\n stay."

@@ -8,7 +8,7 @@ import pytest
 from tests.servers.quirks import play
 
 import peerage
-from peerage.blocks import Sentence
+from peerage.game.blocks import Sentence
 from peerage.tables.judges import judges
 
 

@@ -12,13 +12,13 @@ import pytest
 from tests.servers import openai_server as behave
 from tests.servers.openai_server import OpenAIServer, completion
 
+from peerage.game.protocol import Text
 from peerage.players import open_client
 from peerage.players.agent_protocol import reply_from
 from peerage.players.client import Answer, Call, PlayerError
 from peerage.players.finish_reasons import FINISH_REASONS, ending
 from peerage.players.provider import ProviderClient
 from peerage.players.replies import Usage, anthropic_message, google_response, reported_error, usage_of
-from peerage.protocol import Text
 from peerage.settings import PlayerSettings
 
 DOCS = Path(__file__).parents[2] / "docs" / "players.md"

@@ -14,10 +14,10 @@ import pytest
 from aiohttp import web
 from tests.servers.every_provider import Server, serve
 
+from peerage.game.protocol import Text
 from peerage.players import open_client
 from peerage.players.checks import check
 from peerage.players.client import Call, PlayerError
-from peerage.protocol import Text
 from peerage.settings import PlayerSettings
 
 KEY = "sk-canary-0123456789abcdef"

@@ -10,11 +10,11 @@ from typing import Any, get_args
 import pytest
 from tests.servers.every_provider import Server, serve
 
+from peerage.game.protocol import Text
 from peerage.players import open_client
 from peerage.players.client import Answer, Call, PlayerError
 from peerage.players.provider import ProviderClient
 from peerage.players.thinking import room, thinks
-from peerage.protocol import Text
 from peerage.settings import PlayerSettings
 
 needs_anthropic = pytest.mark.skipif(find_spec("anthropic") is None, reason="needs `anthropic`")

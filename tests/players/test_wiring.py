@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import pytest
 from aiohttp import web
 
+from peerage.game.protocol import Choice, Text
 from peerage.players import open_client
 from peerage.players.client import Call, PlayerError
-from peerage.protocol import Choice, Text
 from peerage.settings import PlayerSettings
 
 KEY = "sk-wired-0123456789abcdef"

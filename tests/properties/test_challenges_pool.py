@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from peerage.challenges.pool import ChallengePool
-from peerage.sealing import seal
+from peerage.values.sealing import seal
 
 NAMES, PLAYERS, RIGHT = ["c1", "c2", "c3", "c4"], [f"p{at}" for at in range(6)], 7
 ATTEMPTS = st.tuples(st.sampled_from(NAMES), st.sampled_from(PLAYERS), st.sampled_from([7, 7, 8, 9, None]))

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.offline import Played, agreeable, check, choose, fixture, play, scripted
 
+from peerage.game.protocol import Ask
 from peerage.games.duel import GAME as DUEL
 from peerage.games.duel.play import draw
 from peerage.games.duel.rules import DuelRules
-from peerage.protocol import Ask
 
 PLAYERS = [f"p{at}" for at in range(9)]
 

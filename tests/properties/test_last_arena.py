@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.offline import fixture, play, points, scripted
 
 from peerage.formats import Questions, Scores, Text
+from peerage.game.protocol import Ask
 from peerage.games.last_arena import GAME as LAST_ARENA
-from peerage.protocol import Ask
 
 RULES = {"preset": "development", "seats": 4, "questions": 1, "quality": "none", "per_call": 4}
 WORTH = st.lists(st.integers(4, 12).map(lambda half: half / 2), min_size=16, max_size=16)

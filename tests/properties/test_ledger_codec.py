@@ -7,6 +7,8 @@ from hashlib import sha256
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from peerage.game.match import Fixture, MatchRecord, Outcome, Seat, Totals
+from peerage.game.protocol import Ask, Choice, Message, Quote, Reply, Text, fence, render
 from peerage.ledger.codec import (
     by_hex,
     fixture_body,
@@ -18,8 +20,7 @@ from peerage.ledger.codec import (
 )
 from peerage.ledger.codec_requests import INLINE_CHARS, read_request, request_body
 from peerage.ledger.store import Exchange
-from peerage.match import Fixture, MatchRecord, Outcome, Seat, Totals
-from peerage.protocol import Ask, Choice, Message, Quote, Reply, Text, fence, render, storable
+from peerage.values.texts import storable
 
 texts = st.text(max_size=3 * INLINE_CHARS).map(storable)
 names = st.text(min_size=1, max_size=12).map(storable)

@@ -14,8 +14,8 @@ from msgspec.structs import astuple
 
 from peerage.ledger import open_ledger
 from peerage.ledger.store import SCHEMA, Batch, Exchange, IntentRow, ReplyRow, Summary
-from peerage.protocol import storable
 from peerage.standings.verify import verify
+from peerage.values.texts import storable
 
 pytestmark = pytest.mark.usefixtures("plain_bodies")
 

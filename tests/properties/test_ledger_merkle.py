@@ -10,7 +10,7 @@ from tests.ledger.rfc9162 import check_consistency
 
 from peerage.ledger.log import entry_leaf
 from peerage.ledger.merkle import check_proof, consistency, leaf, leaves, levels, proof, root
-from peerage.sealing import seal
+from peerage.values.sealing import seal
 
 BODIES = st.binary() | st.integers().map(lambda value: msgspec.json.encode({"text": seal("0f" * 16, value)}))
 LEAVES = st.lists(st.binary(min_size=32, max_size=32), min_size=1, max_size=70)

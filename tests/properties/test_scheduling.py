@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peerage.games.game import RoleRequirement
+from peerage.game.spec import RoleRequirement
 from peerage.scheduling import swiss
 from peerage.scheduling.roles import Shortage, by_merit, choose
 from peerage.scheduling.standing import History, Standing

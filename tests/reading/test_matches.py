@@ -12,8 +12,8 @@ from tests.tables.conftest import recorded
 from tests.tables.test_leaderboard import copied
 
 from peerage.arena import Arena, open_arena
+from peerage.game.match import Outcome
 from peerage.ledger import LedgerError
-from peerage.match import Outcome
 from peerage.reading.matches import Match, Matches
 from peerage.reading.played import Scope
 

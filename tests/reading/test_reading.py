@@ -7,7 +7,7 @@ from unittest.mock import patch
 from tests.tables.conftest import recorded
 
 from peerage.arena import Arena
-from peerage.match import DONE
+from peerage.game.match import DONE
 from peerage.reading.moment import Moment
 from peerage.reading.played import PlayedMatches, Scope
 from peerage.reading.reading import Reading

@@ -33,8 +33,8 @@ FORMS = {
 }
 """Who parses what is stored in a ledger."""
 NOT_STORED = {
-    "protocol.py": "what a program printed",
-    "sealing.py": "the value in a sealed one, whatever it is",
+    "game/protocol.py": "what a program printed",
+    "values/sealing.py": "the value in a sealed one, whatever it is",
     "judging/check_programs.py": "what a program printed",
     "requirements.py": "two statements of rules, to compare them",
     "tables/what_if.py": "rules of panels, made plain",

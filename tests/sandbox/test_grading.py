@@ -13,8 +13,8 @@ import pytest
 from tests.sandbox.conftest import QUICK, Sandboxes
 
 from peerage.engine.programs import Programs
-from peerage.games.run_tests import Test, trial
-from peerage.protocol import Ran, Reply, Run, ran
+from peerage.game.protocol import Ran, Reply, Run, ran
+from peerage.game.run_tests import Test, trial
 
 NAIVE = """
 import json, sys

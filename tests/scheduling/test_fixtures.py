@@ -9,11 +9,11 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict
 
+from peerage.game.match import Fixture, Outcome, Table
+from peerage.game.protocol import Steps
+from peerage.game.spec import GameSpec, RoleRequirement, Seating
 from peerage.games.code_golf import GAME as CODE_GOLF
-from peerage.games.game import GameSpec, RoleRequirement, Seating
 from peerage.games.werewolf import GAME as WEREWOLF
-from peerage.match import Fixture, Outcome, Table
-from peerage.protocol import Steps
 from peerage.scheduling import swiss
 from peerage.scheduling.fixtures import (
     Scheduler,
@@ -24,7 +24,7 @@ from peerage.scheduling.fixtures import (
 )
 from peerage.scheduling.policies import Policy
 from peerage.scheduling.standing import History, Standing
-from peerage.sealing import match_key
+from peerage.values.sealing import match_key
 
 
 class Rules(BaseModel):

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from tests import recorded
 
+from peerage.game.match import Fixture
+from peerage.game.spec import RoleRequirement
 from peerage.games import GAMES
-from peerage.games.game import RoleRequirement
-from peerage.match import Fixture
 from peerage.ratings.history import duels
 from peerage.scheduling.fixtures import Scheduler, by_need, next_round, remember, tables
 from peerage.scheduling.goal import Known

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from peerage.games.game import RoleRequirement
+from peerage.game.spec import RoleRequirement
 from peerage.scheduling.roles import Shortage, by_merit, choose, first_shortage
 from peerage.scheduling.standing import Standing
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.engine.hands import GAME, HandsRules
 
-from peerage.match import Fixture
+from peerage.game.match import Fixture
 from peerage.scheduling.fixtures import Scheduler, next_round, tables
 from peerage.scheduling.series import Series, in_series
 from peerage.scheduling.standing import History, Standing

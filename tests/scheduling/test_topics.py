@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.scheduling.test_policies import standings
 
+from peerage.game.match import Fixture
 from peerage.games import GAMES
-from peerage.match import Fixture
 from peerage.scheduling.fixtures import Scheduler, next_round, remember
 from peerage.scheduling.policies import Policy
 from peerage.scheduling.series import Series

@@ -14,12 +14,12 @@ from tests.engine.arenas import play, statuses, write_arena
 from tests.site.arenas import NAMES
 from tests.site.browsers import DESK, PATIENCE_MS, PHONE, needed
 
-from peerage.figures import per_hundred, places_of
 from peerage.site import leaderboards
 from peerage.site.addresses import player_page
 from peerage.site.pages import ASSETS, body, document
 from peerage.site.reading import Site
 from peerage.site.rendering import View
+from peerage.values.figures import per_hundred, places_of
 
 pytestmark = needed
 

@@ -27,14 +27,14 @@ from peerage.engine.replay import repair
 from peerage.ledger import open_ledger
 from peerage.ledger.secret import disclose
 from peerage.ledger.votes import Vote
-from peerage.outputs import OutputRefused
-from peerage.parallel import Processes
-from peerage.protocol import visible
 from peerage.site import build as site_build
 from peerage.site import downloads, preview
 from peerage.site.build import FILES, SiteError, build, build_folder
 from peerage.site.pages import body, page, paths
 from peerage.site.reading import Site
+from peerage.values.outputs import OutputRefused
+from peerage.values.parallel import Processes
+from peerage.values.texts import visible
 
 cli = CliRunner()
 

@@ -9,12 +9,12 @@ from contextlib import closing
 import pytest
 from tests.site.test_pages import Read
 
-from peerage.figures import rounded
 from peerage.ledger import open_ledger
 from peerage.reading.reading import Reading
 from peerage.site.arena_pages import by_day
 from peerage.site.pages import page
 from peerage.site.reading import Site
+from peerage.values.figures import rounded
 from peerage.views.stats import stats
 
 

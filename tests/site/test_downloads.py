@@ -23,12 +23,12 @@ from peerage.ledger import open_ledger
 from peerage.ledger.export import COLUMNS, contestants, documents
 from peerage.ledger.secret import TOPIC
 from peerage.ledger.store import Batch
-from peerage.sealing import SALT
 from peerage.site import downloads
 from peerage.site.build import build
 from peerage.site.pages import page
 from peerage.site.reading import Site
 from peerage.site.server import Server
+from peerage.values.sealing import SALT
 
 cli = CliRunner()
 

@@ -14,7 +14,7 @@ from tests.engine.clients import Cast
 from tests.site.arenas import EVIL
 from tests.site.test_pages import Read
 
-from peerage.blocks import (
+from peerage.game.blocks import (
     Bar,
     Block,
     Board,
@@ -29,10 +29,10 @@ from peerage.blocks import (
     Task,
 )
 from peerage.players.client import Call, PlayerError
-from peerage.protocol import visible
 from peerage.reading.matches import Match
 from peerage.render.html import FOLD, Html, shown
 from peerage.site.reading import Site
+from peerage.values.texts import visible
 from peerage.views.match import transcript, view_of
 
 

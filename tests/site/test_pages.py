@@ -18,8 +18,6 @@ import pytest
 from tests.engine.arenas import house, play, write_arena
 from tests.site.arenas import EVIL, NAMES
 
-from peerage.figures import per_hundred, sentence
-from peerage.formats import visible
 from peerage.judging.corrections import CORRECTIONS
 from peerage.render.charts import draw
 from peerage.site import downloads
@@ -30,6 +28,8 @@ from peerage.site.reading import Site
 from peerage.tables.judge_rows import FavourRow, JudgeRow, JudgesReport
 from peerage.tables.leaderboard import board
 from peerage.tables.tracks import NAMES as TRACK_NAMES
+from peerage.values.figures import per_hundred, sentence
+from peerage.values.texts import visible
 from peerage.views.match import match_view
 
 # What a page may refer to, and what no page may hold.

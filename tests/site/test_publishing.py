@@ -17,10 +17,10 @@ from typer.testing import CliRunner
 from peerage.cli.main import app
 from peerage.ledger import LedgerError
 from peerage.ledger.store import Batch
-from peerage.outputs import OutputRefused
 from peerage.site.publishing import PublishError, publish, restore
 from peerage.site.reading import Site
 from peerage.standings.verify import verify
+from peerage.values.outputs import OutputRefused
 
 cli = CliRunner()
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")

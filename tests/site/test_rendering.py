@@ -11,13 +11,13 @@ import jinja2
 import pytest
 from markupsafe import Markup
 
-from peerage.figures import score
 from peerage.render.html import breakable, coded
 from peerage.site.rendering import (
     environment,
     inline,
     render,
 )
+from peerage.values.figures import score
 from peerage.views.player import placed_in, stated
 
 HOSTILE = "<script>\"a\" & 'b'</script>\u202egnp\x00"

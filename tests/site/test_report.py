@@ -12,9 +12,9 @@ from tests.site.test_pages import Read
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
-from peerage.protocol import visible
 from peerage.site.reading import Site
 from peerage.site.report import report
+from peerage.values.texts import visible
 
 cli = CliRunner()
 

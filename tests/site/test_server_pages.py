@@ -13,13 +13,13 @@ from starlette.testclient import TestClient
 from tests.engine.arenas import ledger_of, play
 from tests.site.arenas import MATCHES_SERVED, eventually
 
-from peerage.parallel import Processes
 from peerage.reading.challenges import pool
 from peerage.site import server_pages
 from peerage.site.events import Version
 from peerage.site.server import Server
 from peerage.site.server_pages import Busy, Job, PageCache
 from peerage.tables.challenges import retire
+from peerage.values.parallel import Processes
 
 
 async def test_what_is_kept_is_given_at_once_renewed_behind_and_bounded(

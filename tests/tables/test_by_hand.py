@@ -24,8 +24,8 @@ from tests.tables.test_leaderboard import UNLOGGED, copied
 
 from peerage.arena import Arena, open_arena
 from peerage.engine.import_recordings import Recording
-from peerage.match import Fixture, Seat
-from peerage.protocol import Reply
+from peerage.game.match import Fixture, Seat
+from peerage.game.protocol import Reply
 from peerage.ratings.judges import fit
 from peerage.reading.played import Scope, ScopeError
 from peerage.reading.votes import votes

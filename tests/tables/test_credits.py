@@ -16,7 +16,6 @@ from typer.testing import CliRunner
 
 from peerage.arena import Arena, open_arena
 from peerage.cli.main import app
-from peerage.figures import share_between
 from peerage.ledger.codec import read_fixture, read_record
 from peerage.reading.credits import credits_of
 from peerage.reading.played import PlayedMatches, Scope
@@ -26,6 +25,7 @@ from peerage.site.reading import Site
 from peerage.tables.compare import compare
 from peerage.tables.eval_records import every_eval_ever
 from peerage.tables.leaderboard import board
+from peerage.values.figures import share_between
 
 cli = CliRunner()
 

@@ -13,11 +13,11 @@ from tests.judging.gathered import tabled
 from tests.tables.conftest import recorded
 
 from peerage.arena import Arena, open_arena
+from peerage.game.match import Fixture, Outcome, Seat
 from peerage.judging.comparisons import in_orders
 from peerage.judging.favours.two_minds import Blocks
 from peerage.judging.marks import MARKS, Mark, Rows, add_marks
 from peerage.judging.preference import LONGER
-from peerage.match import Fixture, Outcome, Seat
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.history import duels
 from peerage.ratings.judges import leaders_without

@@ -13,7 +13,7 @@ from tests.tables.conftest import recorded
 from tests.tables.test_leaderboard import copied
 
 from peerage.arena import Arena, open_arena
-from peerage.blocks import Quoted, ScoreLine, Task
+from peerage.game.blocks import Quoted, ScoreLine, Task
 from peerage.games import GAMES
 from peerage.ledger import LedgerError
 from peerage.ledger.merkle import GENESIS, digest, link

@@ -1,6 +1,6 @@
 import pytest
 
-from peerage.match import Fixture, Outcome, Seat
+from peerage.game.match import Fixture, Outcome, Seat
 from peerage.ratings.elo import EloSettings
 from peerage.reading.observations import stated_readings as read
 from peerage.tables.readings import Readings

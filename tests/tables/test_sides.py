@@ -11,8 +11,8 @@ from tests.engine.arenas import house, play, write_arena
 from typer.testing import CliRunner
 
 from peerage.arena import open_arena
-from peerage.blocks import Rows
 from peerage.cli.main import app
+from peerage.game.blocks import Rows
 from peerage.ratings.trueskill import Game, TrueSkillSettings, games, rate
 from peerage.reading.matches import Matches
 from peerage.reading.played import Scope, ScopeError

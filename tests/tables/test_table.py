@@ -10,8 +10,8 @@ import pytest
 from tests.engine.arenas import play, write_arena
 from tests.tables.conftest import recorded
 
-from peerage import blocks
 from peerage.arena import Arena, ArenaError, open_arena
+from peerage.game import blocks
 from peerage.render import html
 from peerage.tables.row import Row
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from tests.engine.arenas import paced, play_stopping_at, write_arena
 
-from peerage.blocks import Task
+from peerage.game.blocks import Task
 from peerage.games import hides
 from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.codec import by_hex, read_fixture, read_reply

@@ -17,10 +17,10 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
-from peerage.blocks import Block, Heading, Quoted, Replies, Sentence, Task, Tone, said
+from peerage.game.blocks import Block, Heading, Quoted, Replies, Sentence, Task, Tone, said
+from peerage.game.match import Outcome, Seat
+from peerage.game.protocol import Ask, Choice, Chosen, Prompt, Quote, Reply, Steps, Text, Works
 from peerage.judging.panel import QUORUM
-from peerage.match import Outcome, Seat
-from peerage.protocol import Ask, Choice, Chosen, Prompt, Quote, Reply, Steps, Text, Works
 
 _TOLERANCE = 1e-9
 VOTES = ("approve", "object")

@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from peerage.challenges.flags import found_flags
 from peerage.challenges.wording import likeness, mark
-from peerage.sealing import SALT, Sealed, salt, unseal
+from peerage.values.sealing import SALT, Sealed, salt, unseal
 
 Action: TypeAlias = Literal["flag", "review", "withdraw", "retire", "import"]
 Verdict: TypeAlias = Literal["approve", "object"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from peerage.cli.options import HERE, Folder, arena_in, at, program, prose, say
-from peerage.clock import now_ms
+from peerage.values.clock import now_ms
 
 if TYPE_CHECKING:
     from peerage.ledger.store import Ledger
@@ -58,10 +58,10 @@ def annotate(
     """
     from random import SystemRandom
 
-    from peerage.figures import counted
     from peerage.ledger.votes import PeopleVotes
     from peerage.site.annotation import Annotator
     from peerage.tables.rejudge import of_scores
+    from peerage.values.figures import counted
 
     with arena_in(folder) as arena:
         votes = PeopleVotes(arena.ledger.address, folder)
@@ -96,7 +96,7 @@ def stated(name: str) -> str:
     from getpass import getuser
     from unicodedata import normalize
 
-    from peerage.protocol import visible
+    from peerage.values.texts import visible
 
     try:
         found = normalize("NFC", " ".join((name or getuser()).split()))
@@ -154,9 +154,9 @@ def _verdict() -> Verdict | None:
 def _take_in(ledger: Ledger, votes: PeopleVotes, file: Path) -> None:
     from contextlib import ExitStack
 
-    from peerage import inputs
-    from peerage.figures import counted
     from peerage.site.vote_files import take_in
+    from peerage.values import inputs
+    from peerage.values.figures import counted
 
     with ExitStack() as opened:
         piped = str(file) == "-"

@@ -22,7 +22,7 @@ from peerage.cli.options import (
     prose,
     say,
 )
-from peerage.clock import now_ms
+from peerage.values.clock import now_ms
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -50,10 +50,10 @@ _VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 @app.command("list")
 def list_(folder: Folder = HERE, answers: Answers = False, shape: Shape = Format.table) -> None:
     """List the pool: authors, states, flags, difficulty."""
-    from peerage.blocks import Column, numbers, texts
     from peerage.cli.output import show
-    from peerage.figures import counted, percent, whole
+    from peerage.game.blocks import Column, numbers, texts
     from peerage.tables.challenges import rows
+    from peerage.values.figures import counted, percent, whole
 
     with arena_in(folder) as arena:
         found = [row.as_dict() for row in rows(_pool(arena), answers=answers)]
@@ -190,8 +190,8 @@ def withdraw(name: Name, folder: Folder = HERE, reason: Reason = "") -> None:
 
     The records stay as they are; the withdrawal is a statement of its own, which leaderboards apply.
     """
-    from peerage.figures import counted
     from peerage.tables import challenges
+    from peerage.values.figures import counted
 
     with arena_in(folder) as arena:
         entry = challenges.withdraw(arena.ledger, name, reason, now_ms())
@@ -247,8 +247,8 @@ def enter(
     in other words or with another answer, is skipped.
     """
     from peerage.arena import open_arena
-    from peerage.figures import counted
     from peerage.tables.challenge_files import enter_challenges
+    from peerage.values.figures import counted
 
     with open_arena(folder) as arena:
         found = enter_challenges(arena.ledger, _records(files), now_ms(), arena.settings.secret_seed)
@@ -277,8 +277,8 @@ def redact(
     disclosed.
     """
     from peerage.ledger.disclosure import write_redacted
-    from peerage.outputs import REDACTED, arena_files, writing
     from peerage.reading.moment import public
+    from peerage.values.outputs import REDACTED, arena_files, writing
 
     with arena_in(folder) as arena:
         kept = arena_files(folder, arena.ledger.address)
@@ -295,9 +295,9 @@ def _pool(arena: Arena) -> ChallengePool:
 
 def _records(paths: list[Path]) -> Iterator[tuple[str, Any]]:
     """Each record with its place; a bad one is given as its error."""
-    from peerage.inputs import opened
     from peerage.ratings.read.report import Report
     from peerage.ratings.read.source import records
+    from peerage.values.inputs import opened
 
     def inside(path: Path) -> list[Path]:
         return [file for file in sorted(path.rglob("*.json*")) if file.is_file()]

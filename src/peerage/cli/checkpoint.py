@@ -73,9 +73,9 @@ def checkpoint(
     from peerage.ledger.checkpoints import new_key as drawn
     from peerage.ledger.notes import key_of, sign
     from peerage.ledger.votes import PeopleVotes
-    from peerage.outputs import CHECKPOINT, arena_files, checkpoint_key, refuse, write
     from peerage.site.witnesses import Rewritten, WitnessError, cosigned
     from peerage.standings.verify import verify
+    from peerage.values.outputs import CHECKPOINT, arena_files, checkpoint_key, refuse, write
 
     place = key or checkpoint_key()
     if new_key:
@@ -148,8 +148,8 @@ def _begin(folder: Path) -> None:
 
 def keys_of(stated: Sequence[str]) -> tuple[VerifierKey, ...]:
     """Public keys as they were given: each one itself, or a file of them."""
-    from peerage.inputs import read_bytes
     from peerage.ledger.notes import read_key, read_keys
+    from peerage.values.inputs import read_bytes
 
     found: list[VerifierKey] = []
     for one in stated:

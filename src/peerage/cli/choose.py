@@ -123,10 +123,10 @@ def _folder_name(tasks: str) -> str:
 def _with_arena(stated: StatedChoice, folder: Path | None, budget: float | None) -> Path:
     """The folder with the arena of a choice, written where it is not there yet. Raises SettingsError where
     another one is there."""
-    from peerage.environment import environment
-    from peerage.outputs import SETTINGS, write
     from peerage.players.keys import find_key, key_names
     from peerage.settings import FILE_NAME, SettingsError
+    from peerage.values.environment import environment
+    from peerage.values.outputs import SETTINGS, write
 
     usual = folder is None
     folder = Path(_folder_name(str(stated.tasks))) if folder is None else folder
@@ -252,9 +252,9 @@ def _look_at(settings: ArenaSettings, folder: Path) -> None:
     from datetime import UTC, datetime
 
     from peerage.cli import doctor
-    from peerage.environment import environment
     from peerage.players.prices import price_of
     from peerage.requirements import refuse_unpriced
+    from peerage.values.environment import environment
 
     today = datetime.now(UTC).date()
     refuse_unpriced(settings, [one.name for one in settings.everyone if not price_of(one, today).known])

@@ -21,8 +21,6 @@ import typer
 from peerage.cli.options import at, program
 from peerage.cluster.requirements import refuse
 from peerage.engine.probed import probe_costs
-from peerage.environment import databases, environment
-from peerage.figures import counted, dollars
 from peerage.games import GAMES
 from peerage.ledger import LedgerError, LedgerMissing, open_ledger
 from peerage.ledger.uptimes import unused
@@ -43,6 +41,8 @@ from peerage.settings import (
     rules_of,
 )
 from peerage.standings.accounts import spent_by, unpriced
+from peerage.values.environment import databases, environment
+from peerage.values.figures import counted, dollars
 from peerage.version import __version__
 
 MARKS = {"ok": "✓", "unused": "·", "warning": "!", "broken": "✗"}

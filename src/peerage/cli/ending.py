@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from peerage.cli.options import at, program
 from peerage.cli.output import money
-from peerage.figures import counted, dollars, moment
+from peerage.values.figures import counted, dollars, moment
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -28,7 +28,7 @@ def ending(
     from peerage.engine.probed import probe_costs
     from peerage.ledger.uptimes import unused
     from peerage.players.checks import together
-    from peerage.protocol import visible
+    from peerage.values.texts import visible
 
     decided = f" ({report.decided:,} with a result)" if report.decided != report.settled else ""
     counts = (
@@ -93,7 +93,7 @@ def ending(
 
 def exit_code(report: RunReport, void: Sequence[tuple[int, str]]) -> int:
     """The exit code of a command that played: 130 after Ctrl+C, 1 where all it played came to nothing."""
-    from peerage.match import DEVELOPMENT
+    from peerage.game.match import DEVELOPMENT
 
     if report.reason == "interrupted":
         return 130
@@ -105,7 +105,7 @@ def exit_code(report: RunReport, void: Sequence[tuple[int, str]]) -> int:
 
 def _waiting(arena: Arena, report: RunReport) -> Iterator[str]:
     """For whom matches wait, the most first."""
-    from peerage.protocol import visible
+    from peerage.values.texts import visible
 
     for player, count in Counter(one.player for one in report.waiting).most_common():
         mine = [one for one in report.waiting if one.player == player]
@@ -122,8 +122,8 @@ def _waiting(arena: Arena, report: RunReport) -> Iterator[str]:
 
 
 def _without_result(arena: Arena, void: Sequence[tuple[int, str]], folder: Path) -> Iterator[str]:
-    from peerage.protocol import visible
     from peerage.reading.matches import REASONS
+    from peerage.values.texts import visible
 
     numbers = [number for number, _ in void]
     one = f"`{program()} match {numbers[-1]}{at(folder)}` shows one"

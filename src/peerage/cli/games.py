@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from peerage.blocks import numbers, texts
 from peerage.cli.options import Format, Shape
 from peerage.cli.output import show
-from peerage.figures import span
+from peerage.game.blocks import numbers, texts
+from peerage.values.figures import span
 
 if TYPE_CHECKING:
-    from peerage.games.game import GameSpec
+    from peerage.game.spec import GameSpec
 
 app = typer.Typer(help="List the games; write one, and check it.", rich_markup_mode=None)
 
@@ -65,7 +65,7 @@ def about(
     from rich.console import Console
     from rich.markdown import Markdown
 
-    from peerage.games.texts import preset_page
+    from peerage.game.texts import preset_page
 
     spec = _spec(game)
     page = files("peerage.games").joinpath(spec.name.replace("-", "_"), "README.md")
@@ -90,8 +90,8 @@ def new(
     from importlib.resources import files
 
     from peerage.games import GAMES
-    from peerage.outputs import GAME_FILE, write
     from peerage.settings import SettingsError
+    from peerage.values.outputs import GAME_FILE, write
 
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise SettingsError(f"{name!r} is no name of a game: small letters, digits and single hyphens")

@@ -14,12 +14,12 @@ from xml.etree import ElementTree
 
 import typer
 
-from peerage.blocks import Answer
 from peerage.cli.leaderboard import told_scope
 from peerage.cli.options import ReportFormat, arena_in
 from peerage.cli.output import show_whole
-from peerage.protocol import visible
+from peerage.game.blocks import Answer
 from peerage.render import markdown as render
+from peerage.values.texts import visible
 
 if TYPE_CHECKING:
     from peerage.tables.gate import Gate
@@ -49,8 +49,8 @@ def show_gate(
     """
     from peerage.arena import ArenaError
     from peerage.ledger.store import LedgerError
-    from peerage.outputs import JUNIT, append, arena_files, refuse, write
-    from peerage.system_errors import reason
+    from peerage.values.outputs import JUNIT, append, arena_files, refuse, write
+    from peerage.values.system_errors import reason
     from peerage.views.compare import gates
 
     summary = os.environ.get(SUMMARY, "")

@@ -11,9 +11,9 @@ import typer
 
 from peerage.cli.options import HERE, Folder, at, program, say
 from peerage.cli.rate import Score, named
-from peerage.clock import now_ms
-from peerage.figures import counted
-from peerage.inputs import opened
+from peerage.values.clock import now_ms
+from peerage.values.figures import counted
+from peerage.values.inputs import opened
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -97,10 +97,10 @@ def _read(paths: list[Path], kind: str, score: str) -> Entry:
     from contextlib import ExitStack
     from hashlib import file_digest, sha256
 
-    from peerage.formats import storable
     from peerage.ledger.outside import LABELS, Source
     from peerage.ratings.read.histories import Answers, Battles, as_games
     from peerage.ratings.read.results import read
+    from peerage.values.texts import storable
 
     with _told(), ExitStack() as stack:
         streams = [(str(path), stack.enter_context(opened(path))) for path in paths]
@@ -198,8 +198,8 @@ def _enter_cob(file: Path, folder: Path, ally_failure: Reading) -> None:
         read_battles,
         recording,
     )
-    from peerage.inputs import read_bytes
     from peerage.settings import FILE_NAME, SettingsError, rules_of
+    from peerage.values.inputs import read_bytes
 
     body = read_bytes(file)
     with _told():
@@ -229,8 +229,8 @@ def _enter_cob(file: Path, folder: Path, ally_failure: Reading) -> None:
 def _arena(folder: Path, otherwise: str) -> Arena:
     """The arena in `folder`, made with these settings when there is none."""
     from peerage.arena import open_arena
-    from peerage.outputs import SETTINGS, write
     from peerage.settings import FILE_NAME, SettingsError
+    from peerage.values.outputs import SETTINGS, write
 
     path = folder / FILE_NAME
     made = not path.exists()

@@ -6,10 +6,10 @@ import time
 from collections import defaultdict
 from itertools import permutations
 
-from peerage.figures import likely
+from peerage.game.match import DONE
 from peerage.ledger.store import Summary
-from peerage.match import DONE
-from peerage.protocol import visible
+from peerage.values.figures import likely
+from peerage.values.texts import visible
 
 AT_MOST = 1 / 40
 """The share of the process's own processor time that fits may take."""

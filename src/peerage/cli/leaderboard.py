@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from peerage.blocks import Answer
 from peerage.cli.options import HERE, Folder, Format, Shape, arena_in, say
 from peerage.cli.output import show_blocks, show_json
 from peerage.cli.strengths import show_by_game
-from peerage.figures import counted
+from peerage.game.blocks import Answer
+from peerage.values.figures import counted
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -184,8 +184,8 @@ def _parts(arena: Arena, words: Set[str], of_games: Mapping[str, float]) -> dict
 @contextmanager
 def told_scope() -> Iterator[None]:
     """Tell what is wrong with the scope that was asked for as a wrong option."""
-    from peerage.protocol import visible
     from peerage.reading.played import ScopeError
+    from peerage.values.texts import visible
 
     try:
         yield

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from peerage.cli.options import HERE, Folder, Force, ReportFormat, Written, at, helpers, ledger_in, say
-from peerage.clock import now_ms
-from peerage.figures import counted
+from peerage.values.clock import now_ms
+from peerage.values.figures import counted
 
 if TYPE_CHECKING:
     from peerage.ledger.kept_checkpoints import Extension
@@ -184,7 +184,7 @@ def replay(
 def _how(release: str, at_folder: str) -> str:
     """What replays matches that another release, or another file, played, in an environment of its own."""
     from peerage.games import FILE
-    from peerage.protocol import visible
+    from peerage.values.texts import visible
 
     ours, *more = visible(release).split()
     if FILE in release:
@@ -381,7 +381,7 @@ def _files(
 
 def _write(files: Iterator[tuple[str, str]], ledger: Ledger, folder: Path, to: Path, force: bool) -> int:
     """Write files into a folder; how many they are."""
-    from peerage.outputs import Export, arena_files
+    from peerage.values.outputs import Export, arena_files
 
     with Export.into(to, arena_files(folder, ledger.address), force=force) as export:
         for name, text in files:

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from peerage.blocks import numbers, texts
 from peerage.cli.options import (
     HERE,
     Folder,
@@ -17,8 +16,9 @@ from peerage.cli.options import (
     arena_in,
 )
 from peerage.cli.output import show
-from peerage.clock import now_ms
-from peerage.figures import moment
+from peerage.game.blocks import numbers, texts
+from peerage.values.clock import now_ms
+from peerage.values.figures import moment
 
 
 def players(

@@ -13,7 +13,7 @@ from peerage.cli.leader import Leader
 from peerage.cli.output import money
 from peerage.cli.seat import beside
 from peerage.cli.streams import drop
-from peerage.figures import counted, dollars, moment
+from peerage.values.figures import counted, dollars, moment
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from peerage.arena import Arena, OpenClient
     from peerage.engine.report import Progress, RunReport
     from peerage.engine.runner import Runner
+    from peerage.game.match import MatchRecord
     from peerage.ledger.store import Summary
     from peerage.ledger.waits import Waiting
-    from peerage.match import MatchRecord
 
 REFRESH_S = 1.0
 LOOK_S = 0.25
@@ -154,7 +154,7 @@ def troubles(progress: Progress) -> list[str]:
 
 def waiting(found: Sequence[Waiting]) -> Iterator[str]:
     """For whom matches wait, since and until when, and why, the most first."""
-    from peerage.protocol import visible
+    from peerage.values.texts import visible
 
     for player, count in Counter(one.player for one in found).most_common(TROUBLED):
         mine = [one for one in found if one.player == player]
@@ -188,7 +188,7 @@ def said(console: Console, line: str) -> bool:
 
 def verdict(summary: Summary) -> str:
     """One finished match in one line."""
-    from peerage.protocol import visible
+    from peerage.values.texts import visible
 
     topic = f" on {summary.topic}" if summary.topic else ""
     best = max(summary.scores, default=0.0)

@@ -7,11 +7,11 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import TextIO
 
-from peerage.environment import DATABASES
 from peerage.players.keys import PROVIDERS, find_key
 from peerage.players.redaction import hidden
-from peerage.protocol import visible
 from peerage.settings import PlayerSettings
+from peerage.values.environment import DATABASES
+from peerage.values.texts import visible
 
 
 class _Plain(logging.Formatter):

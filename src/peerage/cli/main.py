@@ -22,8 +22,8 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
 from peerage.cli import streams
-from peerage.interrupts import ended_as_interrupted
-from peerage.system_errors import reason
+from peerage.values.interrupts import ended_as_interrupted
+from peerage.values.system_errors import reason
 
 USAGE = 2
 FAILED = 1
@@ -300,7 +300,7 @@ def _tell(error: Exception) -> int:
     import traceback
     from pathlib import Path
 
-    from peerage.protocol import visible
+    from peerage.values.texts import visible
 
     if type(error).__module__.partition(".")[0] == "peerage":
         typer.echo(f"peerage: {visible(str(error))}", err=True)

@@ -16,7 +16,7 @@ import typer
 if TYPE_CHECKING:
     from peerage.arena import Arena
     from peerage.ledger.store import Ledger
-    from peerage.parallel import Helpers
+    from peerage.values.parallel import Helpers
 
 
 class Format(StrEnum):
@@ -100,7 +100,7 @@ def helpers(ledger: str) -> Helpers:
     import os
 
     from peerage.ledger.stores import access
-    from peerage.parallel import Processes
+    from peerage.values.parallel import Processes
 
     return Processes(os.cpu_count() or 1, access(ledger))
 
@@ -109,9 +109,9 @@ def _stop_hosts(folder: Path, ledger: Ledger) -> None:
     """Stop the hosts that a run which died left up."""
     if not any(folder.glob("host-*.json")):
         return
-    from peerage.clock import now_ms
     from peerage.engine.left_up import stop_left_up
     from peerage.ledger import LedgerBusy
+    from peerage.values.clock import now_ms
 
     try:
         with ledger.runner():
@@ -127,7 +127,7 @@ def _stop_hosts(folder: Path, ledger: Ledger) -> None:
 
 def say(text: str, *, err: bool = False) -> None:
     """Write a line in which nothing steers a terminal, even if a player wrote it."""
-    from peerage.protocol import visible
+    from peerage.values.texts import visible
 
     typer.echo(visible(text), err=err)
 
@@ -138,7 +138,7 @@ def prose(text: str, hang: int = 0) -> None:
     from shutil import get_terminal_size
     from textwrap import fill
 
-    from peerage.protocol import visible
+    from peerage.values.texts import visible
 
     if sys.stdout.isatty():
         wide = get_terminal_size().columns

@@ -6,13 +6,13 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
-from peerage.blocks import Answer, Column, Rows, ViewBlock
 from peerage.cli.options import Format, ReportFormat
 from peerage.cli.streams import exact
-from peerage.figures import counted, dollars
+from peerage.game.blocks import Answer, Column, Rows, ViewBlock
 from peerage.render.data import dicts, plain, write_json, write_table
 from peerage.render.markdown import markdown
 from peerage.tables import Shown
+from peerage.values.figures import counted, dollars
 
 
 def show(

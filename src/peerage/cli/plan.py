@@ -151,9 +151,9 @@ def agree(
     from peerage.cli.output import show_blocks
     from peerage.engine.probes import to_probe, worst_probe
     from peerage.engine.registration import prices
-    from peerage.figures import dollars, listed
     from peerage.requirements import refuse_too_dear, refuse_unpriced
     from peerage.settings import ArenaError, SettingsError
+    from peerage.values.figures import dollars, listed
     from peerage.views.plan import asked, costs, too_small
 
     settings = arena.settings
@@ -195,9 +195,9 @@ def agree_to_matches(arena: Arena, matches: int | None, yes: bool, note: str = "
     """Ask before anything is spent on so many matches; None: on as many as there will be."""
     from peerage.engine.recovery import decided, histories
     from peerage.engine.usage import on_record
-    from peerage.figures import counted
     from peerage.standings import NOBODY
     from peerage.tables.plan import estimate as planned
+    from peerage.values.figures import counted
 
     settings = arena.settings
     issued = histories(arena.ledger) if len(settings.lineup) > 1 else {}

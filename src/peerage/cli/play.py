@@ -115,8 +115,8 @@ def run(
     from peerage.cli import tables
     from peerage.cli.logs import log_to_stderr
     from peerage.engine.recovery import decided
-    from peerage.environment import environment
     from peerage.settings import SettingsError, load
+    from peerage.values.environment import environment
 
     if more is not None and max_matches is not None:
         raise SettingsError(
@@ -227,9 +227,9 @@ def demo(
     from peerage.cli.setup import demo_text, gauntlet_text
     from peerage.cli.strengths import show_profile
     from peerage.games import GAMES
-    from peerage.outputs import SETTINGS, write
     from peerage.settings import FILE_NAME, ArenaSettings, SettingsError, load, suggest, with_option
     from peerage.settings.game_file import load_file
+    from peerage.values.outputs import SETTINGS, write
 
     gauntlet = game in EVERY_GAME
     stated = game or "duel"
@@ -458,10 +458,10 @@ def seated(models: Sequence[str]) -> str:
 
 def equipped(settings: ArenaSettings, folder: Path) -> None:
     """Refuse, before anything is made or planned, players whose library or key is missing."""
-    from peerage.environment import environment
     from peerage.players.checks import missing_extra
     from peerage.players.keys import find_key, key_names
     from peerage.settings import SettingsError
+    from peerage.values.environment import environment
 
     env = environment(folder, os.environ)
     lacking: dict[str, list[str]] = {}

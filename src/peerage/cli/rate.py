@@ -9,11 +9,11 @@ from typing import Annotated, Any, BinaryIO, Literal
 
 import typer
 
-from peerage import inputs
-from peerage.blocks import Column, numbers, texts
 from peerage.cli.options import Format, refuse_nan
 from peerage.cli.output import show
-from peerage.figures import chance, hundredths, percent, spans, whole
+from peerage.game.blocks import Column, numbers, texts
+from peerage.values import inputs
+from peerage.values.figures import chance, hundredths, percent, spans, whole
 
 
 class RateError(ValueError):

@@ -13,8 +13,8 @@ import typer
 
 from peerage.cli.options import HERE, MOST_MATCHES, Folder, Format, Quiet, Shape, arena_in, say
 from peerage.cli.rate import Score
-from peerage.clock import now_ms
-from peerage.figures import counted
+from peerage.values.clock import now_ms
+from peerage.values.figures import counted
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -82,8 +82,8 @@ def rejudge(
     from peerage.cli.leaderboard import show_rejudged
     from peerage.cli.play import equipped
     from peerage.ledger import open_ledger
-    from peerage.outputs import SETTINGS, write
     from peerage.settings import FILE_NAME, load, loads
+    from peerage.values.outputs import SETTINGS, write
 
     if score and not files:
         raise typer.BadParameter("--score names a column of answers in files: name those files too")
@@ -144,9 +144,9 @@ def _pairs(files: Sequence[str], score: str) -> Sequence[RecordedAnswers]:
     """Return the pairs of recorded answers in files, having said what was left out. Raises NoAnswers."""
     from peerage.cli.rate import named
     from peerage.games.rejudge.files import paired
-    from peerage.inputs import opened
     from peerage.ratings.read.report import Report
     from peerage.ratings.read.results import rows
+    from peerage.values.inputs import opened
 
     report = Report()
 

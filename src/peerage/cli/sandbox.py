@@ -32,9 +32,9 @@ def run(
     from dataclasses import asdict
 
     from peerage.cli.output import show_json
-    from peerage.formats import visible
     from peerage.sandbox.pool import SandboxPool
     from peerage.sandbox.program import Program, RunResult
+    from peerage.values.texts import visible
 
     program = Program(_text(file), _text(stdin) if stdin else "")
 
@@ -92,6 +92,6 @@ def _line(found: Check) -> str:
 
 
 def _text(file: Path) -> str:
-    from peerage.inputs import read_text
+    from peerage.values.inputs import read_text
 
     return read_text(file).replace("\r\n", "\n").replace("\r", "\n")

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from peerage.cli.options import HERE, Folder, prose, say
-from peerage.clock import now_ms
-from peerage.figures import moment
+from peerage.values.clock import now_ms
+from peerage.values.figures import moment
 
 if TYPE_CHECKING:
     from peerage.engine.runner import Runner

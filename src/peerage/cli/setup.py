@@ -35,10 +35,10 @@ def init(
     import os
 
     from peerage.cli.choice import choice_text, stated_choice
-    from peerage.environment import databases, environment
-    from peerage.outputs import SETTINGS, write
     from peerage.players.keys import found_keys
     from peerage.settings import FILE_NAME, ArenaSettings, SettingsError, with_option
+    from peerage.values.environment import databases, environment
+    from peerage.values.outputs import SETTINGS, write
 
     path = folder / FILE_NAME
     choice = stated_choice(tasks, players, judge, rubric, template) if tasks else None

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from peerage.blocks import numbers
 from peerage.cli.options import MOST_SEED, Format, Shape, arena_in
 from peerage.cli.output import show
-from peerage.figures import counted, dollars, hundredths, percent, whole
+from peerage.game.blocks import numbers
+from peerage.values.figures import counted, dollars, hundredths, percent, whole
 
 
 def simulate(

@@ -17,8 +17,8 @@ import typer
 
 from peerage.cli.annotate import stated
 from peerage.cli.options import HERE, Folder, Force, drawing, group
-from peerage.figures import counted
-from peerage.system_errors import reason
+from peerage.values.figures import counted
+from peerage.values.system_errors import reason
 
 if TYPE_CHECKING:
     from peerage.site.server import Server
@@ -79,7 +79,7 @@ def publish(
     One JSON file a match, leaderboard.json, and what it takes to restore and verify the ledger: the history
     is the audit trail. What is sealed is redacted.
     """
-    from peerage.outputs import arena_files
+    from peerage.values.outputs import arena_files
 
     with drawing():
         from peerage.site.publishing import publish as committed
@@ -133,7 +133,7 @@ def report(
     The verdict stands first, then the evidence. Of your own tasks the decision is one page to print. The file
     needs no other. An earlier report is replaced; any other file only with --force.
     """
-    from peerage.outputs import REPORT, arena_files, refuse, write
+    from peerage.values.outputs import REPORT, arena_files, refuse, write
 
     out = out or folder / "report.html"
     with drawing():
@@ -258,7 +258,7 @@ def _check_header(name: str | None, proxies: int) -> None:
 
 def _seats(server: Server, at: str) -> list[str]:
     """Where people play: their links are for the owner's terminal, and for no file."""
-    from peerage.protocol import visible
+    from peerage.values.texts import visible
 
     if (server.links or server.experts) and not sys.stdout.isatty():
         return ["people's private links are shown at a terminal alone: start `peerage serve` there"]
@@ -282,7 +282,7 @@ def _check_address(url: str) -> None:
 def _welcome(
     server: Server, port: int, token: str | None, vote: bool, review: bool, url: str = ""
 ) -> list[str]:
-    from peerage.protocol import visible
+    from peerage.values.texts import visible
 
     matches = server.matches
     there = f"{visible(server.settings.name)}: {counted(matches, 'match')} on record"

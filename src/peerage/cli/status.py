@@ -8,7 +8,7 @@ import typer
 
 from peerage.cli.options import HERE, MOST_MATCHES, Folder, Format, Shape, ledger_in
 from peerage.cli.output import show_blocks, show_json
-from peerage.clock import now_ms
+from peerage.values.clock import now_ms
 
 
 def status(

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
-from peerage.blocks import Column, numbers, texts
 from peerage.cli.options import Format
 from peerage.cli.output import show, show_blocks
-from peerage.figures import shortened, tenths, whole
+from peerage.game.blocks import Column, numbers, texts
+from peerage.values.figures import shortened, tenths, whole
 
 if TYPE_CHECKING:
     from peerage.arena import Arena

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from peerage.blocks import Column, numbers, texts
 from peerage.cli import output
 from peerage.cli.options import (
     HERE,
@@ -22,8 +21,9 @@ from peerage.cli.options import (
     group,
     say,
 )
-from peerage.clock import now_ms
-from peerage.figures import counted, hundredths, percent, signed, whole
+from peerage.game.blocks import Column, numbers, texts
+from peerage.values.clock import now_ms
+from peerage.values.figures import counted, hundredths, percent, signed, whole
 
 app = group("Tournaments of the last arena: results, progress, audience.")
 
@@ -200,8 +200,8 @@ def plot(
     force: Force = False,
 ) -> None:
     """Draw what more tokens are worth, as an SVG file."""
-    from peerage.outputs import PLOT, arena_files, refuse, write
     from peerage.tables.tournament import tournament
+    from peerage.values.outputs import PLOT, arena_files, refuse, write
 
     with arena_in(folder) as arena:
         kept = arena_files(folder, arena.ledger.address)
@@ -234,8 +234,8 @@ def page(
     The file holds everything and sends nothing. A person who has scored saves a small file; `peerage
     tournament votes` enters it.
     """
-    from peerage.outputs import SCORING_PAGE, arena_files, write
     from peerage.tables.tournament import answers, find
+    from peerage.values.outputs import SCORING_PAGE, arena_files, write
 
     with drawing():
         from peerage.site.audience import page as made

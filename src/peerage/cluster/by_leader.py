@@ -10,7 +10,7 @@ from itertools import count
 from msgspec.structs import replace
 
 from peerage.cluster.messages import AskLeader, LeaderSaid, News
-from peerage.games.house import usual
+from peerage.game.house import usual
 from peerage.players.client import Answer, Call, Client, PlayerError
 
 

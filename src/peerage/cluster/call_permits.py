@@ -14,7 +14,7 @@ from peerage.engine.dispatch import Dispatcher
 from peerage.engine.pending import Pending
 from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.reservations import Reservations
-from peerage.games.house import usual
+from peerage.game.house import usual
 from peerage.players.client import InstantClient
 from peerage.settings import Engine
 

@@ -11,7 +11,7 @@ from peerage.engine.call_limit import Load
 from peerage.engine.driving import CallsNow, Reason
 from peerage.engine.records import MatchTally
 from peerage.engine.troubles import Trouble
-from peerage.match import Outcome
+from peerage.game.match import Outcome
 from peerage.players.client import Answer, Call, PlayerError
 from peerage.players.prices import Price
 from peerage.settings import ArenaSettings

@@ -11,8 +11,8 @@ from peerage.cluster.messages import Asks, News, Paid, Recalled, Returned
 from peerage.engine.budget import Affordable
 from peerage.engine.pending import Pending
 from peerage.engine.player_runtime import PlayerRuntime
+from peerage.game.protocol import Ask
 from peerage.players.client import InstantClient
-from peerage.protocol import Ask
 
 
 class Tell(Protocol):

@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from peerage.clock import now_ms
 from peerage.cluster.by_leader import ByLeader
 from peerage.cluster.leases import GivenUp, WorkersLedger, given_up
 from peerage.cluster.messages import (
@@ -44,15 +43,16 @@ from peerage.engine.plans import Plans, schedulers
 from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.records import MatchTally
 from peerage.engine.under_way import MatchesUnderWay
+from peerage.game.match import Fixture, Outcome
 from peerage.games import release_of
 from peerage.ledger.codec import by_hex, read_fixture
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.store import Exchange
-from peerage.match import Fixture, Outcome
 from peerage.players import open_client
 from peerage.players.client import Client, InstantClient
 from peerage.settings import ArenaError
 from peerage.settings.game_file import load_file
+from peerage.values.clock import now_ms
 from peerage.version import __version__
 
 NO_CAP = 1_000_000

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from peerage.engine.budget import PLAYER_BUDGET, Affordable, Budget, dollars
 from peerage.engine.call_costs import Share
 from peerage.engine.plans import Plans, one_more
-from peerage.figures import counted
-from peerage.match import Fixture
+from peerage.game.match import Fixture
+from peerage.values.figures import counted
 
 
 class Admission:

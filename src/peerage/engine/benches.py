@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 import msgspec
 from msgspec.structs import replace
 
+from peerage.game.match import Fixture
 from peerage.ledger import places
 from peerage.ledger.places import Bench, read_bench
 from peerage.ledger.store import Amendment, Ledger
-from peerage.match import Fixture
 from peerage.standings.accounts import Account
 
 TOPIC = places.TOPIC

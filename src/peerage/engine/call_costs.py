@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
-from peerage.games.game import CallBound, GameSpec
-from peerage.match import Fixture
+from peerage.game.match import Fixture
+from peerage.game.protocol import MORE_ROOM
+from peerage.game.spec import CallBound, GameSpec
 from peerage.players.prices import Price
-from peerage.protocol import MORE_ROOM
 
 OVERHEAD_BYTES = 512
 """Bytes counted on top of a request's text for what a provider wraps around it."""

@@ -27,12 +27,13 @@ from peerage.engine.player_runtime import PlayerRuntime, raised
 from peerage.engine.pricing import MAX_STORED_CHARS, priced
 from peerage.engine.reservations import MatchBudget, Paying
 from peerage.engine.troubles import Trouble, Troubles, in_short
+from peerage.game.protocol import SANDBOX, Ask, Reply, Run
 from peerage.ledger.codec import Text, reply_body
 from peerage.ledger.merkle import leaf
 from peerage.ledger.store import FailureRow, IntentRow, ReplyRow
 from peerage.players.client import Answer, Call, InstantClient, Later, PlayerError
-from peerage.protocol import SANDBOX, Ask, Reply, Run, storable
 from peerage.settings import Engine
+from peerage.values.texts import storable
 
 if TYPE_CHECKING:
     from peerage.engine.programs import Programs

@@ -13,11 +13,8 @@ from typing import Any
 
 import msgspec
 
-from peerage.games.game import GameSpec, asked_of
-from peerage.games.section import cost
-from peerage.games.tools import answers
-from peerage.match import Fixture, Outcome, Table
-from peerage.protocol import (
+from peerage.game.match import Fixture, Outcome, Table
+from peerage.game.protocol import (
     MORE_ROOM,
     Ask,
     Format,
@@ -34,6 +31,9 @@ from peerage.protocol import (
     Voided,
     ran,
 )
+from peerage.game.section import cost
+from peerage.game.spec import GameSpec, asked_of
+from peerage.game.tools import answers
 
 REPAIR = "~repair"
 ROOM = "~room"

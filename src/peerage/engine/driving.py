@@ -11,8 +11,8 @@ from peerage.engine.journal import Journal
 from peerage.engine.plans import Plans
 from peerage.engine.records import MatchTally
 from peerage.engine.troubles import Trouble
+from peerage.game.match import Fixture, Outcome
 from peerage.ledger.store import Exchange
-from peerage.match import Fixture, Outcome
 
 Reason: TypeAlias = tuple[str, str, int | None]
 """The player for whom a request waits, why, and until when (Unix milliseconds; None: not known)."""

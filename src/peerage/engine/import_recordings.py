@@ -11,18 +11,18 @@ import msgspec
 
 from peerage.engine.driver import Driver, first_key
 from peerage.engine.records import MatchTally, settle
-from peerage.figures import counted
+from peerage.game.match import Outcome, Recording, Seat
+from peerage.game.protocol import Reply
 from peerage.games import GAMES, release_of
 from peerage.ledger.codec import fixture_body, read_issued, reply_body, reply_salt
 from peerage.ledger.codec_requests import request_body
 from peerage.ledger.merkle import GENESIS, leaf, link
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.store import Batch, FixtureRow, IntentRow, Ledger, LedgerError, RecordRow, ReplyRow
-from peerage.match import Outcome, Recording, Seat
-from peerage.protocol import Reply
 from peerage.ratings.elo import EloSettings
 from peerage.standings import NOBODY, Standings, after_all
 from peerage.standings.accounts import position
+from peerage.values.figures import counted
 
 ASKED_ONCE = "on record once; its recorder did not ask again"
 """`reason` of the empty reply that stands for a repair."""

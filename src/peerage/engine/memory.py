@@ -1,6 +1,6 @@
 """Lessons of earlier matches, given to pairing as far as it may know: up to the round it is paired by.
 
-The fold itself is the game's (`games.game.Memory`). Amendments count from the next run on, since only the one
+The fold itself is the game's (`game.spec.Memory`). Amendments count from the next run on, since only the one
 who holds the runner's lock writes them; what was issued before stays as it was issued.
 """
 
@@ -12,10 +12,10 @@ from typing import Any
 
 import msgspec
 
-from peerage.games.game import GameSpec, Memory
+from peerage.game.spec import GameSpec, Memory
 from peerage.ledger.codec import read_header
 from peerage.ledger.store import Ledger
-from peerage.sealing import sealing_key
+from peerage.values.sealing import sealing_key
 
 Facts = Sequence[Mapping[str, Any]]
 _read_facts = msgspec.json.Decoder(tuple[dict[str, Any], ...]).decode

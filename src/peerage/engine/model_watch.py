@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 import msgspec
 from msgspec import Struct
 
-from peerage.figures import counted
 from peerage.ledger.codec import named_model
 from peerage.ledger.store import Amendment, Ledger
+from peerage.values.figures import counted
 
 TOPIC = "models"
 WINDOW = 64

@@ -9,8 +9,8 @@ from typing import overload
 
 from peerage.engine import patience
 from peerage.engine.call_limit import Load
-from peerage.games.house import House
-from peerage.protocol import Ask, Request, Speaker, fence, render
+from peerage.game.house import House
+from peerage.game.protocol import Ask, Request, Speaker, fence, render
 
 
 class Rendering(Sequence[tuple[Speaker, str]]):

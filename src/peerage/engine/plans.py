@@ -11,11 +11,11 @@ from peerage.engine.budget import Budget, dollars
 from peerage.engine.call_costs import Share, reach, shares
 from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.policy import policy_of
+from peerage.game.match import Fixture
+from peerage.game.spec import GameSpec
 from peerage.games import GAMES, plays
-from peerage.games.game import GameSpec
 from peerage.ledger.codec import by_hex, read_fixture, read_record
 from peerage.ledger.store import Ledger
-from peerage.match import Fixture
 from peerage.players.prices import Price
 from peerage.scheduling.fixtures import Scheduler, by_need, next_round, remember
 from peerage.scheduling.standing import History

@@ -12,9 +12,9 @@ from peerage.engine.call_limit import CallLimit
 from peerage.engine.dispatch import Lane
 from peerage.engine.driver import ROOM
 from peerage.engine.pending import Pending, Rendering
+from peerage.game.protocol import MORE_ROOM, Ask, Role, Speaker
 from peerage.players.client import Answer, Call, Client, PlayerError, duration
 from peerage.players.prices import Price
-from peerage.protocol import MORE_ROOM, Ask, Role, Speaker
 from peerage.settings import PlayerSettings
 
 

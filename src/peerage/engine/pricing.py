@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from peerage.engine.player_runtime import Limit, PlayerRuntime
+from peerage.game.protocol import Reply
 from peerage.players.client import MAX_TEXT, Answer
 from peerage.players.prices import nano
-from peerage.protocol import Reply, storable
 from peerage.settings import PlayerSettings
+from peerage.values.texts import storable
 
 MAX_STORED_CHARS = 262_144
 MAX_NANO = 10_000 * 10**9

@@ -19,9 +19,9 @@ from peerage.ledger.store import Amendment, Ledger
 from peerage.players.checks import PAID, PROBE_TOKENS, Probed, needs_probe, probe, probe_call, together
 from peerage.players.client import Later
 from peerage.players.prices import Price
-from peerage.protocol import storable
 from peerage.settings import PlayerSettings
 from peerage.standings.accounts import NOTHING, Account
+from peerage.values.texts import storable
 
 TRIES = 3
 """Probes of a player that is down, in all."""

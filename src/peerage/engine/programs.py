@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import msgspec
 
-from peerage.protocol import Ran, Reply, Run
+from peerage.game.protocol import Ran, Reply, Run
 from peerage.sandbox.pool import SandboxPool
 from peerage.sandbox.program import Limits, Program
 

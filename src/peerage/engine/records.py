@@ -8,11 +8,11 @@ from typing import NamedTuple
 from msgspec import UNSET
 
 from peerage.engine.benches import BENCHED
+from peerage.game.match import DONE, Fixture, MatchRecord, Outcome, Totals, rated
+from peerage.game.protocol import Reply
 from peerage.ledger.codec import read_said, record_body, reply_of
 from peerage.ledger.merkle import leaf, match_root
 from peerage.ledger.store import Exchange, Summary
-from peerage.match import DONE, Fixture, MatchRecord, Outcome, Totals, rated
-from peerage.protocol import Reply
 from peerage.ratings.elo import EloSettings
 from peerage.standings import Standings, after_match, moves_elo
 

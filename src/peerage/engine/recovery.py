@@ -13,6 +13,7 @@ from peerage.engine.budget import MATCH_BUDGET, PLAYER_BUDGET, dollars
 from peerage.engine.model_watch import Watch
 from peerage.engine.probed import ProbeCost, probe_costs
 from peerage.engine.records import ENGINE
+from peerage.game.match import DEVELOPMENT, DONE, Fixture
 from peerage.ledger.codec import by_hex, read_fixture, read_issued, read_record, read_reply
 from peerage.ledger.merkle import GENESIS
 from peerage.ledger.merkle import digest as digest_of
@@ -21,7 +22,6 @@ from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError
 from peerage.ledger.uptimes import unused
 from peerage.ledger.waits import TOPIC as WAITS
 from peerage.ledger.waits import Moment, Waits
-from peerage.match import DEVELOPMENT, DONE, Fixture
 from peerage.ratings.elo import EloSettings
 from peerage.scheduling.standing import Ended, History
 from peerage.standings import NOBODY, Standings, after_all

@@ -14,6 +14,8 @@ from pydantic import BaseModel
 from peerage.engine.driver import first_key
 from peerage.engine.records import answered_first
 from peerage.engine.registration import registered
+from peerage.game.match import Fixture, Outcome, Seat
+from peerage.game.protocol import Ask, Message, Prompt, Quote, Reply
 from peerage.games import GAMES, installed, release_of
 from peerage.games.rejudge import (
     FIRST,
@@ -29,10 +31,8 @@ from peerage.judging.ballots import ballots_of
 from peerage.ledger.codec import MissingText, by_hex, fixture_body, read_fixture, read_record, read_reply
 from peerage.ledger.codec_requests import read_request
 from peerage.ledger.store import Batch, Exchange, FixtureRow, Ledger, LedgerError
-from peerage.match import Fixture, Outcome, Seat
-from peerage.protocol import Ask, Message, Prompt, Quote, Reply
-from peerage.sealing import match_key
 from peerage.settings import PlayerSettings
+from peerage.values.sealing import match_key
 
 _FILLED_BY_PANEL = ("answer_a", "answer_b", "ties", "format")
 """Places of a judge's prompt that `judging.panel` fills by itself."""

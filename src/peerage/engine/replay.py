@@ -25,20 +25,20 @@ import msgspec
 from peerage.engine.model_watch import Change, Watch, changes
 from peerage.engine.records import settle
 from peerage.engine.replayed import BLOCK, UNREADABLE, Replayed, by_helper, replayed, short
-from peerage.figures import counted
+from peerage.game.match import Fixture, MatchRecord
 from peerage.ledger.codec import by_hex, read_fixture, read_issued, read_record
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.narrow import is_time
 from peerage.ledger.places import places
 from peerage.ledger.store import MENDED, Batch, FixtureRow, Ledger, LedgerError, RecordRow, Summary
 from peerage.ledger.waits import waits
-from peerage.match import Fixture, MatchRecord
-from peerage.parallel import Helpers, Lost, in_order
 from peerage.ratings.elo import EloSettings
 from peerage.settings import Rating
 from peerage.standings import NOBODY, Standings, pinned_elo
 from peerage.standings.accounts import Account, Position, count, read_snapshot, snapshot_body
 from peerage.standings.looks import Again
+from peerage.values.figures import counted
+from peerage.values.parallel import Helpers, Lost, in_order
 
 PARALLEL_FROM = 2_000
 """Matches from which on helpers are worth it, and the most that one of them plays again at a time."""

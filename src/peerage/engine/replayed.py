@@ -13,16 +13,16 @@ import msgspec
 
 from peerage.engine.driver import Driver, GameError
 from peerage.engine.records import ENGINE, MatchTally, answered_first
+from peerage.game.match import Fixture, Outcome
+from peerage.game.protocol import SANDBOX
+from peerage.game.spec import GameSpec
 from peerage.games import installed, plays
-from peerage.games.game import GameSpec
 from peerage.ledger import open_ledger
 from peerage.ledger.codec import by_hex, read_fixture, read_issued, read_record
 from peerage.ledger.codec_requests import request_body
 from peerage.ledger.store import Exchange, FixtureRow, Ledger
-from peerage.match import Fixture, Outcome
-from peerage.protocol import SANDBOX
-from peerage.sealing import Sealed
 from peerage.settings import FILE_NAME, load
+from peerage.values.sealing import Sealed
 
 BLOCK = 256
 """Matches read at a time."""

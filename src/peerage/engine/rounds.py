@@ -23,7 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from peerage.engine.budget import PLAYER_BUDGET
 from peerage.engine.memory import Remembered
 from peerage.engine.recovery import Recovered
-from peerage.match import Fixture, Outcome
+from peerage.game.match import Fixture, Outcome
 from peerage.scheduling.fixtures import Scheduler, Unstaffed, by_need, next_round, remember, tables
 from peerage.scheduling.goal import Known, State
 from peerage.scheduling.standing import Ended, History, Results, Standing

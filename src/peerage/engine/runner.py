@@ -38,20 +38,21 @@ from peerage.engine.recovery import Recovered, all_ended
 from peerage.engine.report import Progress, RunReport
 from peerage.engine.rounds import Rounds
 from peerage.engine.waiting import ASK_AGAIN_S, SOONEST_S, Away, WaitingMatches
+from peerage.game.match import Fixture, MatchRecord, Outcome
+from peerage.game.protocol import SANDBOX
 from peerage.ledger.codec import fixture_body
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.store import Amendment, FailureRow, FixtureRow, Ledger, Summary
 from peerage.ledger.uptimes import TOPIC as UPTIMES
 from peerage.ledger.uptimes import Uptime
 from peerage.ledger.waits import Wait
-from peerage.match import Fixture, MatchRecord, Outcome
 from peerage.players.client import Awaited
 from peerage.players.hosted import NOT_UP
-from peerage.protocol import SANDBOX, storable
 from peerage.scheduling.goal import Known
 from peerage.settings import ArenaSettings
 from peerage.settings.shape import InFlight
 from peerage.standings import pinned_elo
+from peerage.values.texts import storable
 
 GRACE_S = 60.0
 """Seconds that a stopped run waits for calls in flight: they are paid for, so their replies are worth

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from peerage.engine.runner import Runner
-from peerage.interrupts import leaving_terminal
+from peerage.values.interrupts import leaving_terminal
 
 
 @contextmanager

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from peerage.engine.pending import Pending
+from peerage.game.protocol import Reply
 from peerage.players.client import duration
-from peerage.protocol import Reply, visible
+from peerage.values.texts import visible
 
 SLOW_S = 10.0
 """From how many seconds on a call in flight is told as waited for."""

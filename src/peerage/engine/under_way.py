@@ -22,12 +22,12 @@ from peerage.engine.records import ENGINE, MatchTally, answered_first
 from peerage.engine.recovery import Mismatch
 from peerage.engine.reservations import MatchBudget, Paying
 from peerage.engine.troubles import Trouble
-from peerage.games.house import House
+from peerage.game.house import House
+from peerage.game.match import Fixture, Outcome
+from peerage.game.protocol import SANDBOX, Reply, Request
 from peerage.ledger.codec import reply_salt
 from peerage.ledger.codec_requests import request_body
 from peerage.ledger.store import Exchange, Texts
-from peerage.match import Fixture, Outcome
-from peerage.protocol import SANDBOX, Reply, Request
 from peerage.settings import Engine
 
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from peerage.game.spec import GameSpec
 from peerage.games import plays
-from peerage.games.game import GameSpec
 from peerage.ledger.codec import read_issued
 from peerage.ledger.store import Ledger, LedgerError
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Mapping
 from math import inf
 from typing import NamedTuple
 
-from peerage.match import Fixture
+from peerage.game.match import Fixture
 from peerage.players.client import Awaited
 
 ASK_AGAIN_S = 600.0

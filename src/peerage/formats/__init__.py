@@ -15,11 +15,11 @@ from peerage.formats.reading import between, object_in
 from peerage.formats.scores import Score, Scored, Scores
 from peerage.formats.stored import Fields, Recorded, recorded, stored
 from peerage.formats.structured import Json
-from peerage.formats.texts import Format, FormatError, read_json, storable, visible
+from peerage.formats.texts import Format, FormatError, read_json
 
 __all__ = [
     "Choice", "Choices", "Chosen", "ChosenEach", "Code", "Color", "Encoded", "Encoding", "Fields",
     "Format", "FormatError", "Integer", "Json", "Questions", "Recorded", "Score", "Scored", "Scores",
     "Shaped", "Text", "Turn", "WithTool", "Written", "between", "object_in", "read_json", "recorded",
-    "storable", "stored", "visible",
+    "stored",
 ]  # fmt: skip

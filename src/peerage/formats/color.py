@@ -9,7 +9,8 @@ from typing import Any
 from msgspec import Struct
 
 from peerage.formats.reading import between, number_in, object_in, stated
-from peerage.formats.texts import FormatError, json_text, object_schema, unix, visible, words
+from peerage.formats.texts import FormatError, json_text, object_schema, unix, words
+from peerage.values.texts import visible
 
 _SIX = re.compile(r"[0-9A-Fa-f]{6}")
 

@@ -17,8 +17,8 @@ from typing import Any
 
 import msgspec
 
-from peerage.figures import suggest
 from peerage.formats.patterns import found, pattern, searchable, size_of
+from peerage.values.figures import suggest
 
 TYPES = ("object", "array", "string", "number", "integer", "boolean", "null")
 _SUBSCHEMAS = ("anyOf", "oneOf", "allOf")

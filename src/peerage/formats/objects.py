@@ -13,7 +13,8 @@ import re
 from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn
 
-from peerage.formats.texts import FormatError, storable
+from peerage.formats.texts import FormatError
+from peerage.values.texts import storable
 
 MOST = 100
 """Objects that a reply may begin: more is an attack, or no reply in any format of ours."""

@@ -12,7 +12,8 @@ from typing import Any
 from msgspec import Struct
 
 from peerage.formats.reading import bare, stated
-from peerage.formats.texts import Format, FormatError, blocks, json_text, object_schema, unix, visible, words
+from peerage.formats.texts import Format, FormatError, blocks, json_text, object_schema, unix, words
+from peerage.values.texts import visible
 
 
 class Text(Struct, frozen=True, tag="text"):

@@ -10,7 +10,8 @@ from typing import Any
 from msgspec import Struct
 
 from peerage.formats.reading import object_in
-from peerage.formats.texts import FormatError, json_text, object_schema, unix, visible, words
+from peerage.formats.texts import FormatError, json_text, object_schema, unix, words
+from peerage.values.texts import visible
 
 _NUMBERED = re.compile(r"[ \t>*#]*[0-9]{1,4}[ \t]*[.):][ \t*]*(.*)")
 _ENTRIES = 1_000  # numbered lines that are looked at

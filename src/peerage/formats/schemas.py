@@ -19,7 +19,8 @@ from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_orig
 import msgspec
 from msgspec import Meta, Struct
 
-from peerage.formats.texts import object_schema, storable, visible
+from peerage.formats.texts import object_schema
+from peerage.values.texts import storable, visible
 
 Schema: TypeAlias = Mapping[str, Any]
 

@@ -16,7 +16,8 @@ from msgspec import Struct
 
 from peerage.formats.authorship import COURTESY, announced
 from peerage.formats.reading import Stated, bare, members, names_of, number_in, object_in, stated
-from peerage.formats.texts import FormatError, folded, json_text, object_schema, visible, words
+from peerage.formats.texts import FormatError, folded, json_text, object_schema, words
+from peerage.values.texts import visible
 
 MOST = 10.0
 """The best score; the worst is 0."""

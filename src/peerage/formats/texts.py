@@ -1,4 +1,4 @@
-"""Texts of replies: what can be stored and seen of them, code blocks, JSON; and what formats write. Pure."""
+"""Texts of replies: code blocks, JSON; and what formats write. Pure."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from random import Random
 from typing import Any, Protocol, runtime_checkable
 
 import msgspec
+
+from peerage.values.texts import storable
 
 
 class FormatError(Exception):
@@ -24,14 +26,6 @@ _FOLDED = {
     **dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad\u180e\ufe0e\ufe0f\r"), None),
 }
 _UNFOLDED = re.compile("[" + re.escape("".join(map(chr, _FOLDED))) + "]")
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-
-
-def storable(text: str) -> str:
-    """`text` as every store can hold it: NUL and lone surrogates become U+FFFD."""
-    if text.isascii() and "\0" not in text:  # nearly always, and fifty times faster
-        return text
-    return _UNSTORABLE.sub("\ufffd", text)
 
 
 _ESCAPED = re.compile(
@@ -54,36 +48,6 @@ def read_json(text: str | bytes) -> Any:
         whole = storable(text if isinstance(text, str) else text.decode("utf-8", "replace"))
         paired = _ESCAPED.sub(lambda found: "\\ufffd" if found[1] else found[0], whole)
         return msgspec.json.decode(paired)
-
-
-_CHOOSING = "\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef"
-"""Variation selectors. One chooses how the character before it looks; a row of them hides a message."""
-_MARKS = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
-"""Marks above and below a character. No writing has five on one; a pile covers the lines around it."""
-_BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
-"""Printable to Unicode, and invisible."""
-_INVISIBLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    f"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff{_BLANK}]"
-    f"|(?<=[{_CHOOSING}])[{_CHOOSING}]|(?<=[{_MARKS}]{{4}})[{_MARKS}]"
-)
-_SUSPECT = re.compile(f"[{_BLANK}{_CHOOSING}{_MARKS}]")
-
-
-_PLAIN = bytes(range(32, 127)) + b"\n\t"
-
-
-def visible(text: str) -> str:
-    """`text` with control, invisible and bidirectional characters and piles of marks made visible.
-
-    Line feeds and tabs stay. What one model wrote must not steer a terminal or another model unseen.
-    """
-    # Most texts hold nothing but what is printable, which is found out twice as fast; of bytes, five times.
-    if text.isascii() and not text.encode().translate(None, _PLAIN):
-        return text
-    if text.replace("\n", "").replace("\t", "").isprintable() and not _SUSPECT.search(text):
-        return text
-    return _INVISIBLE.sub("\ufffd", text)
 
 
 def folded(text: str) -> str:

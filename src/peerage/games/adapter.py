@@ -21,15 +21,15 @@ from typing import Any, Protocol
 import msgspec
 from pydantic import Field
 
-from peerage.blocks import Block, Board, Heading, Replies, Sentence, Task, names, result
 from peerage.formats import Choice, Chosen
-from peerage.games.game import Asks, Demo, GameRules, GameSpec, Needs, Secrecy
-from peerage.games.house import House
-from peerage.games.ranking import by_rank
-from peerage.games.section import MaxTokens, Seats
-from peerage.games.texts import toml
-from peerage.match import Fixture, Outcome, Table
-from peerage.protocol import Ask, Prompt, Steps
+from peerage.game.blocks import Block, Board, Heading, Replies, Sentence, Task, names, result
+from peerage.game.house import House
+from peerage.game.match import Fixture, Outcome, Table
+from peerage.game.protocol import Ask, Prompt, Steps
+from peerage.game.ranking import by_rank
+from peerage.game.section import MaxTokens, Seats
+from peerage.game.spec import Asks, Demo, GameRules, GameSpec, Needs, Secrecy
+from peerage.game.texts import toml
 
 MOVE = Prompt(
     """\

@@ -7,8 +7,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
-from peerage.games.game import GameRules
-from peerage.games.section import Section
+from peerage.game.section import Section
+from peerage.game.spec import GameRules
 from peerage.judging.panel import PanelRules
 from peerage.judging.prompts import Criterion as PanelCriterion
 from peerage.judging.prompts import check_places

@@ -8,8 +8,8 @@ from random import Random
 from typing import Any, NamedTuple
 
 from peerage.formats import Chosen
+from peerage.game.house import Call
 from peerage.games.adapter import Entry, Library, entries
-from peerage.games.house import Call
 
 SEARCH, ROLLOUTS = 30, 12
 """Reach of a perfect house player: simulations of a search, and games played out for each move where all move

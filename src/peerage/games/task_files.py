@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from io import BytesIO
 from typing import Any
 
-from peerage.figures import suggest
 from peerage.ratings.read.report import Report, RowError, problems_of
 from peerage.ratings.read.source import records
+from peerage.values.figures import suggest
 
 META = "meta"
 _MEDIA = ("image", "images", "image_url", "audio", "audio_url", "video", "picture", "photo")

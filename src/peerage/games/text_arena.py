@@ -20,8 +20,8 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from peerage.formats import Chosen
+from peerage.game.house import Call
 from peerage.games.adapter import Entry, Library, entries
-from peerage.games.house import Call
 
 WIDE, ROLLOUTS, TRIES, DEEP = 12, 4, 8, 150
 """Search of a perfect house player: from so many moves at most, so many games played on from each and from

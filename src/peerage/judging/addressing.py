@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from peerage.formats import visible
 from peerage.formats.texts import folded
+from peerage.values.texts import visible
 
 MOST = 60_000
 """Characters of an answer that are looked at: more than judges are shown."""

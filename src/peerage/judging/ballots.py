@@ -11,9 +11,9 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import ArrayLike
 
+from peerage.game.match import Fixture, Outcome
 from peerage.judging.marks import Columns, Flags, Layout, Mark, Rows
 from peerage.judging.panel import ABSTAIN, TIE, UNUSABLE, Ballot
-from peerage.match import Fixture, Outcome
 from peerage.ratings.kernels import Floats, Ints
 
 BALLOTS = Layout(codes=3, counts=5, numbers=1)

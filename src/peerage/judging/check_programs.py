@@ -8,9 +8,9 @@ from importlib.resources import files
 
 import msgspec
 
-from peerage.formats.texts import storable
+from peerage.game.protocol import Ran
 from peerage.judging.checks import Credit
-from peerage.protocol import Ran
+from peerage.values.texts import storable
 
 PROGRAM_FAILED = ("the check raised ", "the check gave ", "the check crashed", "the check ended ")
 """Beginnings of the notes on answers on which a program failed."""

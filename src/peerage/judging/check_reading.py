@@ -9,12 +9,12 @@ from typing import Any
 
 import msgspec
 
-from peerage.figures import suggest
 from peerage.formats.json_schema import check_schema
 from peerage.formats.numbers import number
 from peerage.formats.patterns import pattern
 from peerage.formats.texts import read_json
 from peerage.judging.checks import KINDS, Check, listed, normalized, texts_of
+from peerage.values.figures import suggest
 
 MOST_FIELDS = 2_000
 """Fields of one expected JSON value that are compared."""

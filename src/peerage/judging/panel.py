@@ -21,11 +21,11 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from peerage.blocks import Bar, Block, Heading, Quoted, Replies, Table, Tone
 from peerage.formats import Choices, ChosenEach
+from peerage.game.blocks import Bar, Block, Heading, Quoted, Replies, Table, Tone
+from peerage.game.match import Seat
+from peerage.game.protocol import Ask, Choice, Chosen, Prompt, Quote, Reply, Steps, Works
 from peerage.judging.prompts import COMPARE, EACH_NO_TIES, EACH_TIES, NO_TIES, TIES, Comparison, Criterion
-from peerage.match import Seat
-from peerage.protocol import Ask, Choice, Chosen, Prompt, Quote, Reply, Steps, Works
 
 TIE = "tie"
 ABSTAIN = "abstain"

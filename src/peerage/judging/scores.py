@@ -17,9 +17,8 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from peerage.formats import Score, Scored, Scores
-from peerage.judging.prompts import MATERIAL
-from peerage.match import Outcome, Seat
-from peerage.protocol import Ask, Prompt, Quote, Reply, Steps, Works
+from peerage.game.match import Outcome, Seat
+from peerage.game.protocol import MATERIAL, Ask, Prompt, Quote, Reply, Steps, Works
 
 SCORE_TOKENS = 12
 """Tokens of one item's score in a list, as they usually are, without a reason."""

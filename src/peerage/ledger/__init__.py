@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from peerage.environment import environment
 from peerage.ledger.store import Ledger, LedgerBusy, LedgerError, LedgerMissing
+from peerage.values.environment import environment
 
 __all__ = ["Ledger", "LedgerBusy", "LedgerError", "LedgerMissing", "open_ledger"]
 

@@ -17,13 +17,13 @@ from pathlib import Path
 
 import msgspec
 
+from peerage.game.match import DONE, Totals, rated
 from peerage.ledger.codec import RecordHeader, StoredFixture, read_header, read_issued
 from peerage.ledger.log import of_record
 from peerage.ledger.merkle import GENESIS, checksum, leaves, link, match_root
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.places import places
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, RecordRow, Summary
-from peerage.match import DONE, Totals, rated
 
 _UNREADABLE = (LedgerError, msgspec.MsgspecError, TypeError, ValueError, KeyError)
 """What reading may raise when not we but somebody else wrote the rows: whatever stands there, it is told."""

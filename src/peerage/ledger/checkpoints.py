@@ -13,14 +13,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from peerage.inputs import read_bytes
 from peerage.ledger.kept_checkpoints import KeptCheckpoint, read_kept
 from peerage.ledger.log import entry_leaf
 from peerage.ledger.notes import Checkpoint, VerifierKey, read_keys
 from peerage.ledger.store import COPY, Batch, Ledger, LedgerBusy, LedgerError
 from peerage.ledger.votes import PeopleVotes
-from peerage.outputs import replacing
-from peerage.system_errors import reason
+from peerage.values.inputs import read_bytes
+from peerage.values.outputs import replacing
+from peerage.values.system_errors import reason
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

@@ -13,10 +13,10 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Raw, Struct, field
 
+from peerage.game.match import Fixture, MatchRecord, Seat, Slots, Totals
+from peerage.game.protocol import Reply
 from peerage.ledger.store import Exchange
-from peerage.match import Fixture, MatchRecord, Seat, Slots, Totals
-from peerage.protocol import Reply
-from peerage.sealing import Kept, salt, seal, unseal
+from peerage.values.sealing import Kept, salt, seal, unseal
 
 _encode = msgspec.json.Encoder().encode
 

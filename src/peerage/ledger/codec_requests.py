@@ -15,9 +15,9 @@ import msgspec
 from msgspec import Struct
 
 from peerage.formats import recorded, stored
+from peerage.game.protocol import Ask, Format, Message, Quote, Request, Role, Run, Speaker, places
 from peerage.ledger.codec import Text, text_digest
-from peerage.protocol import Ask, Format, Message, Quote, Request, Role, Run, Speaker, places
-from peerage.sealing import REDACTED, Kept, salt
+from peerage.values.sealing import REDACTED, Kept, salt
 
 INLINE_CHARS = 160
 """Texts up to this length stand in the row itself; longer ones are stored once, by digest."""

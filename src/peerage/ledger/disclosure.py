@@ -41,7 +41,7 @@ from peerage.ledger.store import (
 )
 from peerage.ledger.stored import StoredLedger, prepare
 from peerage.ledger.stores.sqlite import SqliteStore
-from peerage.sealing import MARK, Sealed, committed
+from peerage.values.sealing import MARK, Sealed, committed
 
 Row = TypeVar("Row", FixtureRow, RecordRow, Amendment, Exchange)
 BLOCK = 100

@@ -17,12 +17,12 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from peerage.formats import stored
+from peerage.game.protocol import Run, fence, render
 from peerage.ledger.codec import by_hex, read_fixture, read_reply
 from peerage.ledger.codec_requests import read_request
 from peerage.ledger.disclosure import disclosed, redacted
 from peerage.ledger.merkle import GENESIS, leaf
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, RecordRow
-from peerage.protocol import Run, fence, render
 from peerage.render.data import cell
 
 Format: TypeAlias = Literal["jsonl", "json", "csv"]

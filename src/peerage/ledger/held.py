@@ -8,13 +8,13 @@ from hashlib import sha256
 
 from msgspec import MsgspecError, Struct, field
 
-from peerage.figures import counted
 from peerage.ledger.audit import altered
 from peerage.ledger.log import GENESIS, entry_leaf, linked, of_amendment, of_play
 from peerage.ledger.merkle import link, stream_genesis
 from peerage.ledger.store import COPY, UNLOGGED, Ledger
 from peerage.ledger.waits import TOPIC as WAITS
 from peerage.ledger.waits import read_wait
+from peerage.values.figures import counted
 
 Found = tuple[int | None, str]
 """(match or None, what is wrong)."""

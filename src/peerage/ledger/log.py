@@ -29,7 +29,7 @@ from typing import Any
 import msgspec
 
 from peerage.ledger.store import Exchange, FixtureRow
-from peerage.sealing import committed
+from peerage.values.sealing import committed
 
 GENESIS = bytes(32)
 

@@ -18,7 +18,7 @@ from itertools import repeat
 from struct import Struct
 from zlib import crc32
 
-from peerage.sealing import MARK, committed
+from peerage.values.sealing import MARK, committed
 
 GENESIS = bytes(32)
 """What the first record of a ledger is linked to."""

@@ -21,10 +21,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from peerage.figures import counted
 from peerage.ledger.codec import read_issued
 from peerage.ledger.store import Ledger, LedgerError, amend
-from peerage.sealing import Sealed, match_key, salt, seal, sealing_key, unseal
+from peerage.values.figures import counted
+from peerage.values.sealing import Sealed, match_key, salt, seal, sealing_key, unseal
 
 TOPIC = "arena"
 NO_SECRET = "{} is a copy without the arena's secret: it can be verified, not played on"

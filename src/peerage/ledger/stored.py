@@ -11,7 +11,6 @@ from hashlib import sha256
 from itertools import islice
 from typing import TypeVar
 
-from peerage.figures import counted
 from peerage.ledger import narrow
 from peerage.ledger.bodies import Bodies
 from peerage.ledger.holding import Holding
@@ -49,6 +48,7 @@ from peerage.ledger.store import (
 )
 from peerage.ledger.stores.contract import BLOCK, END, Insert, Reads, Row, Store, damaged
 from peerage.ledger.writer import Writer
+from peerage.values.figures import counted
 from peerage.version import __version__
 
 T = TypeVar("T")

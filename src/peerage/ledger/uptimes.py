@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from peerage.inputs import InputRefused, read_bytes
 from peerage.ledger.store import Ledger, amended
+from peerage.values.inputs import InputRefused, read_bytes
 
 TOPIC = "uptimes"
 HOUR_MS = 3_600_000

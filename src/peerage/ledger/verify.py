@@ -48,7 +48,7 @@ from peerage.ledger.since import Head, Since, extends_log, log_root
 from peerage.ledger.store import COPY, Ledger, LedgerError
 from peerage.ledger.stores import access
 from peerage.ledger.votes import STREAM, PeopleVotes
-from peerage.parallel import Helpers, Lost, Processes
+from peerage.values.parallel import Helpers, Lost, Processes
 
 MOST_AT_ONCE = 250_000
 """Matches that one process checks before it says what it found, so that this stays small."""

@@ -21,12 +21,12 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
-from peerage.inputs import real
 from peerage.ledger.merkle import link, stream_genesis
 from peerage.ledger.schema import VOTES
 from peerage.ledger.store import LedgerError
 from peerage.ledger.stores import open_store
 from peerage.ledger.stores.contract import END, Insert, Reads, Row, Select, Store, Wanted, Writes
+from peerage.values.inputs import real
 
 STREAM = "audience"
 TIE = "tie"

@@ -21,7 +21,7 @@ import msgspec
 from msgspec import Struct
 
 from peerage.ledger.store import Amendment, Ledger
-from peerage.sealing import Sealed, salt, seal, unseal
+from peerage.values.sealing import Sealed, salt, seal, unseal
 
 TOPIC = "waits"
 

@@ -26,7 +26,7 @@ def open_client(
 ) -> Client:
     """The client of one player, not yet started.
 
-    `env` holds the keys (`peerage.environment`); a program cannot read the files `hidden`, where the system
+    `env` holds the keys (`values.environment`); a program cannot read the files `hidden`, where the system
     can keep it from them; `folder` is the arena's, against which relative paths in `gguf:`, a command and
     `python:` are read. Raises SettingsError for a model text that nobody serves and for a library that is not
     installed.

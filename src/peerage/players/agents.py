@@ -32,7 +32,7 @@ from peerage.sandbox.confined import END_S, available
 from peerage.sandbox.jail import supported
 from peerage.sandbox.kept_modes import kept_modes
 from peerage.settings import FILE_NAME, PlayerSettings
-from peerage.system_errors import SCARCE, reason
+from peerage.values.system_errors import SCARCE, reason
 
 ALLOWED = (
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ",

@@ -15,12 +15,13 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 from msgspec.structs import replace
 
+from peerage.game.protocol import Choice
 from peerage.players import open_client
 from peerage.players.client import Answer, Call, Client, Later, PlayerError
 from peerage.players.keys import PROVIDERS, extra_of, find_key, key_names, key_place
 from peerage.players.prices import in_price_table, known_models
-from peerage.protocol import Choice, visible
 from peerage.settings import PlayerSettings, SettingsError, without_credentials
+from peerage.values.texts import visible
 
 TIMEOUT_S = 5.0
 SHORT_LIST = 6

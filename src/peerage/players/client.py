@@ -8,8 +8,9 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from peerage.games.house import House, usual
-from peerage.protocol import Format, Role, Speaker, storable
+from peerage.game.house import House, usual
+from peerage.game.protocol import Format, Role, Speaker
+from peerage.values.texts import storable
 
 
 class Call(Struct, frozen=True, gc=False):

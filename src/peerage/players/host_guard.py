@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from peerage.system_errors import reason
+from peerage.values.system_errors import reason
 
 STOP_S = 120.0
 """Seconds that the stop command may take."""

@@ -1,7 +1,7 @@
 """House players: players of known skill, for demos, tests and simulations.
 
 `house:0.85` plays any game through the same door as models: the game's `house` says what a player of that
-skill replies (`games.house`), and here stands what all games share: latency, tokens, faults, and how house
+skill replies (`game.house`), and here stands what all games share: latency, tokens, faults, and how house
 players judge. A reply is a pure function of its settings and of the call's seed and key, so every attempt
 and every resume gives the same. Latency is virtual: drawn, never waited for. Tokens are counted at four
 characters each.
@@ -23,10 +23,10 @@ from msgspec.structs import replace
 
 from peerage.formats import Choice, Choices, Chosen, ChosenEach, Scored, Scores, Text, WithTool
 from peerage.formats.scores import MOST
-from peerage.games.house import CHARS_PER_TOKEN, SPREAD, WORDS, Said
-from peerage.games.tools import answers as question
+from peerage.game.house import CHARS_PER_TOKEN, SPREAD, WORDS, Said
+from peerage.game.protocol import Works
+from peerage.game.tools import answers as question
 from peerage.players.client import Answer, Call, InstantClient, PlayerError
-from peerage.protocol import Works
 from peerage.settings import PlayerSettings
 
 BLUR_BEST, BLUR_WORST = 0.03, 0.30

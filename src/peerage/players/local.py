@@ -19,13 +19,13 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
-from peerage.inputs import InputRefused, opened
 from peerage.players.agents import kill_group
 from peerage.players.client import Answer, Call, PlayerError
 from peerage.players.provider import ProviderClient
 from peerage.players.redaction import named
 from peerage.settings import PlayerSettings
-from peerage.system_errors import reason
+from peerage.values.inputs import InputRefused, opened
+from peerage.values.system_errors import reason
 
 SLOTS = 4
 """Replies that one server writes at once; further calls wait here, outside their timeout."""

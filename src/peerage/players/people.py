@@ -27,9 +27,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from peerage.formats import Format, recorded, stored
-from peerage.inputs import InputRefused, check
-from peerage.protocol import Role, Speaker
-from peerage.system_errors import reason
+from peerage.game.protocol import Role, Speaker
+from peerage.values.inputs import InputRefused, check
+from peerage.values.system_errors import reason
 
 FILE = "people.db"
 PATIENCE_S = 10.0

@@ -9,10 +9,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from peerage.clock import now_ms
 from peerage.players.client import Answer, Call, Later, PlayerError, duration
 from peerage.players.people import People, PeopleError, Request, match_digest
 from peerage.settings import PlayerSettings
+from peerage.values.clock import now_ms
 
 Result = TypeVar("Result")
 

@@ -17,8 +17,8 @@ from functools import cached_property
 from math import exp, log
 from typing import Any, NamedTuple
 
+from peerage.game.protocol import MORE_ROOM
 from peerage.players.thinking import NO_ROOM, Room, room
-from peerage.protocol import MORE_ROOM
 from peerage.settings import ArenaSettings, PlayerSettings
 
 NANO = 10**9

@@ -20,7 +20,6 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, SystemPromptPart, 
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 
-from peerage.clock import now_ms
 from peerage.players.adaptations import (
     ADAPTATIONS,
     FORM,
@@ -42,6 +41,7 @@ from peerage.players.thinking import room, sampling_settings, thinking_settings
 from peerage.players.thoughts import part
 from peerage.players.translation import conversation, read, structure
 from peerage.settings import PlayerSettings
+from peerage.values.clock import now_ms
 
 _PLAIN = ModelRequestParameters()
 AGAIN_S = 60.0

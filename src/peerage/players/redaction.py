@@ -19,7 +19,7 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 
 from peerage.players.client import Answer, Later, PlayerError, duration
-from peerage.protocol import visible
+from peerage.values.texts import visible
 
 LONGEST = 600
 SHORTEST_SECRET = 6

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from peerage.game.protocol import AT
 from peerage.players.finish_reasons import ending
-from peerage.protocol import AT
 
 LONGEST_MESSAGE = 300
 

@@ -8,7 +8,7 @@ from urllib.parse import urljoin, urlsplit
 import aiohttp
 
 from peerage.players.client import MAX_BODY, PlayerError
-from peerage.system_errors import SCARCE, reason
+from peerage.values.system_errors import SCARCE, reason
 
 KEEPALIVE_S = 4.0
 """Idle connections are dropped before servers drop them (uvicorn and llama.cpp: 5 s)."""

@@ -19,11 +19,11 @@ from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.usage import RequestUsage
 
+from peerage.game.protocol import Format, Shaped, Speaker
 from peerage.players.client import Answer, PlayerError, bounded
 from peerage.players.finish_reasons import ending
 from peerage.players.replies import CACHED
 from peerage.players.thoughts import part
-from peerage.protocol import Format, Shaped, Speaker
 
 
 @lru_cache(maxsize=256)

@@ -16,7 +16,6 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from peerage.figures import counted
 from peerage.ratings import bradley_terry, glicko2, irt, judges, trueskill
 from peerage.ratings.clusters import FEWEST
 from peerage.ratings.elo import DuelResult, EloSettings, fold, in_order
@@ -30,6 +29,7 @@ from peerage.ratings.strength.proven import proven
 from peerage.ratings.table import Z95, Row, rows_of
 from peerage.ratings.tally import inverse_frequency
 from peerage.ratings.tie_models import Ties
+from peerage.values.figures import counted
 
 Method = Literal["auto", "bt", "elo", "trueskill", "glicko2", "judge-aware", "irt"]
 METHODS: tuple[Method, ...] = get_args(Method)

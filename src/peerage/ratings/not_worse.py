@@ -35,8 +35,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from peerage.figures import two_digits
 from peerage.ratings.kernels import Floats
+from peerage.values.figures import two_digits
 
 PROVEN = 20.0
 """The capital at which a claim is proven."""

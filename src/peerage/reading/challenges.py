@@ -8,8 +8,8 @@ import msgspec
 
 from peerage.challenges.pool import STREAM, ChallengePool, read_challenge_detail
 from peerage.engine.memory import learnt
+from peerage.game.ranking import by_rank
 from peerage.games import installed
-from peerage.games.ranking import by_rank
 from peerage.ledger.codec import read_header
 from peerage.ledger.columns import of_summaries
 from peerage.ledger.disclosure import acted

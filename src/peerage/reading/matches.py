@@ -18,9 +18,11 @@ from typing import Any, Literal, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from peerage.blocks import Block, Replies, SeatReply, plain
 from peerage.challenges.drafting import Draft, drafts_of
 from peerage.engine.driver import REPAIR, first_key, unusable_reason
+from peerage.game.blocks import Block, Replies, SeatReply, plain
+from peerage.game.match import DONE, Fixture, MatchRecord, Outcome, Seat
+from peerage.game.protocol import SANDBOX, Ask, Chosen, Format, FormatError, Message, Role, Run, ran
 from peerage.games import installed, plays
 from peerage.judging.ballots import ballots_of
 from peerage.judging.panel import Ballot
@@ -28,8 +30,6 @@ from peerage.ledger.codec import StoredReply, by_hex, read_fixture, read_record,
 from peerage.ledger.codec_requests import Part, read_form, read_request, read_shown
 from peerage.ledger.merkle import GENESIS
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, RecordRow
-from peerage.match import DONE, Fixture, MatchRecord, Outcome, Seat
-from peerage.protocol import SANDBOX, Ask, Chosen, Format, FormatError, Message, Role, Run, ran
 from peerage.reading.played import EVERYTHING, Scope
 
 UNDER_WAY = "under way"

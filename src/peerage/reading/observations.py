@@ -14,13 +14,13 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from peerage.engine.driver import REPAIR, ROOM, first_key
+from peerage.game.match import DONE, Fixture, Outcome
 from peerage.games import installed
 from peerage.judging.addressing import spoken_to_judges
 from peerage.judging.ballots import BALLOTS, add_panel, controls_of, marks_of, panel_record
 from peerage.judging.known import KNOWN, known_votes
 from peerage.judging.marks import MARKS, Columns, Layout, Mark, Rows, add_marks
 from peerage.judging.scores import recorded
-from peerage.match import DONE, Fixture, Outcome
 from peerage.reading.matches import Match, Step
 
 CHALLENGES = Layout(codes=3, counts=0, numbers=0)

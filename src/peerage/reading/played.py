@@ -15,14 +15,14 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import ArrayLike
 
+from peerage.game.match import DONE, rated
+from peerage.game.spec import GameSpec
 from peerage.games import installed
-from peerage.games.game import GameSpec
 from peerage.judging.known import KnownVotes
 from peerage.judging.marks import Votes
 from peerage.ledger.audit import totals_of
 from peerage.ledger.series import series_of
 from peerage.ledger.store import Columns, Ledger, LedgerError, Summary
-from peerage.match import DONE, rated
 from peerage.ratings.history import Duels, Game, Games, duels, games, pairings
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.overall import Shares, shares_of

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any, TypeAlias
 
+from peerage.game.match import Fixture, Outcome
 from peerage.ledger.codec import by_hex, read_fixture, read_record
 from peerage.ledger.store import FixtureRow, Ledger, LedgerError, RecordRow
-from peerage.match import Fixture, Outcome
 
 Wanted: TypeAlias = dict[int, Any] | None
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 import msgspec
 import numpy as np
 
+from peerage.game.match import DONE
 from peerage.games.rejudge import GAME as REJUDGE
 from peerage.games.rejudge.recorded import read_recorded
 from peerage.judging.ballots import read_ballots
@@ -15,7 +16,6 @@ from peerage.judging.marks import Votes
 from peerage.judging.panel import ABSTAIN, TIE, UNUSABLE, Ballot
 from peerage.ledger.codec import StoredFixture, read_header, read_issued
 from peerage.ledger.store import Ledger, LedgerError, Summary
-from peerage.match import DONE
 from peerage.ratings.history import duels
 from peerage.reading.challenges import amended
 from peerage.reading.rows import rows_of

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 import msgspec
 
-from peerage.blocks import Rows
+from peerage.game.blocks import Rows
 from peerage.ratings.read.forms import FORMULA
 
 

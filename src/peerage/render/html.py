@@ -15,7 +15,7 @@ from html import escape
 from itertools import groupby
 from typing import Any
 
-from peerage.blocks import (
+from peerage.game.blocks import (
     Answer,
     Bar,
     Beside,
@@ -46,9 +46,9 @@ from peerage.blocks import (
     Transcript,
     ViewBlock,
 )
-from peerage.figures import DASH, score
-from peerage.protocol import visible
 from peerage.render import rows as laid
+from peerage.values.figures import DASH, score
+from peerage.values.texts import visible
 
 WIDTH = 200
 """Of a drawn interval, in pixels."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from peerage.blocks import (
+from peerage.game.blocks import (
     Answer,
     Bar,
     Board,
@@ -25,8 +25,8 @@ from peerage.blocks import (
     Transcript,
     ViewBlock,
 )
-from peerage.protocol import visible
 from peerage.render import rows as laid
+from peerage.values.texts import visible
 
 
 def inert(text: str) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TextIO
 
 from msgspec.structs import replace
 
-from peerage.blocks import (
+from peerage.game.blocks import (
     Answer,
     Bar,
     Beside,
@@ -36,8 +36,8 @@ from peerage.blocks import (
     Transcript,
     ViewBlock,
 )
-from peerage.protocol import visible
 from peerage.render import rows as laid
+from peerage.values.texts import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -300,7 +300,7 @@ def _longest(cells: Cells, place: int) -> int:
 
 def _named(cells: Cells, width: int) -> Cells:
     """Return the cells, names shortened to what `width` characters leave them; see `figures.shortened`."""
-    from peerage.figures import shortened
+    from peerage.values.figures import shortened
 
     names = [place for place, column in enumerate(cells.columns) if column.key in _NAMES]
     taken = sum(

@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from peerage.sandbox.jail import Jail, supported
-from peerage.system_errors import reason
+from peerage.values.system_errors import reason
 
 END_S = 5.0
 

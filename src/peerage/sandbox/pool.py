@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from peerage.formats import storable
-from peerage.frames import frame, receive
 from peerage.sandbox import image
 from peerage.sandbox.program import Ended, Program, Protections, RunResult, SandboxUnavailable, Task, Welcome
+from peerage.values.frames import frame, receive
+from peerage.values.texts import storable
 
 _START_S = 60.0
 _BUILD_S = 900.0

@@ -16,10 +16,10 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from peerage.frames import give, take
 from peerage.sandbox import jail
 from peerage.sandbox.jail import Jail
 from peerage.sandbox.program import Ended, Limits, Protections, SandboxUnavailable, Task, Welcome
+from peerage.values.frames import give, take
 
 if TYPE_CHECKING:
     from peerage.sandbox.runner import Runner

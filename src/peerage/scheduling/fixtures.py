@@ -12,17 +12,17 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from peerage.game.match import Fixture, Seat, Slots, topic_of
+from peerage.game.spec import GameSpec, RoleRequirement
 from peerage.games import release_of
-from peerage.games.game import GameSpec, RoleRequirement
 from peerage.games.judged import NAMED
-from peerage.match import Fixture, Seat, Slots, topic_of
 from peerage.scheduling import groups
 from peerage.scheduling.policies import SWISS, Policy
 from peerage.scheduling.roles import Shortage, by_merit, choose, in_turn, peers_required, rotated
 from peerage.scheduling.series import Series, in_series
 from peerage.scheduling.standing import History, Results, Standing
 from peerage.scheduling.topics import by_topic
-from peerage.sealing import match_key
+from peerage.values.sealing import match_key
 
 
 class Unstaffed(Exception):

@@ -39,7 +39,6 @@ from typing import NamedTuple
 import numpy as np
 from msgspec import Struct
 
-from peerage.figures import estimated, two_digits
 from peerage.ratings.blas import one_thread
 from peerage.ratings.history import pairings
 from peerage.ratings.kernels import Floats
@@ -55,6 +54,7 @@ from peerage.scheduling.goal import far_enough, settled
 from peerage.scheduling.policies import Policy
 from peerage.scheduling.standing import Goal
 from peerage.scheduling.strengths import laplacian, table_share, turned
+from peerage.values.figures import estimated, two_digits
 
 HOPELESS = 50
 """So many times the matches played so far are no advice."""

@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from peerage.figures import counted
 from peerage.ratings.history import Game, duels, games
 from peerage.ratings.kernels import Floats
 from peerage.ratings.strength.evidence import Evidence, of_duels, of_games
@@ -30,6 +29,7 @@ from peerage.ratings.table import POINTS
 from peerage.scheduling.adaptive import between
 from peerage.scheduling.standing import Ended, Goal, Results
 from peerage.scheduling.strengths import fit, won_and_tied
+from peerage.values.figures import counted
 
 ERROR = 0.05
 """The chance that an order which is known to a tolerance is wrong by more than that."""

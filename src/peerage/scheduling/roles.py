@@ -12,7 +12,7 @@ from math import ceil, gcd
 from random import Random
 from typing import NamedTuple
 
-from peerage.games.game import RoleRequirement
+from peerage.game.spec import RoleRequirement
 from peerage.scheduling.standing import Standing
 
 

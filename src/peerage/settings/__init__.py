@@ -7,8 +7,7 @@
 Whatever is wrong is a `SettingsError` that names the file, the line, the key, what was found and the fix.
 """
 
-from peerage.figures import suggest
-from peerage.games.section import CostUnit
+from peerage.game.section import CostUnit
 from peerage.settings.families import family_of
 from peerage.settings.host import HostSettings
 from peerage.settings.lineup import (
@@ -25,6 +24,7 @@ from peerage.settings.player import Faults, PlayerSettings, Price, without_crede
 from peerage.settings.reading import FILE_NAME, ArenaError, load, loads
 from peerage.settings.shape import EVERY, ArenaSettings, Budget, Engine, GameSettings, Pairing, Rating
 from peerage.settings.source import SettingsError
+from peerage.values.figures import suggest
 
 __all__ = [
     "EVERY", "FILE_NAME", "ArenaError", "ArenaSettings", "Budget", "CostUnit", "Engine", "Faults",

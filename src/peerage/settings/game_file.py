@@ -15,10 +15,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from peerage.game.spec import GameSpec
 from peerage.games import FILE, held_in_file, register, release_of
-from peerage.games.game import GameSpec
-from peerage.inputs import InputRefused, read_bytes
-from peerage.system_errors import reason
+from peerage.values.inputs import InputRefused, read_bytes
+from peerage.values.system_errors import reason
 
 _PATHS: dict[str, Path] = {}
 

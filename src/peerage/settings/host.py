@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field, field_validator, model_validator
 
-from peerage.games.section import Section
+from peerage.game.section import Section
 from peerage.settings.player import Dollars, Positive, Words
 
 HOUR_S = 3600.0

@@ -9,9 +9,9 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
-from peerage.figures import suggest
 from peerage.games.judged import JudgingSettings
 from peerage.settings.source import SettingsError, Source, shown
+from peerage.values.figures import suggest
 
 _Model = TypeVar("_Model", bound=BaseModel)
 

@@ -21,11 +21,11 @@ from pydantic import (
     model_validator,
 )
 
-from peerage.figures import suggest
-from peerage.games.section import Section, Share
-from peerage.protocol import visible
+from peerage.game.section import Section, Share
 from peerage.settings.families import family_of
 from peerage.settings.hours import read_hours
+from peerage.values.figures import suggest
+from peerage.values.texts import visible
 
 PROVIDERS = (
     "openai",

@@ -10,8 +10,8 @@ from hashlib import sha256
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from peerage.figures import listed
 from peerage.settings.player import PlayerSettings, without_credentials
+from peerage.values.figures import listed
 
 _log = logging.getLogger(__name__)
 _END = 2**20

@@ -11,8 +11,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from peerage.game.spec import GameSpec
 from peerage.games import GAMES, installed
-from peerage.games.game import GameSpec
 from peerage.settings.game_file import load_file
 from peerage.settings.lineup import ARENAS
 from peerage.settings.mistakes import explain

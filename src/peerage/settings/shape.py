@@ -9,18 +9,18 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from peerage.figures import suggest
+from peerage.game.match import Slots
+from peerage.game.protocol import SANDBOX
+from peerage.game.section import CostUnit, Section, Share
+from peerage.game.texts import Preset
 from peerage.games import GAMES, candidates, installed
 from peerage.games.judged import JudgingSettings
-from peerage.games.section import CostUnit, Section, Share
-from peerage.games.texts import Preset
-from peerage.match import Slots
-from peerage.protocol import SANDBOX
 from peerage.scheduling.standing import BEST, Goal, PolicyName
 from peerage.settings.host import HostSettings
 from peerage.settings.own_tasks import with_tasks
 from peerage.settings.player import NotNegative, PlayerSettings, Positive
 from peerage.settings.until import goal_of
+from peerage.values.figures import suggest
 
 LEDGERS = ("sqlite", "postgresql", "mongodb", "mongodb+srv")
 

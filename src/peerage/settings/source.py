@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 
 import yaml
 
-from peerage.inputs import InputRefused, read_bytes, read_text
-from peerage.system_errors import reason
-from peerage.yaml_text import YamlError, read_yaml
-from peerage.yaml_text import dotted as dotted
-from peerage.yaml_text import shown as shown
+from peerage.values.inputs import InputRefused, read_bytes, read_text
+from peerage.values.system_errors import reason
+from peerage.values.yaml_text import YamlError, read_yaml
+from peerage.values.yaml_text import dotted as dotted
+from peerage.values.yaml_text import shown as shown
 
 _T = TypeVar("_T")
 

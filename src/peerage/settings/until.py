@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from peerage.figures import suggest
 from peerage.scheduling.standing import Goal
+from peerage.values.figures import suggest
 
 PLACED_WITHIN = 50.0
 """Elo by which the order next to a placed player may be wrong, where nothing is said: equals never part."""

@@ -18,10 +18,10 @@ from urllib.parse import parse_qs
 from starlette.requests import Request
 from starlette.responses import Response
 
-from peerage.clock import now_ms
 from peerage.ledger.votes import VotedAlready
 from peerage.site.annotation import Annotator, Shown, Verdict
 from peerage.site.server_frame import NOT_KEPT, PageFrame, Refused, body_of, line, refuse_foreign
+from peerage.values.clock import now_ms
 
 ANNOTATE = "annotate"
 MOST_BODY = 1_000

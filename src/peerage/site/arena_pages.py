@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 
-from peerage.blocks import (
+from peerage.engine.probed import probe_costs
+from peerage.game.blocks import (
     Column,
     Fact,
     Facts,
@@ -29,8 +30,8 @@ from peerage.blocks import (
     numbers,
     texts,
 )
-from peerage.engine.probed import probe_costs
-from peerage.figures import DASH, dollars, moment, percent, rounded, signed, whole
+from peerage.game.match import DONE
+from peerage.game.protocol import Role
 from peerage.games import installed, tracks_of
 from peerage.judging.corrections import CORRECTIONS
 from peerage.ledger.codec_requests import read_form, read_templates
@@ -38,8 +39,6 @@ from peerage.ledger.log import entry_leaf
 from peerage.ledger.settings_log import settings_changes
 from peerage.ledger.since import log_root
 from peerage.ledger.uptimes import unused
-from peerage.match import DONE
-from peerage.protocol import Role, visible
 from peerage.reading.matches import Match, in_words
 from peerage.reading.played import ScopeError
 from peerage.settings import EVERY, ArenaSettings
@@ -50,6 +49,8 @@ from peerage.site.rendering import View
 from peerage.tables.challenges import ChallengeRow
 from peerage.tables.corrected import CorrectedRow
 from peerage.tables.tracks import NAMES, Track
+from peerage.values.figures import DASH, dollars, moment, percent, rounded, signed, whole
+from peerage.values.texts import visible
 from peerage.views.judges import judges
 from peerage.views.match import tasks
 from peerage.views.player import settings

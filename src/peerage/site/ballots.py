@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from peerage.game.match import DONE
 from peerage.ledger.merkle import digest
 from peerage.ledger.store import Ledger
-from peerage.match import DONE
 from peerage.reading.matches import Matches
 from peerage.reading.moment import Moment
 from peerage.views.match import answers, tasks

@@ -7,14 +7,14 @@ from typing import Any
 
 import msgspec
 
-from peerage.blocks import Column, Figure, numbers, texts
-from peerage.figures import DASH, counted, per_hundred, seconds, whole
+from peerage.game.blocks import Column, Figure, numbers, texts
 from peerage.site.reading import Site
 from peerage.tables.leaderboard import Board, Row
 from peerage.tables.offers import frontier as offers
 from peerage.tables.speed import FEW, NEWEST
 from peerage.tables.tracks import NAMES, Track
 from peerage.tables.verdict import Verdict
+from peerage.values.figures import DASH, counted, per_hundred, seconds, whole
 from peerage.views.leaderboard import number_of
 
 COLOURED = 6

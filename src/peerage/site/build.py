@@ -21,13 +21,13 @@ from peerage.ledger import open_ledger
 from peerage.ledger.kept_checkpoints import KeptCheckpoint
 from peerage.ledger.stores import access
 from peerage.ledger.votes import PeopleVotes
-from peerage.outputs import SITE, Folder, OutputRefused, arena_files, marked
-from peerage.parallel import Lost, Processes
 from peerage.settings import load
 from peerage.site import downloads
 from peerage.site.addresses import number_in
 from peerage.site.pages import body, paths
 from peerage.site.reading import Site
+from peerage.values.outputs import SITE, Folder, OutputRefused, arena_files, marked
+from peerage.values.parallel import Lost, Processes
 
 FILES = ".peerage-site/files.json"
 """The paths that builds wrote, so that the next one removes those that are pages no more."""

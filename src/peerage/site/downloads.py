@@ -20,9 +20,9 @@ from peerage.ledger import Ledger
 from peerage.ledger.disclosure import write_redacted
 from peerage.ledger.export import COLUMNS, contestants, lines, table, written
 from peerage.ledger.store import LedgerError
-from peerage.outputs import replacing
 from peerage.settings import SettingsError
 from peerage.site.reading import Site
+from peerage.values.outputs import replacing
 
 SQLITE: Final = "data/arena.db"
 """Named as an arena's ledger is, so that `peerage verify` finds it in the folder it was saved to."""

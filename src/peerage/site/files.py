@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
+from peerage.game.match import DONE
+from peerage.game.spec import Original
 from peerage.games import installed
-from peerage.games.game import Original
 from peerage.ledger.export import documents
-from peerage.match import DONE
 from peerage.render.data import write_csv
 from peerage.site.arena_pages import by_day
 from peerage.site.board_charts import course, in_seconds, paced, priced

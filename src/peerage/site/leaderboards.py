@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from peerage.blocks import (
+from peerage.engine.registration import stated
+from peerage.game.blocks import (
     Answer,
     Fold,
     Heading,
@@ -24,8 +25,6 @@ from peerage.blocks import (
     numbers,
     texts,
 )
-from peerage.engine.registration import stated
-from peerage.figures import counted, dollars, listed, whole
 from peerage.games import installed
 from peerage.ledger.outside import TOPIC
 from peerage.reading.played import Scope
@@ -40,6 +39,7 @@ from peerage.tables.leaderboard import Board, Row, board
 from peerage.tables.outside import listed as listed_sources
 from peerage.tables.tracks import NAMES, Track
 from peerage.tables.verdict import Verdict
+from peerage.values.figures import counted, dollars, listed, whole
 from peerage.views.leaderboard import STAYED, Moved, table
 from peerage.views.strengths import strengths
 from peerage.views.verdict import decided

@@ -13,14 +13,14 @@ from typing import Any
 
 import msgspec
 
-from peerage.blocks import Transcript
+from peerage.game.blocks import Transcript
 from peerage.ledger.series import matches_of
-from peerage.protocol import visible
 from peerage.reading.matches import Match, in_words
 from peerage.site.addresses import BUNDLE, SHARD, first_of, number_in, slug
 from peerage.site.leaderboards import judged
 from peerage.site.reading import Site
 from peerage.site.rendering import View, embedded
+from peerage.values.texts import visible
 from peerage.views.match import transcript, view_of
 
 NEWEST = 100

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from peerage.blocks import Target
+from peerage.game.blocks import Target
 from peerage.render.html import Html
 from peerage.site import (
     arena_pages,

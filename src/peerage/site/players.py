@@ -6,10 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Literal
 
-from peerage.blocks import Choices, Column, Figure, Heading, Link, Links, Sentence, ViewBlock, numbers, texts
 from peerage.engine.registration import only_judging
-from peerage.figures import listed, sentence, share_between, whole
-from peerage.protocol import visible
+from peerage.game.blocks import (
+    Choices,
+    Column,
+    Figure,
+    Heading,
+    Link,
+    Links,
+    Sentence,
+    ViewBlock,
+    numbers,
+    texts,
+)
 from peerage.reading.played import ScopeError
 from peerage.site.addresses import player_page, slug
 from peerage.site.board_charts import course, drawn, followed
@@ -19,6 +28,8 @@ from peerage.site.tally import Field, Mine, Record
 from peerage.tables.compare import compare
 from peerage.tables.notes import OF_MANY
 from peerage.tables.overall import WHOLE
+from peerage.values.figures import listed, sentence, share_between, whole
+from peerage.values.texts import visible
 from peerage.views.compare import compared
 from peerage.views.player import Part, ratings, recent, records, roles, settings, standing
 from peerage.views.players import head_to_head

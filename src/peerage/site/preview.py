@@ -9,8 +9,8 @@ from textwrap import wrap
 from markupsafe import Markup
 from rich.cells import chop_cells
 
-from peerage.protocol import visible
 from peerage.site.reading import Site
+from peerage.values.texts import visible
 from peerage.views.leaderboard import number_of
 
 PATH = "preview.png"

@@ -8,9 +8,9 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from peerage.inputs import opened
 from peerage.ledger.store import LedgerError
-from peerage.system_errors import reason
+from peerage.values.inputs import opened
+from peerage.values.system_errors import reason
 
 _BYTES = 32
 _WRITTEN_S = 1.0

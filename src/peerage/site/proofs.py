@@ -18,13 +18,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from peerage.inputs import read_bytes
 from peerage.ledger.checkpoints import FOLDER, KEYS
 from peerage.ledger.log import entry_text, record_rows
 from peerage.ledger.merkle import GENESIS, proof
 from peerage.ledger.notes import Proof
 from peerage.site.addresses import BUNDLE, first_of, number_in
 from peerage.site.reading import Site
+from peerage.values.inputs import read_bytes
 
 LIST = f"{FOLDER}/list.txt"
 

@@ -31,9 +31,7 @@ import yaml
 from msgspec import Struct
 
 from peerage.engine.registration import only_judging
-from peerage.figures import counted
 from peerage.games import installed
-from peerage.inputs import read_bytes
 from peerage.ledger import LedgerError, open_ledger
 from peerage.ledger.checkpoints import FOLDER as CHECKPOINTS
 from peerage.ledger.disclosure import texts_until
@@ -53,11 +51,21 @@ from peerage.ledger.store import (
     ReplyRow,
     Summary,
 )
-from peerage.outputs import CHECKPOINT, NOTHING, SETTINGS, WORKFLOW, Folder, OutputRefused, ProtectedFiles
-from peerage.outputs import write as write_file
 from peerage.settings import FILE_NAME
 from peerage.site.proofs import stored
 from peerage.site.reading import Site
+from peerage.values.figures import counted
+from peerage.values.inputs import read_bytes
+from peerage.values.outputs import (
+    CHECKPOINT,
+    NOTHING,
+    SETTINGS,
+    WORKFLOW,
+    Folder,
+    OutputRefused,
+    ProtectedFiles,
+)
+from peerage.values.outputs import write as write_file
 from peerage.version import __version__
 
 FACTS = "ledger.json"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from peerage.challenges.pool import STREAM
+from peerage.game.match import DONE
 from peerage.games import tracks_of
 from peerage.judging.corrections import Correction
 from peerage.ledger import Ledger, open_ledger
@@ -19,7 +20,6 @@ from peerage.ledger.merkle import GENESIS, levels
 from peerage.ledger.series import shown
 from peerage.ledger.store import Summary
 from peerage.ledger.votes import PeopleVotes
-from peerage.match import DONE
 from peerage.reading.challenges import pool, pools
 from peerage.reading.credits import about_tasks
 from peerage.reading.moment import Moment

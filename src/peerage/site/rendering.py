@@ -16,7 +16,10 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from peerage.figures import (
+from peerage.reading.matches import in_words
+from peerage.render import html
+from peerage.site.addresses import match_page, player_page
+from peerage.values.figures import (
     chance,
     dollars,
     moment,
@@ -24,10 +27,7 @@ from peerage.figures import (
     score,
     whole,
 )
-from peerage.protocol import visible
-from peerage.reading.matches import in_words
-from peerage.render import html
-from peerage.site.addresses import match_page, player_page
+from peerage.values.texts import visible
 from peerage.views.player import placed_in
 
 

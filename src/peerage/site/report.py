@@ -11,8 +11,7 @@ from importlib import resources
 
 from markupsafe import Markup
 
-from peerage.blocks import Fact, Facts, Heading, Notes, Sentence, ViewBlock
-from peerage.figures import measured, whole
+from peerage.game.blocks import Fact, Facts, Heading, Notes, Sentence, ViewBlock
 from peerage.reading.matches import in_words
 from peerage.render.html import Html
 from peerage.site.board_charts import charts
@@ -21,6 +20,7 @@ from peerage.site.reading import Site
 from peerage.site.rendering import inline, render
 from peerage.tables.judge_rows import Measure
 from peerage.tables.leaderboard import Board
+from peerage.values.figures import measured, whole
 from peerage.views.leaderboard import Moved, table
 from peerage.views.players import head_to_head
 from peerage.views.strengths import strengths

@@ -17,12 +17,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from peerage.challenges.pool import Verdict
-from peerage.clock import now_ms
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.reading.challenges import pool
 from peerage.settings import ArenaSettings
 from peerage.site.server_frame import NOT_KEPT, PageFrame, line
 from peerage.tables import challenges
+from peerage.values.clock import now_ms
 
 REVIEW = "review.html"
 _MOST_BODY = 10_000

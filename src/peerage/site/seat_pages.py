@@ -24,12 +24,12 @@ from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import Response
 
-from peerage.clock import now_ms
 from peerage.formats import FormatError
 from peerage.formats.forms import fields, for_person, reply
 from peerage.players.people import LONGEST, Closed, People, PeopleError, Turn
 from peerage.site.private_key import private_key
 from peerage.site.server_frame import NOT_KEPT, PageFrame, Refused, as_json, body_of, line, refuse_foreign
+from peerage.values.clock import now_ms
 
 SEAT = "seat"
 KEY = "people.key"

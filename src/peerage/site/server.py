@@ -28,7 +28,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from peerage.ledger import open_ledger
 from peerage.ledger.store import LedgerError
 from peerage.ledger.votes import PeopleVotes
-from peerage.parallel import Lost
 from peerage.players.people import People
 from peerage.settings import load
 from peerage.site.annotation import Annotator
@@ -48,6 +47,7 @@ from peerage.site.server_log import bounded
 from peerage.site.server_pages import BEHIND, Busy, Job, PageCache, fault, menu
 from peerage.site.voting import Sessions, VotingService
 from peerage.site.voting_pages import VotingRoutes
+from peerage.values.parallel import Lost
 
 FIRST = "index.html"
 GRACE_S = 3

@@ -17,11 +17,11 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.types import ASGIApp
 
-from peerage.parallel import Lost, Processes
-from peerage.protocol import visible
 from peerage.site.downloads import TYPES, write
 from peerage.site.server_connections import ConnectionPlaces, Held
 from peerage.site.server_frame import Refused, full, unchanged
+from peerage.values.parallel import Lost, Processes
+from peerage.values.texts import visible
 
 AGAIN_S = 60.0
 

@@ -13,12 +13,12 @@ from starlette.responses import Response
 
 from peerage.ledger.store import Ledger
 from peerage.ledger.votes import PeopleVotes
-from peerage.protocol import visible
 from peerage.settings import ArenaSettings
 from peerage.site.api_rows import JSON
 from peerage.site.pages import HTML, document
 from peerage.site.reading import Menu, Site
 from peerage.site.rendering import View
+from peerage.values.texts import visible
 
 NOT_KEPT = {"cache-control": "no-store"}
 

@@ -9,13 +9,13 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import ASGIApp
 
-from peerage.clock import now_ms
 from peerage.ledger.series import shown
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.site.events import Feed, playing, settled
 from peerage.site.server_connections import ConnectionPlaces, Held
 from peerage.site.server_frame import PageFrame, full, line
 from peerage.tables.under_way import UnderWay, out_of_hours, under_way
+from peerage.values.clock import now_ms
 
 RECENT = 12
 """Finished matches on the page of what is in play."""

@@ -23,8 +23,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from peerage.ledger.store import LedgerError
-from peerage.parallel import Lost, Processes
-from peerage.protocol import visible
 from peerage.settings import SettingsError
 from peerage.site.api import PREFIX, VOTE, answer, failure
 from peerage.site.api_endpoints import ENDPOINTS
@@ -35,6 +33,8 @@ from peerage.site.players import COMPARE, compare_page
 from peerage.site.reading import Menu, Site
 from peerage.site.rendering import View
 from peerage.site.server_log import bounded
+from peerage.values.parallel import Lost, Processes
+from peerage.values.texts import visible
 
 BEHIND = "peerage-behind"
 """The header that says, by yes or no, whether the arena has moved on since a page was made: then it is being

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import msgspec
 from msgspec import Struct
 
+from peerage.game.match import DONE
 from peerage.ledger.store import LedgerError, Summary
-from peerage.match import DONE
 
 RECENT = 20
 

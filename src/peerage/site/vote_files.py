@@ -17,7 +17,6 @@ import msgspec
 from peerage.engine.registration import registered
 from peerage.ledger.store import Ledger
 from peerage.ledger.votes import BOTH_BAD, SKIPPED, TIE, PeopleVotes, Vote, expert_voter
-from peerage.protocol import storable, visible
 from peerage.ratings.read.forms import Form, at
 from peerage.ratings.read.histories import BOTH_BAD as BAD_TIE
 from peerage.ratings.read.histories import NO_RESULT, verdict_of
@@ -29,6 +28,7 @@ from peerage.reading.votes import judged_duels
 from peerage.reading.votes import votes as cast_by_judges
 from peerage.settings.player import is_person
 from peerage.site.ballots import ballot
+from peerage.values.texts import storable, visible
 
 
 class Taken(NamedTuple):

@@ -28,10 +28,10 @@ from pathlib import Path
 from random import Random
 from typing import Literal, NamedTuple, TypeAlias
 
+from peerage.game.match import DONE
 from peerage.ledger.series import shown
 from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.ledger.votes import TIE, PeopleVotes, Vote, VotedAlready
-from peerage.match import DONE
 from peerage.site.ballots import BlindPair, ballot
 from peerage.site.private_key import private_key
 

@@ -18,7 +18,6 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from peerage.clock import now_ms
 from peerage.ledger.store import Ledger
 from peerage.ledger.votes import PeopleVotes, VotedAlready
 from peerage.reading.people_votes import finished
@@ -27,6 +26,7 @@ from peerage.site.api_rows import Ballot, Cast, Revealed
 from peerage.site.server_frame import PageFrame, Refused, as_json, body_of, line, refuse_foreign
 from peerage.site.server_guard import network
 from peerage.site.voting import Limit, Pending, Sessions, TicketUnknown, Verdict, VotingService, voter_of
+from peerage.values.clock import now_ms
 
 YEAR_S = 365 * 86_400
 MOST_BODY = 4_096

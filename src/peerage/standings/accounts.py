@@ -14,10 +14,10 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import astuple
 
+from peerage.game.match import DONE, Totals
+from peerage.game.protocol import SANDBOX
 from peerage.ledger.audit import audit, totals_of
 from peerage.ledger.store import Ledger, LedgerError, Summary
-from peerage.match import DONE, Totals
-from peerage.protocol import SANDBOX
 from peerage.ratings.elo import EloSettings
 from peerage.standings.fold import NOBODY, Standings, after_all
 

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from peerage.game.match import DONE
 from peerage.games import tracks_of
 from peerage.ledger.store import LedgerError, Summary
-from peerage.match import DONE
 from peerage.ratings.elo import (
     DuelResult,
     EloSettings,

@@ -14,6 +14,7 @@ from hashlib import sha256
 
 import msgspec
 
+from peerage.game.match import DONE
 from peerage.ledger import verify as held
 from peerage.ledger.audit import Walked
 from peerage.ledger.kept_checkpoints import KeptCheckpoint
@@ -21,13 +22,12 @@ from peerage.ledger.since import Head
 from peerage.ledger.store import Ledger, Summary
 from peerage.ledger.verify import Report
 from peerage.ledger.votes import PeopleVotes
-from peerage.match import DONE
-from peerage.parallel import Helpers
 from peerage.ratings.elo import EloSettings
 from peerage.settings import Rating
 from peerage.standings.accounts import Account, Position, Sums, read_snapshot
 from peerage.standings.fold import Standings, after_each, pinned_elo
 from peerage.standings.looks import Again
+from peerage.values.parallel import Helpers
 
 TOLERANCE = 1e-6
 """By how much a rating computed again may differ: another machine's last bits, nothing more."""

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Any
 
+from peerage.game.spec import GameSpec
 from peerage.games import GAMES, adapted, license_of
-from peerage.games.game import GameSpec
 from peerage.players.prices import price_of
 from peerage.settings import ArenaSettings
 from peerage.tables import Shown

@@ -15,10 +15,10 @@ from peerage.ledger.codec import read_record
 from peerage.ledger.disclosure import disclosed, redacted
 from peerage.ledger.secret import arena_secret
 from peerage.ledger.store import Exchange, Ledger, amend
-from peerage.protocol import storable, visible
 from peerage.reading.challenges import amended, match_points, pool
-from peerage.sealing import salt, seal, sealing_key, unseal
 from peerage.tables.challenges import rows
+from peerage.values.sealing import salt, seal, sealing_key, unseal
+from peerage.values.texts import storable, visible
 
 IMPORTED = "imported"
 _LONGEST = {"author_llm": 200, "description": 20_000}

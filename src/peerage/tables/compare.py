@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from peerage.figures import counted, likely, per_hundred
 from peerage.ledger.store import Summary
 from peerage.ratings.accuracy import AccuracyDifference, difference
 from peerage.reading.played import ScopeError
@@ -16,6 +15,7 @@ from peerage.tables.leaderboard import Board
 from peerage.tables.row import Row
 from peerage.tables.speed import Speed
 from peerage.tables.verdict import in_words
+from peerage.values.figures import counted, likely, per_hundred
 
 SAMPLES = 3
 """Newest matches that each won."""

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from peerage.figures import listed
 from peerage.judging.corrections import CORRECTIONS, STYLE, Correction, corrected, style_of
 from peerage.judging.favours import Favour, favours
 from peerage.judging.marks import Votes
@@ -18,6 +17,7 @@ from peerage.reading.reading import Reading
 from peerage.settings import suggest
 from peerage.tables import Shown
 from peerage.tables.scored import scored
+from peerage.values.figures import listed
 
 
 class CorrectedRow(Shown, frozen=True):

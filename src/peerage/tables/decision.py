@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from peerage.blocks import MARK, Replies
-from peerage.figures import counted, dollars, estimated, percent
+from peerage.game.blocks import MARK, Replies
+from peerage.game.protocol import render
 from peerage.judging.check_programs import PROGRAM_FAILED
 from peerage.ledger.settings_log import settings_changes
-from peerage.protocol import render
 from peerage.ratings.accuracy import difference
 from peerage.ratings.strength.bins import Bin
 from peerage.reading.credits import Credits, TaskMatch, about_tasks
@@ -24,6 +23,7 @@ from peerage.settings import rules_of
 from peerage.tables.leaderboard import Board
 from peerage.tables.row import Row
 from peerage.tables.verdict import Contender, Example, Given, Verdict, Weakness, named
+from peerage.values.figures import counted, dollars, estimated, percent
 
 if TYPE_CHECKING:
     from peerage.scheduling.further import Further

@@ -17,16 +17,16 @@ from uuid import NAMESPACE_URL, uuid5
 
 import yaml
 
-from peerage.figures import counted
+from peerage.game.match import Fixture
 from peerage.ledger.codec import read_record
 from peerage.ledger.export import documents
 from peerage.ledger.merkle import GENESIS
 from peerage.ledger.store import Ledger
-from peerage.match import Fixture
-from peerage.protocol import visible
 from peerage.tables.leaderboard import Board
 from peerage.tables.row import Row
 from peerage.tables.tracks import NAMES
+from peerage.values.figures import counted
+from peerage.values.texts import visible
 
 SCHEMA = "0.2.1"
 """Of Every Eval Ever."""

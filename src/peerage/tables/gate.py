@@ -13,16 +13,16 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from peerage.figures import counted
+from peerage.game.match import DONE
 from peerage.ledger.series import SERIES
 from peerage.ledger.store import Summary
-from peerage.match import DONE
 from peerage.ratings.not_worse import PROVEN, Difference, More, bets, fewest, further, interval
 from peerage.reading.credits import TaskMatch
 from peerage.reading.played import EVERYTHING, PlayedMatches, Scope, ScopeError
 from peerage.reading.reading import Reading
 from peerage.settings import suggest
 from peerage.tables import Sentences
+from peerage.values.figures import counted
 
 Measure: TypeAlias = Literal["wins", "accuracy"]
 Decision: TypeAlias = Literal["shown", "worse", "open"]

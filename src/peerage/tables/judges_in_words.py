@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 import numpy as np
 
-from peerage.figures import listed
 from peerage.judging.favours.evidence import Mute
 from peerage.judging.favours.two_minds import Blocks
 from peerage.judging.marks import Votes
 from peerage.judging.preference import ONE_SIDED
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.tables.judge_rows import ChallengeSort, FavourRow, JudgeRow, Measure
+from peerage.values.figures import listed
 
 _MUTE: Mapping[Mute, str] = {
     "alike": "finds all answers alike: its {} say nothing. Exclude it?",

@@ -16,7 +16,6 @@ from peerage.judging.known import accused
 from peerage.ledger.places import Bench
 from peerage.ledger.store import Ledger
 from peerage.players.prices import PLAY_PRICE
-from peerage.protocol import visible
 from peerage.ratings.accuracy import Accuracy
 from peerage.ratings.elo import EloSettings
 from peerage.ratings.strength.bins import Bin
@@ -39,6 +38,7 @@ from peerage.tables.row import Row as Row
 from peerage.tables.tracks import METHODS, ONE_BY_ONE, OUTSIDE, TRACKS, WITH_CHANCES, Track
 from peerage.tables.verdict import Flips, Verdict, verdict
 from peerage.tables.what_if import AS_PLAYED, WhatIf, read_again
+from peerage.values.texts import visible
 
 _WITHOUT_SIDES = ("raw", "cost", "judge-aware", "points")
 

@@ -10,13 +10,13 @@ import numpy as np
 from msgspec import Struct
 
 from peerage.engine.policy import policy_of
-from peerage.figures import percent
 from peerage.ratings.strength.posterior import strengths
 from peerage.reading.evidence import SEED
 from peerage.reading.played import PlayedMatches
 from peerage.scheduling.further import Further, forecast
 from peerage.scheduling.standing import BEST, Goal
 from peerage.tables import Sentences
+from peerage.values.figures import percent
 
 if TYPE_CHECKING:
     from peerage.settings import ArenaSettings

@@ -10,15 +10,15 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from peerage.figures import counted
 from peerage.ledger.outside import Source, read, sources
 from peerage.ledger.store import Ledger
-from peerage.protocol import visible
 from peerage.ratings.history import Duels, Games, as_games, games, pairings, shared
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.read.histories import Battles, Used
 from peerage.reading.evidence import MatchEvidence
 from peerage.standings.accounts import NOTHING, Account
+from peerage.values.figures import counted
+from peerage.values.texts import visible
 
 
 class Outside(MatchEvidence):

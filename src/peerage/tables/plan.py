@@ -11,8 +11,8 @@ from msgspec import Struct
 from peerage.engine.call_costs import reach, usual_call, usual_cost, worst_of
 from peerage.engine.plans import first_fixtures, schedulers
 from peerage.engine.usage import OnRecord, Part, Ratios, Usage, corrections
-from peerage.games.game import CallBound
-from peerage.match import Fixture
+from peerage.game.match import Fixture
+from peerage.game.spec import CallBound
 from peerage.players.prices import Price
 from peerage.scheduling.standing import History
 from peerage.settings import ArenaSettings, PlayerSettings

@@ -12,7 +12,8 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from peerage.blocks import names
+from peerage.game.blocks import names
+from peerage.game.match import Fixture, Outcome
 from peerage.games.rejudge import FIRST, GAME, SECOND, RecordedAnswers, author_of, recorded_in
 from peerage.judging.agreement import alpha, spelt
 from peerage.judging.panel import TIE
@@ -20,7 +21,6 @@ from peerage.judging.scores import Grade, recorded
 from peerage.judging.scores_standing import MEAN, normalised_grades, of, received
 from peerage.ledger.codec import by_hex, read_fixture
 from peerage.ledger.store import Ledger
-from peerage.match import Fixture, Outcome
 from peerage.ratings.bradley_terry import BradleyTerry, fit_duels
 from peerage.ratings.history import duels
 from peerage.ratings.regression import fit_clustered

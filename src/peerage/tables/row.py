@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from peerage.figures import share_or_none
 from peerage.ratings.strength.bins import Bin
 from peerage.tables import Shown
 from peerage.tables.tracks import Track
+from peerage.values.figures import share_or_none
 
 
 class Row(Shown, frozen=True):

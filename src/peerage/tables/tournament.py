@@ -29,7 +29,6 @@ from peerage.games.last_arena.tables import (
     scaling,
     sorts,
 )
-from peerage.inputs import opened
 from peerage.judging.scores import Grade
 from peerage.judging.scores_standing import normalised_grades, of
 from peerage.ledger.codec import by_hex, read_fixture, read_issued, read_record, read_reply
@@ -37,6 +36,7 @@ from peerage.ledger.public import Opinion, opinions, read_opinion
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.reading.rows import rows_of
 from peerage.tables import Shown
+from peerage.values.inputs import opened
 
 MOST_SAVED = 1_000_000
 """Bytes of a file that the audience's page saves."""

@@ -6,14 +6,14 @@ from contextlib import suppress
 
 from msgspec import Struct
 
-from peerage.blocks import Task, sent_to_all
 from peerage.engine.registration import registered
+from peerage.game.blocks import Task, sent_to_all
+from peerage.game.protocol import Quote
 from peerage.games import hides
 from peerage.ledger.codec import MissingText
 from peerage.ledger.series import shown
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.ledger.waits import waits
-from peerage.protocol import Quote
 from peerage.reading.matches import UNDER_WAY, Matches
 from peerage.settings.hours import closed_until, read_hours
 

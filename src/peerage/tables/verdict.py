@@ -9,7 +9,13 @@ from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
-from peerage.figures import (
+from peerage.ratings.strength.bins import Bin
+from peerage.tables import Sentences
+from peerage.tables.chances import Chances
+from peerage.tables.overall import FEW
+from peerage.tables.row import Row
+from peerage.tables.tracks import NAMES
+from peerage.values.figures import (
     counted,
     likely,
     listed,
@@ -20,12 +26,6 @@ from peerage.figures import (
     tenths,
     whole,
 )
-from peerage.ratings.strength.bins import Bin
-from peerage.tables import Sentences
-from peerage.tables.chances import Chances
-from peerage.tables.overall import FEW
-from peerage.tables.row import Row
-from peerage.tables.tracks import NAMES
 
 FAIR = 1 / 4
 """The chance against the pick from which on a cheaper player can be the best value."""

@@ -11,16 +11,16 @@ from functools import lru_cache
 import msgspec
 from msgspec import Struct
 
+from peerage.game.match import DONE, Fixture
 from peerage.games import installed
 from peerage.judging.ballots import ballots_of
 from peerage.judging.panel import Ballot, PanelRules, count
 from peerage.judging.scores import recorded
 from peerage.ledger.store import Summary
-from peerage.match import DONE, Fixture
-from peerage.protocol import visible
 from peerage.reading.played import PlayedMatches, ScopeError
 from peerage.reading.rows import whole_of
 from peerage.settings import suggest
+from peerage.values.texts import visible
 
 
 class WhatIf(Struct, frozen=True):

@@ -5,10 +5,10 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from peerage.formats import Json
-from peerage.games.game import Asks, GameSpec
-from peerage.games.ranking import by_rank
-from peerage.match import Outcome
-from peerage.protocol import Ask, Prompt
+from peerage.game.match import Outcome
+from peerage.game.protocol import Ask, Prompt
+from peerage.game.ranking import by_rank
+from peerage.game.spec import Asks, GameSpec
 
 
 class Bid(Struct):

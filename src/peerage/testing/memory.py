@@ -18,7 +18,7 @@ from math import log
 from typing import NamedTuple
 
 from peerage.formats import FormatError, Text
-from peerage.protocol import Ask, Reply
+from peerage.game.protocol import Ask, Reply
 from peerage.testing.offline import Answering, Played, call
 
 RECENT = 8

@@ -17,14 +17,14 @@ import msgspec
 
 from peerage.engine.driver import ROOM, Driver
 from peerage.formats import recorded, stored
-from peerage.games.game import CallBound, GameSpec
-from peerage.games.house import House, usual
+from peerage.game.house import House, usual
+from peerage.game.match import Fixture, Outcome, Seat
+from peerage.game.protocol import MORE_ROOM, Ask, Quote, Ran, Reply, Run, fence, render
+from peerage.game.spec import CallBound, GameSpec
 from peerage.ledger.codec import by_hex
 from peerage.ledger.codec_requests import read_request, request_body
-from peerage.match import Fixture, Outcome, Seat
 from peerage.players.client import Call, PlayerError
 from peerage.players.house import HouseClient
-from peerage.protocol import MORE_ROOM, Ask, Quote, Ran, Reply, Run, fence, render
 from peerage.settings import PlayerSettings
 
 Answering: TypeAlias = Callable[[Ask, str], Reply]

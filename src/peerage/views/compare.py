@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from peerage.blocks import Answer, Column, Rows, ViewBlock, explained, numbers, texts
-from peerage.figures import counted, seconds, shortened, whole
+from peerage.game.blocks import Answer, Column, Rows, ViewBlock, explained, numbers, texts
 from peerage.tables.compare import Comparison, Met
 from peerage.tables.gate import Gate
 from peerage.tables.leaderboard import Board
 from peerage.tables.speed import NEWEST
+from peerage.values.figures import counted, seconds, shortened, whole
 from peerage.views.leaderboard import table
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from peerage.blocks import (
+from peerage.game.blocks import (
     Answer,
     Column,
     Fold,
@@ -21,9 +21,9 @@ from peerage.blocks import (
     numbers,
     texts,
 )
-from peerage.figures import hundredths, interval, measured, percent, points, signed, whole
 from peerage.tables.corrected import CorrectedRow
 from peerage.tables.judge_rows import FavourRow, JudgesReport
+from peerage.values.figures import hundredths, interval, measured, percent, points, signed, whole
 
 MANY = 12
 """Judges from so many on of whom a table by author opens on demand, where it holds nothing of note."""

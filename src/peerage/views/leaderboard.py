@@ -8,12 +8,22 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from peerage.blocks import Column, Rows, Small, Target, numbers
-from peerage.figures import chance, counted, dollars, interval, per_hundred, signed, spans, tenths, whole
+from peerage.game.blocks import Column, Rows, Small, Target, numbers
 from peerage.tables.leaderboard import Board
 from peerage.tables.notes import OF_MANY
 from peerage.tables.row import Row
 from peerage.tables.tracks import Track
+from peerage.values.figures import (
+    chance,
+    counted,
+    dollars,
+    interval,
+    per_hundred,
+    signed,
+    spans,
+    tenths,
+    whole,
+)
 
 ACCURACY = (
     "the mean credit that checks give to its answers, with the 95% interval; answers to one task are "

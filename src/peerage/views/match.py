@@ -14,7 +14,8 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from peerage.blocks import (
+from peerage.engine.driver import REPAIR, ROOM
+from peerage.game.blocks import (
     Block,
     Column,
     Fold,
@@ -36,20 +37,20 @@ from peerage.blocks import (
     seen_by,
     sent_to_all,
 )
-from peerage.engine.driver import REPAIR, ROOM
-from peerage.figures import counted, dollars, moment, seconds, whole
+from peerage.game.match import Totals
+from peerage.game.protocol import SANDBOX, Chosen, Role, Run, fence, render
 from peerage.games import hides
 from peerage.ledger.merkle import digest, leaf
 from peerage.ledger.series import matches_of, shown
 from peerage.ledger.store import Ledger, LedgerError
-from peerage.match import Totals
-from peerage.protocol import SANDBOX, Chosen, Role, Run, fence, render, visible
 from peerage.reading.matches import UNDER_WAY, Match, Matches, Step
 from peerage.reading.observations import spoken_in, texts_judged
 from peerage.render.html import notebook
 from peerage.render.rows import meeting
 from peerage.tables import Shown
 from peerage.tables.tracks import NAMES
+from peerage.values.figures import counted, dollars, moment, seconds, whole
+from peerage.values.texts import visible
 
 
 class SeatView(Struct, frozen=True):
@@ -124,7 +125,7 @@ class MatchView(Shown, frozen=True):
     """A match. `status` is done, the reason why there is no result, or "under way"; `verdict` says it in
     words, `note` why this program cannot recompute the match, if so.
 
-    `blocks` tell the match, each with its `type`: see `peerage.blocks`. `drawn` is what was drawn for it,
+    `blocks` tell the match, each with its `type`: see `game.blocks`. `drawn` is what was drawn for it,
     `detail` what its game left on record, in that game's own terms. `scores` and `costs` (the arena's cost
     unit) are by contestant label. `ratings` maps tracks to players to (before, after). `at_ms` is when the
     record was written, Unix milliseconds. `series` are the matches of its series, if it is in one. While that

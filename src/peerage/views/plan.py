@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import asdict
 
-from peerage.blocks import Rows, Sentence, numbers, texts
-from peerage.figures import counted, dollars, listed, whole
+from peerage.game.blocks import Rows, Sentence, numbers, texts
 from peerage.requirements import with_meant
 from peerage.settings import ArenaSettings
 from peerage.tables.outlook import Outlook
 from peerage.tables.plan import Plan, RolePlan
+from peerage.values.figures import counted, dollars, listed, whole
 
 
 def outlook(found: Outlook) -> tuple[list[Sentence], Rows]:

@@ -5,14 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from peerage.blocks import Column, Facts, Heading, Rows, Small, Target, ViewBlock, as_facts, numbers, texts
-from peerage.figures import interval, moment, percent, score, tenths, whole
+from peerage.game.blocks import (
+    Column,
+    Facts,
+    Heading,
+    Rows,
+    Small,
+    Target,
+    ViewBlock,
+    as_facts,
+    numbers,
+    texts,
+)
 from peerage.ledger.store import Summary
 from peerage.reading.matches import in_words
 from peerage.tables.judge_rows import JudgesReport
 from peerage.tables.leaderboard import Board
 from peerage.tables.row import Row
 from peerage.tables.tracks import NAMES
+from peerage.values.figures import interval, moment, percent, score, tenths, whole
 from peerage.views import judges, leaderboard
 from peerage.views.leaderboard import number_of, prices
 from peerage.views.stats import Stats, parts

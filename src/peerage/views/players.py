@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
-from peerage.blocks import Column, Rows, Small, numbers, texts
-from peerage.figures import dollars, percent, whole
+from peerage.game.blocks import Column, Rows, Small, numbers, texts
 from peerage.tables import Shown
 from peerage.tables.catalogue import PlayerRow
+from peerage.values.figures import dollars, percent, whole
 
 
 class PairRow(Shown, frozen=True):

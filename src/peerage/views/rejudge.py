@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from peerage.blocks import Column, Rows, numbers, texts
-from peerage.figures import DASH, counted, hundredths, interval, percent, whole
+from peerage.game.blocks import Column, Rows, numbers, texts
 from peerage.tables.rejudge import RejudgedPlayer, RejudgeReport
+from peerage.values.figures import DASH, counted, hundredths, interval, percent, whole
 
 
 def rejudged(report: RejudgeReport, arena: str) -> Rows:

@@ -9,13 +9,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from peerage.blocks import Column, Rows, explained, numbers, texts
 from peerage.engine.probed import ProbeCost, probe_costs
-from peerage.figures import counted, dollars, hundredths, percent, rounded, seconds, whole
+from peerage.game.blocks import Column, Rows, explained, numbers, texts
+from peerage.game.protocol import SANDBOX
 from peerage.judging.ballots import ballots_in, judge_statistics
 from peerage.ledger.codec import read_reply
 from peerage.ledger.store import Ledger
-from peerage.protocol import SANDBOX
 from peerage.reading.matches import in_words
 from peerage.reading.observations import Drafts, Replies
 from peerage.reading.played import EVERYTHING, Scope
@@ -29,6 +28,7 @@ from peerage.tables.notes import maker_of
 from peerage.tables.outside import SourceStats, listed
 from peerage.tables.readings import Readings, ReadingStats
 from peerage.tables.speed import quantile
+from peerage.values.figures import counted, dollars, hundredths, percent, rounded, seconds, whole
 
 if TYPE_CHECKING:
     import pandas

@@ -8,10 +8,9 @@ from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 
-from peerage.blocks import Rows, Sentence, ViewBlock, numbers, texts
 from peerage.engine.probed import probe_costs
 from peerage.engine.recovery import spent
-from peerage.figures import counted, dollars, hundredths, moment, tenths, whole
+from peerage.game.blocks import Rows, Sentence, ViewBlock, numbers, texts
 from peerage.games import hides
 from peerage.ledger.codec import read_issued
 from peerage.ledger.store import Ledger
@@ -19,6 +18,7 @@ from peerage.ledger.waits import Waiting, waits
 from peerage.standings.accounts import unpriced
 from peerage.tables import Shown
 from peerage.tables.hosts import HostRow, host_rows
+from peerage.values.figures import counted, dollars, hundredths, moment, tenths, whole
 
 
 class MatchNow(Shown, frozen=True):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
-from peerage.blocks import Column, Fold, Heading, Rows, Target, ViewBlock
-from peerage.figures import tenths, whole
+from peerage.game.blocks import Column, Fold, Heading, Rows, Target, ViewBlock
 from peerage.tables.overall import COUNTED, FEW, WHOLE, Grid, Profile, grid
+from peerage.values.figures import tenths, whole
 
 
 def strengths(by: Literal["game", "topic"], rows: Sequence[Profile]) -> Iterator[ViewBlock]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from peerage.blocks import (
+from peerage.game.blocks import (
     Answer,
     Beside,
     Column,
@@ -19,9 +19,9 @@ from peerage.blocks import (
     Tone,
     ViewBlock,
 )
-from peerage.figures import dollars, percent
 from peerage.tables.decision import RULE
 from peerage.tables.verdict import Contender, Example, Given, Verdict, Weakness
+from peerage.values.figures import dollars, percent
 from peerage.views.leaderboard import ACCURACY
 
 

@@ -17,18 +17,18 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 from pydantic import Field
 
-from peerage.blocks import Block, Heading, Replies, Table, Task, names, result, unusable
 from peerage.formats import Json
+from peerage.game.blocks import Block, Heading, Replies, Table, Task, names, result, unusable
+from peerage.game.house import Call
+from peerage.game.match import Fixture, Outcome
+from peerage.game.protocol import Ask, Prompt, Reply
+from peerage.game.ranking import SCORE
+from peerage.game.same_tasks import Came, Scored, same_tasks, tasks_of
+from peerage.game.section import MaxTokens, Seats
+from peerage.game.spec import Demo, GameRules
+from peerage.game.texts import texts
 from peerage.games.allocation.tasks import FAMILIES, LEVELS, AllocationTask, broken, problem, statement, worth
 from peerage.games.allocation.tasks import drawn as task_of
-from peerage.games.game import Demo, GameRules
-from peerage.games.house import Call
-from peerage.games.ranking import SCORE
-from peerage.games.same_tasks import Came, Scored, same_tasks, tasks_of
-from peerage.games.section import MaxTokens, Seats
-from peerage.games.texts import texts
-from peerage.match import Fixture, Outcome
-from peerage.protocol import Ask, Prompt, Reply
 
 MOST_LINES = 20
 

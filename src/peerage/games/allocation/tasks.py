@@ -14,8 +14,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from msgspec import Struct
 
+from peerage.game.texts import texts
 from peerage.games.allocation.solve import Problem, best
-from peerage.games.texts import texts
 
 Rows: TypeAlias = tuple[tuple[int, ...], ...]
 

@@ -22,17 +22,17 @@ import msgspec
 from msgspec import convert
 from pydantic import Field
 
-from peerage.blocks import Block, Heading, Program, Replies, Task, Tone, result
 from peerage.formats import Code
+from peerage.game.blocks import Block, Heading, Program, Replies, Task, Tone, result
+from peerage.game.house import programmer
+from peerage.game.match import Fixture, Outcome, Table
+from peerage.game.protocol import Prompt, Reply, Steps
+from peerage.game.ranking import SCORE, by_rank
+from peerage.game.run_tests import programs_shown, tried, verdicts_shown
+from peerage.game.section import MaxTokens, Seats
+from peerage.game.spec import Asks, Demo, GameRules, GameSpec, Needs, Seating, Secrecy
+from peerage.game.texts import texts
 from peerage.games.bug_hunt.tasks import BUGS, BuggyTask, buggy, repairs
-from peerage.games.game import Asks, Demo, GameRules, GameSpec, Needs, Seating, Secrecy
-from peerage.games.house import programmer
-from peerage.games.ranking import SCORE, by_rank
-from peerage.games.run_tests import programs_shown, tried, verdicts_shown
-from peerage.games.section import MaxTokens, Seats
-from peerage.games.texts import texts
-from peerage.match import Fixture, Outcome, Table
-from peerage.protocol import Prompt, Reply, Steps
 from peerage.sandbox.program import environment
 
 HUNT: Prompt = texts(__package__)["hunt"]

@@ -14,9 +14,9 @@ from typing import cast
 
 from msgspec import Struct
 
+from peerage.game.run_tests import Test
 from peerage.games import numbers
 from peerage.games.numbers import Plan, Slot
-from peerage.games.run_tests import Test
 
 BUGS = 3
 _INPUTS = 40

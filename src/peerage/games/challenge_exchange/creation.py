@@ -21,8 +21,11 @@ from msgspec.structs import replace
 
 from peerage.challenges.drafting import VOTES, reviewed
 from peerage.challenges.pool import Result
-from peerage.formats import Choice, Integer, Json, visible
+from peerage.formats import Choice, Integer, Json
 from peerage.formats.integer import DIGITS, whole_number
+from peerage.game.match import Seat
+from peerage.game.protocol import Quote, Ran, Reply, Role, Run, Steps, Together, Works
+from peerage.game.tools import with_python
 from peerage.games.challenge_exchange.rules import (
     DESCRIPTION_CHARS,
     FOUND_AGAIN,
@@ -38,9 +41,7 @@ from peerage.games.challenge_exchange.rules import (
     proving,
     solving,
 )
-from peerage.games.tools import with_python
-from peerage.match import Seat
-from peerage.protocol import Quote, Ran, Reply, Role, Run, Steps, Together, Works
+from peerage.values.texts import visible
 
 _TOLERANCE = 1e-9
 _MISSING = re.compile(r"^ModuleNotFoundError: .*\s*\Z", re.MULTILINE)

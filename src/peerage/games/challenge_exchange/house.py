@@ -14,8 +14,8 @@ from random import Random
 from typing import Any, NamedTuple
 
 from peerage.formats import Json
+from peerage.game.house import DRAFT_SPREAD, SPREAD, Call, Said, worth
 from peerage.games.challenge_exchange.creation import Proposed
-from peerage.games.house import DRAFT_SPREAD, SPREAD, Call, Said, worth
 
 UNKNOWN = 0.45
 """Difficulty of a challenge that no house player wrote."""

@@ -23,6 +23,22 @@ from peerage.challenges.drafting import VOTES
 from peerage.challenges.pool import STREAM, ChallengePool
 from peerage.challenges.wording import identity, likeness, mark
 from peerage.formats import Choice, Integer
+from peerage.game.match import Fixture, Outcome, Seat, Table
+from peerage.game.protocol import Reply, Steps, Together
+from peerage.game.ranking import by_rank
+from peerage.game.spec import (
+    QUOTE,
+    Asks,
+    Demo,
+    GameMemory,
+    GameRating,
+    GameSpec,
+    Needs,
+    RoleRequirement,
+    Secrecy,
+)
+from peerage.game.texts import presets
+from peerage.game.tools import turns
 from peerage.games.challenge_exchange.creation import (
     PROPOSAL,
     Challenge,
@@ -47,23 +63,7 @@ from peerage.games.challenge_exchange.rules import (
     stakes,
 )
 from peerage.games.challenge_exchange.show import show
-from peerage.games.game import (
-    QUOTE,
-    Asks,
-    Demo,
-    GameMemory,
-    GameRating,
-    GameSpec,
-    Needs,
-    RoleRequirement,
-    Secrecy,
-)
-from peerage.games.ranking import by_rank
-from peerage.games.texts import presets
-from peerage.games.tools import turns
-from peerage.match import Fixture, Outcome, Seat, Table
-from peerage.protocol import Reply, Steps, Together
-from peerage.sealing import SALT, salt, seal, unseal
+from peerage.values.sealing import SALT, salt, seal, unseal
 
 FEWEST = 2
 """Contestants without whom there is nobody to be ahead of."""

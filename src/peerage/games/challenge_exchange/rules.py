@@ -7,11 +7,11 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from peerage.challenges.pool import Result
-from peerage.games.game import GameRules
-from peerage.games.section import MaxTokens, Seats
-from peerage.games.texts import expanded, texts
+from peerage.game.protocol import Prompt
+from peerage.game.section import MaxTokens, Seats
+from peerage.game.spec import GameRules
+from peerage.game.texts import expanded, texts
 from peerage.judging.panel import QUORUM
-from peerage.protocol import Prompt
 from peerage.sandbox.program import environment
 
 WRITE: Prompt = texts(__package__)["write"]

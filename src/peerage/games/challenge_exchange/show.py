@@ -6,11 +6,23 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from peerage.blocks import Block, Heading, Quoted, Replies, Sentence, Table, Task, Tone, names, result, said
 from peerage.formats import Fields
-from peerage.games.texts import texts
-from peerage.match import Fixture, Outcome
-from peerage.protocol import Chosen
+from peerage.game.blocks import (
+    Block,
+    Heading,
+    Quoted,
+    Replies,
+    Sentence,
+    Table,
+    Task,
+    Tone,
+    names,
+    result,
+    said,
+)
+from peerage.game.match import Fixture, Outcome
+from peerage.game.protocol import Chosen
+from peerage.game.texts import texts
 
 _PROOFS: Mapping[str, str] = texts(__package__)["proofs"]
 _STATUSES: Mapping[str, str] = texts(__package__)["statuses"]

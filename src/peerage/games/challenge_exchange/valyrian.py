@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from peerage.match import MatchRecord, Totals
+from peerage.game.match import MatchRecord, Totals
 from peerage.ratings import trueskill
 from peerage.ratings.history import Game, games
-from peerage.sealing import Sealed, unseal
+from peerage.values.sealing import Sealed, unseal
 
 METHOD = "TrueSkill, draw probability 0, in the exact limit of ties (not the trueskill package's rounding)"
 """The method by which `leaderboard.json` has its skills, in words."""

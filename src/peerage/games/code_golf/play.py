@@ -22,19 +22,19 @@ import msgspec
 from msgspec import Struct, convert
 from pydantic import Field
 
-from peerage.blocks import Block, Heading, Replies, result
-from peerage.blocks import Table as TableBlock
-from peerage.blocks import Task as TaskBlock
 from peerage.formats import Code
-from peerage.games.game import Asks, Demo, GameRules, GameSpec, Needs, Seating, Secrecy
-from peerage.games.house import programmer
+from peerage.game.blocks import Block, Heading, Replies, result
+from peerage.game.blocks import Table as TableBlock
+from peerage.game.blocks import Task as TaskBlock
+from peerage.game.house import programmer
+from peerage.game.match import Fixture, Outcome, Table
+from peerage.game.protocol import Prompt, Reply, Steps
+from peerage.game.ranking import SCORE, by_rank
+from peerage.game.run_tests import Test, programs_shown, tried, verdicts_shown
+from peerage.game.section import MaxTokens, Seats
+from peerage.game.spec import Asks, Demo, GameRules, GameSpec, Needs, Seating, Secrecy
+from peerage.game.texts import texts
 from peerage.games.numbers import Plan, drawn, line, outputs, program, statement
-from peerage.games.ranking import SCORE, by_rank
-from peerage.games.run_tests import Test, programs_shown, tried, verdicts_shown
-from peerage.games.section import MaxTokens, Seats
-from peerage.games.texts import texts
-from peerage.match import Fixture, Outcome, Table
-from peerage.protocol import Prompt, Reply, Steps
 from peerage.sandbox.program import environment
 
 

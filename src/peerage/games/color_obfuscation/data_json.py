@@ -16,9 +16,9 @@ import msgspec
 from msgspec import Struct
 
 from peerage.formats import Encoding, FormatError, between
+from peerage.game.match import Fixture, Outcome, Recording, Seat
 from peerage.games.color_obfuscation.rules import NAME, VERSION, ColorObfuscationRules
 from peerage.games.color_obfuscation.score import Round
-from peerage.match import Fixture, Outcome, Recording, Seat
 
 SOURCE = "10decikelvin/cob"
 _ROOMY = {"max_chars": 20_000, "max_instructions": 200, "instruction_chars": 5_000}

@@ -11,7 +11,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from peerage.formats import Encoded, Encoding
-from peerage.games.house import SPREAD, Call, Said, worth
+from peerage.game.house import SPREAD, Call, Said, worth
 
 _HEX = "0123456789ABCDEF"
 _SURE, _SLIP = 0.1, 0.12

@@ -20,9 +20,13 @@ from typing import Any, NamedTuple, cast
 import msgspec
 from msgspec import convert
 
-from peerage.blocks import Block, Heading, Quoted, Replies, Sentence, Swatch, names, result, said
-from peerage.blocks import Table as TableBlock
 from peerage.formats import Encoded
+from peerage.game.blocks import Block, Heading, Quoted, Replies, Sentence, Swatch, names, result, said
+from peerage.game.blocks import Table as TableBlock
+from peerage.game.match import Fixture, Outcome, Table
+from peerage.game.protocol import Ask, Quote, Reply, Steps
+from peerage.game.spec import GameRating, GameSpec, Original, Seating, Secrecy
+from peerage.game.texts import presets, texts
 from peerage.games.color_obfuscation.data_json import write_battles
 from peerage.games.color_obfuscation.house import house
 from peerage.games.color_obfuscation.rules import (
@@ -45,10 +49,6 @@ from peerage.games.color_obfuscation.score import (
     reading_of,
     scores,
 )
-from peerage.games.game import GameRating, GameSpec, Original, Seating, Secrecy
-from peerage.games.texts import presets, texts
-from peerage.match import Fixture, Outcome, Table
-from peerage.protocol import Ask, Quote, Reply, Steps
 
 
 def play(table: Table) -> Steps[Outcome]:

@@ -8,11 +8,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from peerage.formats import Color, Encoding
-from peerage.games.game import QUOTE, Asks, GameRules
-from peerage.games.section import Section
-from peerage.games.texts import expanded, texts
-from peerage.match import Fixture
-from peerage.protocol import Prompt
+from peerage.game.match import Fixture
+from peerage.game.protocol import Prompt
+from peerage.game.section import Section
+from peerage.game.spec import QUOTE, Asks, GameRules
+from peerage.game.texts import expanded, texts
 
 NAME, VERSION = "color-obfuscation", 9
 Share = Annotated[float, Field(ge=0, le=1)]

@@ -17,9 +17,15 @@ from typing import Any
 import msgspec
 from msgspec import convert
 
-from peerage.blocks import Block, Heading, Replies, Sentence, Task, Tone, names, result, said
-from peerage.blocks import Table as TableBlock
 from peerage.formats import Json
+from peerage.game.blocks import Block, Heading, Replies, Sentence, Task, Tone, names, result, said
+from peerage.game.blocks import Table as TableBlock
+from peerage.game.house import SPREAD, Call
+from peerage.game.match import Fixture, Outcome, Table
+from peerage.game.protocol import Ask, Quote, Reply, Steps
+from peerage.game.ranking import by_rank
+from peerage.game.spec import Demo, GameSpec, Secrecy
+from peerage.game.texts import texts
 from peerage.games.compression.reports import Reports, reports, right, summarized, words
 from peerage.games.compression.rules import (
     READ,
@@ -32,12 +38,6 @@ from peerage.games.compression.rules import (
     asks,
     fills,
 )
-from peerage.games.game import Demo, GameSpec, Secrecy
-from peerage.games.house import SPREAD, Call
-from peerage.games.ranking import by_rank
-from peerage.games.texts import texts
-from peerage.match import Fixture, Outcome, Table
-from peerage.protocol import Ask, Quote, Reply, Steps
 
 FEWEST = 3
 """Contestants without whom there is no match: of two, each rival would be the other's only reader."""

@@ -14,8 +14,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from peerage.game.texts import toml
 from peerage.games.names import made_up
-from peerage.games.texts import toml
 
 MOST_FACTS = 16
 _MONTHS = (("March", "April"), ("January", "October"), ("February", "November", "December"), ("June", "July"))

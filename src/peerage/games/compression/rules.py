@@ -10,13 +10,13 @@ from msgspec import Meta, Struct
 from pydantic import Field
 
 from peerage.formats import Json, Text
+from peerage.game.match import Fixture
+from peerage.game.protocol import Prompt
+from peerage.game.ranking import SCORE
+from peerage.game.section import MaxTokens
+from peerage.game.spec import QUOTE, Asks, GameRules
+from peerage.game.texts import texts
 from peerage.games.compression.reports import MOST_FACTS, Reports
-from peerage.games.game import QUOTE, Asks, GameRules
-from peerage.games.ranking import SCORE
-from peerage.games.section import MaxTokens
-from peerage.games.texts import texts
-from peerage.match import Fixture
-from peerage.protocol import Prompt
 
 TRUST = 0.7
 """Share that a reader must get right, to count, of the control's facts and of those that others got right."""

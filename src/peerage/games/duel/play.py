@@ -20,7 +20,6 @@ from typing import Any
 
 import msgspec
 
-from peerage.blocks import Block, Heading, Replies, names, result, said
 from peerage.challenges.drafting import (
     DRAFT_CHARS,
     DRAFT_TOKENS,
@@ -31,17 +30,18 @@ from peerage.challenges.drafting import (
     drafts_of,
     drafts_shown,
 )
+from peerage.game.blocks import Block, Heading, Replies, names, result, said
+from peerage.game.house import DRAFT_SPREAD, WORDS, Call, Said, subject, usual, worth
+from peerage.game.match import Fixture, Outcome, Seat, Table
+from peerage.game.protocol import Choice, Reply, Role, Steps, Text
+from peerage.game.spec import QUOTE, Again, Asks, Demo, GameSpec, Judging, RoleRequirement
+from peerage.game.texts import presets, toml
 from peerage.games.duel.prompts import CHALLENGES, Kind, judging
 from peerage.games.duel.rules import FEWEST, DuelRules
-from peerage.games.game import QUOTE, Again, Asks, Demo, GameSpec, Judging, RoleRequirement
-from peerage.games.house import DRAFT_SPREAD, WORDS, Call, Said, subject, usual, worth
 from peerage.games.rejudge import RejudgeRules
-from peerage.games.texts import presets, toml
 from peerage.judging.ballots import ballots_of
 from peerage.judging.panel import REASON_CHARS, VERDICT_TOKENS, panel, panel_shown
-from peerage.match import Fixture, Outcome, Seat, Table
-from peerage.protocol import Choice, Reply, Role, Steps, Text
-from peerage.sealing import by_turns
+from peerage.values.sealing import by_turns
 
 
 def play(table: Table) -> Steps[Outcome]:

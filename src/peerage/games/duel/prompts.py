@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from peerage.challenges.drafting import Stage
-from peerage.games.texts import texts
+from peerage.game.protocol import MATERIAL, Prompt
+from peerage.game.texts import texts
 from peerage.judging.panel import QUORUM, PanelRules
-from peerage.judging.prompts import COMPARE, MATERIAL, Comparison
-from peerage.protocol import Prompt
+from peerage.judging.prompts import COMPARE, Comparison
 
 
 class Kind(NamedTuple):

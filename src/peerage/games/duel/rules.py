@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from peerage.game.section import CHARS_PER_TOKEN, Line, MaxTokens, Share, Temperature
+from peerage.game.texts import expanded, presets
 from peerage.games.judged import JudgedRules
-from peerage.games.section import CHARS_PER_TOKEN, Line, MaxTokens, Share, Temperature
-from peerage.games.texts import expanded, presets
 from peerage.judging.panel import PanelRules
 
 FEWEST = 2

@@ -17,17 +17,17 @@ from typing import Annotated
 from msgspec import Meta, Struct
 from pydantic import Field
 
-from peerage.blocks import Block, Heading, Replies, Sentence, Table, result, unusable
 from peerage.facts import DOMAINS, Difficulty, Domains, missing
 from peerage.facts import drawn as facts_of
 from peerage.formats import Json
-from peerage.games.game import Demo, Forecast, GameRating, GameRules, Needs
-from peerage.games.house import Call
-from peerage.games.same_tasks import TASKS, Came, Scored, same_tasks
-from peerage.games.section import MaxTokens, Seats
-from peerage.games.texts import texts
-from peerage.match import Fixture, Outcome
-from peerage.protocol import Ask, Prompt, Reply
+from peerage.game.blocks import Block, Heading, Replies, Sentence, Table, result, unusable
+from peerage.game.house import Call
+from peerage.game.match import Fixture, Outcome
+from peerage.game.protocol import Ask, Prompt, Reply
+from peerage.game.same_tasks import TASKS, Came, Scored, same_tasks
+from peerage.game.section import MaxTokens, Seats
+from peerage.game.spec import Demo, Forecast, GameRating, GameRules, Needs
+from peerage.game.texts import texts
 
 SURE = 100
 """A probability, in percent, that is certain."""

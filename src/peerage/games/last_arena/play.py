@@ -19,19 +19,19 @@ from typing import Any
 from msgspec.structs import replace
 
 from peerage.formats import Questions, Text, Written
-from peerage.games.game import QUOTE, Asks, Demo, GameSpec, Judging
-from peerage.games.house import DRAFT_SPREAD, WORDS, Call, Said, usual, worth
+from peerage.game.house import DRAFT_SPREAD, WORDS, Call, Said, usual, worth
+from peerage.game.match import Fixture, Outcome, Seat, Table
+from peerage.game.protocol import Ask, Quote, Reply, Steps
+from peerage.game.spec import QUOTE, Asks, Demo, GameSpec, Judging
+from peerage.game.texts import presets, toml
 from peerage.games.last_arena.questions import Author, Question, calls, collect
 from peerage.games.last_arena.report import AGAIN, Answer, Tournament, by_author, recounted, report
 from peerage.games.last_arena.rules import MOST_LOST, QUESTION_CHARS, SPARE_CALLS, TEMPERATURE, LastArenaRules
 from peerage.games.last_arena.show import show
 from peerage.games.last_arena.tables import answers_of
 from peerage.games.rejudge import scored_asks
-from peerage.games.texts import presets, toml
 from peerage.judging.scores import Item, Scoring, scoring
 from peerage.judging.scores_standing import MEAN, normalised_grades, received
-from peerage.match import Fixture, Outcome, Seat, Table
-from peerage.protocol import Ask, Quote, Reply, Steps
 
 RANKED = 3
 """Players without whom there are no ranks: with two, each judge sees one author alone."""

@@ -20,10 +20,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from peerage.formats import Questions, Written
+from peerage.game.match import Seat
+from peerage.game.protocol import Ask, Quote, Reply, Steps, Together
 from peerage.games.last_arena.diversity import fresh
 from peerage.games.last_arena.rules import QUESTION_CHARS, SPARE_CALLS, TEMPERATURE, LastArenaRules, Wanted
-from peerage.match import Seat
-from peerage.protocol import Ask, Quote, Reply, Steps, Together
 
 
 class Question(Struct, frozen=True):

@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from peerage.formats.scores import MOST
-from peerage.games.game import Again
+from peerage.game.match import DEVELOPMENT, Fixture, Outcome, Seat
+from peerage.game.protocol import Reply
+from peerage.game.spec import Again
 from peerage.games.last_arena.diversity import spread
 from peerage.games.last_arena.questions import Author, Question
 from peerage.games.last_arena.rules import LastArenaRules
@@ -29,8 +31,6 @@ from peerage.judging.scores_standing import (
     standings,
     zeros,
 )
-from peerage.match import DEVELOPMENT, Fixture, Outcome, Seat
-from peerage.protocol import Reply
 
 
 class Answer(NamedTuple):

@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, field_validator, model_validator
 
-from peerage.games.game import GameRules
-from peerage.games.section import CHARS_PER_TOKEN, Line, MaxTokens
-from peerage.games.texts import expanded, texts
+from peerage.game.protocol import Prompt
+from peerage.game.section import CHARS_PER_TOKEN, Line, MaxTokens
+from peerage.game.spec import GameRules
+from peerage.game.texts import expanded, texts
 from peerage.judging.scores import ScoringRules
-from peerage.protocol import Prompt
 
 SPARE_CALLS = 4
 """Further calls to each author, for what was unusable or there already."""

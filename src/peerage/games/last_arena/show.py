@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from peerage.blocks import Block, Heading, Quoted, Replies, SeatReply, Sentence, Table, names, table_of
-from peerage.figures import percent
 from peerage.formats import Scored
+from peerage.game.blocks import Block, Heading, Quoted, Replies, SeatReply, Sentence, Table, names, table_of
+from peerage.game.match import DEVELOPMENT, Fixture, Outcome
+from peerage.game.protocol import Quote
 from peerage.games.last_arena.tables import Cell, matrix, ranking, reasons, scaling, sorts
 from peerage.judging.scores import Grade, recorded
-from peerage.match import DEVELOPMENT, Fixture, Outcome
-from peerage.protocol import Quote
+from peerage.values.figures import percent
 
 EXTREMES = 3
 """Answers shown of the best, and as many of the weakest."""

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
+from peerage.game.match import Fixture
 from peerage.judging.scores_standing import of
-from peerage.match import Fixture
 
 Detail = Mapping[str, Any]
 Said = TypeVar("Said")

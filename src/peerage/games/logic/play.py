@@ -19,20 +19,20 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 from pydantic import Field, field_validator
 
-from peerage.blocks import Block, Heading, Replies, Sentence, Table, Task, names, result, said
 from peerage.formats import Json
-from peerage.games.game import Demo, GameRules, Needs
-from peerage.games.house import Call
+from peerage.game.blocks import Block, Heading, Replies, Sentence, Table, Task, names, result, said
+from peerage.game.house import Call
+from peerage.game.match import Fixture, Outcome
+from peerage.game.protocol import Ask, Prompt
+from peerage.game.ranking import SCORE
+from peerage.game.same_tasks import Came, Scored, same_tasks, tasks_of
+from peerage.game.section import MaxTokens, Seats
+from peerage.game.spec import Demo, GameRules, Needs
+from peerage.game.texts import texts
 from peerage.games.logic import counting, deduction
 from peerage.games.logic.gym import GYM, GYM_FAMILIES, installed
 from peerage.games.logic.puzzles import ANSWER_CHARS, LEVELS, READING, Family, Puzzle, solves
 from peerage.games.logic.puzzles import drawn as puzzles_of
-from peerage.games.ranking import SCORE
-from peerage.games.same_tasks import Came, Scored, same_tasks, tasks_of
-from peerage.games.section import MaxTokens, Seats
-from peerage.games.texts import texts
-from peerage.match import Fixture, Outcome
-from peerage.protocol import Ask, Prompt
 
 FAMILIES: Mapping[str, Family] = {
     family.__name__.replace("_", "-"): family

@@ -8,8 +8,10 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from peerage.blocks import Cell
 from peerage.formats import Json
+from peerage.game.blocks import Cell
+from peerage.game.protocol import Prompt, Steps
+from peerage.game.texts import texts
 from peerage.games.market.rules import (
     BoardPlayed,
     Family,
@@ -19,8 +21,6 @@ from peerage.games.market.rules import (
     everybody_everywhere,
     moves,
 )
-from peerage.games.texts import texts
-from peerage.protocol import Prompt, Steps
 
 MOST_WORTH, MOST_BID = 100, 200
 

@@ -9,11 +9,11 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from peerage.blocks import Cell
 from peerage.formats import Json
+from peerage.game.blocks import Cell
+from peerage.game.protocol import Prompt, Steps
+from peerage.game.texts import texts
 from peerage.games.market.rules import BoardPlayed, Family, MarketRules, Move, Part, as_they_are, moves
-from peerage.games.texts import texts
-from peerage.protocol import Prompt, Steps
 
 
 class Choices(Struct, frozen=True):

@@ -11,10 +11,10 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from peerage.formats import Json
-from peerage.games.game import QUOTE
+from peerage.game.protocol import Prompt, Quote, Steps
+from peerage.game.spec import QUOTE
+from peerage.game.texts import texts
 from peerage.games.market.rules import BoardPlayed, Family, MarketRules, Move, Part, moves
-from peerage.games.texts import texts
-from peerage.protocol import Prompt, Quote, Steps
 
 MOST = 1_000
 MESSAGE = 200

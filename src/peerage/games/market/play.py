@@ -15,20 +15,20 @@ from collections.abc import Iterator, Mapping
 from random import Random
 from typing import Any
 
-from peerage.blocks import Block, Heading, Quoted, Replies, Sentence, names, result, said
-from peerage.blocks import Table as TableBlock
-from peerage.games.game import Asks, Demo, GameSpec, Seating, Secrecy
-from peerage.games.house import Call
+from peerage.game.blocks import Block, Heading, Quoted, Replies, Sentence, names, result, said
+from peerage.game.blocks import Table as TableBlock
+from peerage.game.house import Call
+from peerage.game.match import Fixture, Outcome, Table
+from peerage.game.protocol import Steps, Together
+from peerage.game.ranking import by_rank
+from peerage.game.same_tasks import FEWEST
+from peerage.game.spec import Asks, Demo, GameSpec, Seating, Secrecy
+from peerage.game.texts import texts
 from peerage.games.market.auctions import AUCTION
 from peerage.games.market.dilemma import PRISONERS_DILEMMA
 from peerage.games.market.negotiation import NEGOTIATION, Offer, Secret
 from peerage.games.market.rules import AUCTIONS, BoardPlayed, Family, MarketRules
 from peerage.games.market.voting import VOTING
-from peerage.games.ranking import by_rank
-from peerage.games.same_tasks import FEWEST
-from peerage.games.texts import texts
-from peerage.match import Fixture, Outcome, Table
-from peerage.protocol import Steps, Together
 
 FAMILIES: Mapping[str, Family] = {
     "first-price": AUCTION,

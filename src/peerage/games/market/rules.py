@@ -13,12 +13,12 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import Field, model_validator
 
-from peerage.blocks import Cell
 from peerage.formats import Format
-from peerage.games.game import GameRules
-from peerage.games.ranking import SCORE
-from peerage.games.section import MaxTokens
-from peerage.protocol import Prompt, Quote, Reply, Steps
+from peerage.game.blocks import Cell
+from peerage.game.protocol import Prompt, Quote, Reply, Steps
+from peerage.game.ranking import SCORE
+from peerage.game.section import MaxTokens
+from peerage.game.spec import GameRules
 
 MarketName: TypeAlias = Literal["first-price", "second-price", "negotiation", "prisoners-dilemma", "voting"]
 USUAL: Mapping[str, tuple[int, int]] = {

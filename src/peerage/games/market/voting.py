@@ -9,8 +9,10 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from peerage.blocks import Cell
 from peerage.formats import Json
+from peerage.game.blocks import Cell
+from peerage.game.protocol import Prompt, Steps
+from peerage.game.texts import texts
 from peerage.games.market.rules import (
     BoardPlayed,
     Family,
@@ -20,8 +22,6 @@ from peerage.games.market.rules import (
     everybody_everywhere,
     moves,
 )
-from peerage.games.texts import texts
-from peerage.protocol import Prompt, Steps
 
 DECISIONS, OPTIONS, MOST = 10, 3, 100
 

@@ -19,11 +19,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from peerage.formats import storable
 from peerage.games.rejudge.recorded import FIRST, SECOND, Given, RecordedAnswers
 from peerage.judging.prompts import COMPARE
-from peerage.protocol import visible
 from peerage.ratings.read.report import Report, RowError, as_name, number_of
+from peerage.values.texts import storable, visible
 
 LONGEST = 100_000
 """Characters of a question or an answer that judges can be shown."""

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from peerage.blocks import Block, Heading, Quoted, Replies, Sentence, Task, names
-from peerage.games.game import QUOTE, Asks, GameRating, GameSpec, Judging
+from peerage.game.blocks import Block, Heading, Quoted, Replies, Sentence, Task, names
+from peerage.game.match import Fixture, Outcome, Table
+from peerage.game.protocol import Prompt, Quote, Reply, Steps
+from peerage.game.spec import QUOTE, Asks, GameRating, GameSpec, Judging
 from peerage.games.rejudge.recorded import (
     FIRST,
     SECOND,
@@ -20,8 +22,6 @@ from peerage.games.rejudge.recorded import (
 from peerage.judging.ballots import ballots_of
 from peerage.judging.panel import QUORUM, VERDICT_TOKENS, panel, panel_shown
 from peerage.judging.scores import Item, facts, recorded, scoring
-from peerage.match import Fixture, Outcome, Table
-from peerage.protocol import Prompt, Quote, Reply, Steps
 
 
 def play(table: Table) -> Steps[Outcome]:

@@ -10,13 +10,13 @@ from msgspec import Struct
 from pydantic import Field
 
 from peerage.formats import Score, Scores
-from peerage.games.game import Asks
+from peerage.game.match import Fixture, Table
+from peerage.game.protocol import Prompt, Quote
+from peerage.game.section import Section
+from peerage.game.spec import Asks
 from peerage.games.judged import Criterion, criteria_of
-from peerage.games.section import Section
 from peerage.judging.panel import PanelRules
 from peerage.judging.scores import REASON_CHARS, SCORE_TOKENS, ScoringRules
-from peerage.match import Fixture, Table
-from peerage.protocol import Prompt, Quote
 
 FIRST, SECOND = "A", "B"
 """The ids of the two answers that a panel compares."""

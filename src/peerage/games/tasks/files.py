@@ -17,7 +17,7 @@ from peerage.games.tasks import promptfoo
 from peerage.games.tasks.task import COLUMNS, Templates, numbered, task_of, templates_of
 from peerage.ratings.read.report import Report, RowError, problems_of
 from peerage.ratings.read.source import records
-from peerage.yaml_text import YamlError, read_yaml
+from peerage.values.yaml_text import YamlError, read_yaml
 
 TASKS = "tasks"
 """Key under which a file of YAML or JSON may list them."""

@@ -14,7 +14,7 @@ import msgspec
 
 from peerage.formats.numbers import number
 from peerage.formats.texts import json_text
-from peerage.games.house import SPREAD, Call, Said, essay, usual, worth
+from peerage.game.house import SPREAD, Call, Said, essay, usual, worth
 from peerage.judging.checks import Check, Credit, graded
 
 RIGHT, WRONG = 0.85, 0.25

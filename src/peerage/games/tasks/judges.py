@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from peerage.game.match import Table
+from peerage.game.protocol import Quote, Reply, Steps
 from peerage.games.tasks.rules import TasksRules
 from peerage.judging.panel import panel
 from peerage.judging.prompts import MERITS, Comparison, framed
-from peerage.match import Table
-from peerage.protocol import Quote, Reply, Steps
 
 TASK = Comparison(
     "You are an impartial judge. Two anonymous contestants answered the same task; you say which answer "
@@ -88,7 +88,7 @@ CONTROL, SEEN = "control", "controlled"
 
 
 class Controls:
-    """A memory of how many controls each judge has seen; implements `games.game.Memory`."""
+    """A memory of how many controls each judge has seen; implements `game.spec.Memory`."""
 
     def __init__(self, wanted: int, draw: Callable[[str, int], Mapping[str, Any]]) -> None:
         self._wanted = wanted

@@ -17,7 +17,9 @@ from typing import Any
 
 import msgspec
 
-from peerage.games.game import (
+from peerage.game.match import Fixture, Outcome, Table
+from peerage.game.protocol import Ask, Prompt, Reply, Run, Steps, Voided
+from peerage.game.spec import (
     QUOTE,
     Again,
     Asks,
@@ -39,10 +41,8 @@ from peerage.games.tasks.task import messages_of
 from peerage.judging.check_programs import credit_of, program
 from peerage.judging.checks import Check, Credit, graded, invalid
 from peerage.judging.panel import REASON_CHARS, VERDICT_TOKENS
-from peerage.match import Fixture, Outcome, Table
-from peerage.protocol import Ask, Prompt, Reply, Run, Steps, Voided
 from peerage.sandbox.program import FUEL
-from peerage.sealing import by_turns
+from peerage.values.sealing import by_turns
 
 PEERS, FEWEST = 5, 2
 """Peers that judge a match, and without how many no match of a task that only judges decide is paired."""

@@ -14,13 +14,13 @@ import msgspec
 from pydantic import Field, field_validator, model_validator
 
 from peerage.formats.json_schema import check_schema
-from peerage.games.game import GameRules
+from peerage.game.protocol import Shaped, Text
+from peerage.game.section import CHARS_PER_TOKEN, MaxTokens, Temperature
+from peerage.game.spec import GameRules
 from peerage.games.judged import CheckedJudgingRules
-from peerage.games.section import CHARS_PER_TOKEN, MaxTokens, Temperature
 from peerage.games.tasks.files import read_tasks
 from peerage.games.tasks.task import Task, numbered, task_of, templates_of
 from peerage.judging.panel import PanelRules
-from peerage.protocol import Shaped, Text
 from peerage.ratings.read.report import problems_of
 
 _FILE = re.compile(r"\S+\.(?:csv|tsv|jsonl?|ya?ml|parquet)", re.IGNORECASE)

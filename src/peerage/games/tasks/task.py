@@ -11,13 +11,14 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import msgspec
 from pydantic import Field
 
-from peerage.figures import suggest
 from peerage.formats.texts import folded
-from peerage.games.section import Section
+from peerage.game.protocol import Message, Speaker
+from peerage.game.section import Section
 from peerage.games.task_files import unknown
 from peerage.judging.check_reading import check_of, usual_check
 from peerage.judging.checks import Check, described
-from peerage.protocol import Message, Speaker, storable
+from peerage.values.figures import suggest
+from peerage.values.texts import storable
 
 COLUMNS = ("prompt", "messages", "system", "expected", "check", "rubric", "category", "id", "weight")
 """Columns of a file of tasks, besides `meta.…` and the variables of a template."""

@@ -16,18 +16,18 @@ from typing import Any
 
 from pydantic import Field
 
-from peerage.blocks import Block, Heading, Replies, Sentence, Table, Task, Tone, result, said
 from peerage.formats import Text
-from peerage.games.game import Demo, GameRules, Needs
-from peerage.games.house import SPREAD, Call
-from peerage.games.ranking import SCORE
-from peerage.games.same_tasks import Came, Scored, same_tasks, tasks_of
-from peerage.games.section import MaxTokens, Seats
+from peerage.game.blocks import Block, Heading, Replies, Sentence, Table, Task, Tone, result, said
+from peerage.game.house import SPREAD, Call
+from peerage.game.match import Fixture, Outcome
+from peerage.game.protocol import Ask, Prompt, Reply
+from peerage.game.ranking import SCORE
+from peerage.game.same_tasks import Came, Scored, same_tasks, tasks_of
+from peerage.game.section import MaxTokens, Seats
+from peerage.game.spec import Demo, GameRules, Needs
+from peerage.game.texts import texts
 from peerage.games.text_metrics.metrics import METRICS, MetricName, missing, score, signature
 from peerage.games.text_metrics.tasks import KINDS, TextTask, drawn_task
-from peerage.games.texts import texts
-from peerage.match import Fixture, Outcome
-from peerage.protocol import Ask, Prompt, Reply
 
 _ROOM, _STEP = 2, 100
 """A reply may be so many times as long as the text or a reference, in full hundreds of characters."""

@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
+from peerage.game.texts import toml
 from peerage.games.names import made_up
-from peerage.games.texts import toml
 
 KINDS = ("prose", "notation", "convert", "rewrite", "paraphrase")
 _SHOWN = 2

@@ -18,18 +18,18 @@ from random import Random
 
 from pydantic import Field
 
-from peerage.blocks import Block, Heading, Program, Quoted, Replies, SeatReply, Task, result, said
 from peerage.formats import FormatError
-from peerage.games.game import Demo, GameRules
-from peerage.games.house import Call
-from peerage.games.ranking import SCORE
-from peerage.games.same_tasks import Came, Scored, same_tasks, tasks_of
-from peerage.games.section import MaxTokens, Seats
-from peerage.games.texts import texts
+from peerage.game.blocks import Block, Heading, Program, Quoted, Replies, SeatReply, Task, result, said
+from peerage.game.house import Call
+from peerage.game.match import Fixture, Outcome
+from peerage.game.protocol import Ask, Prompt
+from peerage.game.ranking import SCORE
+from peerage.game.same_tasks import Came, Scored, same_tasks, tasks_of
+from peerage.game.section import MaxTokens, Seats
+from peerage.game.spec import Demo, GameRules
+from peerage.game.texts import texts
 from peerage.games.transform.output import JSON_READING, LINES_READING, Output, canonical, output
 from peerage.games.transform.tasks import STEPS, TABLES, TransformTask, task_of
-from peerage.match import Fixture, Outcome
-from peerage.protocol import Ask, Prompt
 
 TRANSFORM: Prompt = texts(__package__)["transform"]
 

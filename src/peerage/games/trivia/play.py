@@ -21,19 +21,19 @@ import msgspec
 from msgspec import Meta, Struct
 from pydantic import Field, model_validator
 
-from peerage.blocks import Block, Heading, Replies, Sentence, Table, Task, names, result, unusable
 from peerage.facts import DOMAINS, Difficulty, Domains, Fact, missing, plain
 from peerage.facts import drawn as facts_of
 from peerage.formats import Json
-from peerage.games.game import Demo, GameRules, Needs
-from peerage.games.house import Call
-from peerage.games.same_tasks import TASKS, Came, Scored, same_tasks, tasks_of
-from peerage.games.section import MaxTokens, Seats
-from peerage.games.texts import texts
+from peerage.game.blocks import Block, Heading, Replies, Sentence, Table, Task, names, result, unusable
+from peerage.game.house import Call
+from peerage.game.match import Fixture, Outcome
+from peerage.game.protocol import Ask, Prompt
+from peerage.game.same_tasks import TASKS, Came, Scored, same_tasks, tasks_of
+from peerage.game.section import MaxTokens, Seats
+from peerage.game.spec import Demo, GameRules, Needs
+from peerage.game.texts import texts
 from peerage.games.trivia.quiz import ANSWER_CHARS, QuizQuestion, read_quiz
-from peerage.match import Fixture, Outcome
-from peerage.protocol import Ask, Prompt
-from peerage.sealing import SALT, Sealed, by_turns, salt, seal, sealing_key
+from peerage.values.sealing import SALT, Sealed, by_turns, salt, seal, sealing_key
 
 _AROUND = " .,:;()[]*_`\"'"
 _LETTERED = re.compile(r"\W*(?:([A-Za-z])[).:\]]|([A-Z])\s)\s*(.+)", re.DOTALL)

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from peerage.formats import Chosen
-from peerage.games.house import Call, Said
+from peerage.game.house import Call, Said
 from peerage.games.werewolf.rules import NOBODY, Part
 
 _WHY = (

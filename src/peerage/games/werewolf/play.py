@@ -17,8 +17,10 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from peerage.formats import Chosen, Text
-from peerage.games.game import Demo, GameSpec, Seating, Secrecy
-from peerage.games.ranking import by_rank
+from peerage.game.match import Fixture, Outcome, Table
+from peerage.game.protocol import Ask, Format, Prompt, Quote, Reply, Steps, Voided
+from peerage.game.ranking import by_rank
+from peerage.game.spec import Demo, GameSpec, Seating, Secrecy
 from peerage.games.werewolf.house import Scene, house
 from peerage.games.werewolf.rules import (
     HISTORY,
@@ -41,8 +43,6 @@ from peerage.games.werewolf.rules import (
 )
 from peerage.games.werewolf.rules import parts as dealt
 from peerage.games.werewolf.show import show
-from peerage.match import Fixture, Outcome, Table
-from peerage.protocol import Ask, Format, Prompt, Quote, Reply, Steps, Voided
 
 
 class Known(NamedTuple):

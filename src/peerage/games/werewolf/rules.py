@@ -9,11 +9,11 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import Field
 
 from peerage.formats import Choice, Text
-from peerage.games.game import QUOTE, Asks, GameRules
-from peerage.games.section import MaxTokens
-from peerage.games.texts import texts
-from peerage.match import Fixture
-from peerage.protocol import Prompt
+from peerage.game.match import Fixture
+from peerage.game.protocol import Prompt
+from peerage.game.section import MaxTokens
+from peerage.game.spec import QUOTE, Asks, GameRules
+from peerage.game.texts import texts
 
 MOST_SEATS = 10
 NOBODY = "nobody"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from peerage.blocks import Block, Heading, Private, Quoted, Replies, Sentence, Table, names, result, said
 from peerage.formats import Chosen
+from peerage.game.blocks import Block, Heading, Private, Quoted, Replies, Sentence, Table, names, result, said
+from peerage.game.match import Fixture, Outcome
 from peerage.games.werewolf.rules import ONE
-from peerage.match import Fixture, Outcome
 
 _NO_RESULT = {"no_answer": "On one side nobody was left whose provider answered, so there is no result."}
 

@@ -17,14 +17,14 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from peerage.inputs import InputRefused, check, read_bytes, real
 from peerage.ledger.schema import KINDS, Table
 from peerage.ledger.store import LedgerError
 from peerage.ledger.stores import sql
 from peerage.ledger.stores.contract import BLOCK, Found, Insert, Reads, Row, Writes, damaged
 from peerage.ledger.stores.server import busy, note, process_named
-from peerage.outputs import replacing
-from peerage.system_errors import REMEDIES, is_read_only, reason, why_not_opened
+from peerage.values.inputs import InputRefused, check, read_bytes, real
+from peerage.values.outputs import replacing
+from peerage.values.system_errors import REMEDIES, is_read_only, reason, why_not_opened
 
 PAGE_BYTES = 16_384
 CHECKPOINT_PAGES = 1_000

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from peerage.figures import counted
 from peerage.ratings.history import Duels, Game, duels
 from peerage.ratings.kernels import Floats
 from peerage.ratings.read.forms import FORMULA, Form, Layout, at
@@ -31,6 +30,7 @@ from peerage.ratings.read.report import (
     time_of,
 )  # fmt: skip
 from peerage.ratings.regression import contrast
+from peerage.values.figures import counted
 
 TIE, BOTH_BAD, NO_RESULT = "tie", "tie (bothbad)", ""
 SCORES = {"model_a": 1.0, "model_b": 0.0, TIE: 0.5, BOTH_BAD: 0.5}

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from typing import Any, BinaryIO
 
-from peerage.inputs import MOST_BYTES
 from peerage.ratings.read.report import DataError, Report, RowError
+from peerage.values.inputs import MOST_BYTES
 
 _VALUES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _ZSTANDARD = 93

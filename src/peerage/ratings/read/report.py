@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any
 
-from peerage.figures import counted
+from peerage.values.figures import counted
 
 Row = Mapping[str, Any]
 

@@ -19,10 +19,10 @@ from typing import Any, BinaryIO, TextIO, cast
 
 import msgspec
 
-from peerage import inputs
-from peerage.formats import storable
 from peerage.ratings.read import inspect
 from peerage.ratings.read.report import DataError, Report, RowError
+from peerage.values import inputs
+from peerage.values.texts import storable
 
 Header = Callable[[list[str]], list[str]]
 """Turns the first line of a table into names of columns. Raises RowError."""

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from peerage.blocks import Figure
-from peerage.protocol import visible
+from peerage.game.blocks import Figure
 from peerage.render.charts.drawings import Plane
 from peerage.render.charts.planes import WHOLE, crowded, frontier, spending, strength, trajectories
+from peerage.values.texts import visible
 
 SHOWN = 60
 """Rows of a chart's table that are in the page; all of them are in its file."""

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 from markupsafe import Markup, escape
 
-from peerage.figures import shortened
-from peerage.protocol import visible
+from peerage.values.figures import shortened
+from peerage.values.texts import visible
 
 INK, QUIET, LINE = "#111111", "#666666", "#dddddd"
 WIDTH, HEIGHT = 352, 290

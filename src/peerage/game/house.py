@@ -14,15 +14,15 @@ from random import Random
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from peerage.formats import Format, Text
-from peerage.games.texts import toml
-from peerage.protocol import Role, Speaker
+from peerage.game.protocol import Role, Speaker
+from peerage.game.texts import toml
 
 CHARS_PER_TOKEN = 4
 """Length of a house player's token."""
 SPREAD, DRAFT_SPREAD = 0.12, 0.25
 """Standard deviation of the quality of what a player writes around its skill, in answers and in drafts."""
 
-WORDS = toml("peerage.games", "house")
+WORDS = toml("peerage.game", "house")
 """Sentences that house players are made of."""
 WRONG_BELOW = 0.25
 """Below this quality a house player's program is wrong."""

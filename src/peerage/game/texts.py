@@ -22,8 +22,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from peerage.judging.prompts import MATERIAL
-from peerage.protocol import Prompt
+from peerage.game.protocol import MATERIAL, Prompt
 
 _INCLUDED = re.compile(r"\{([A-Z_]+)\}")
 
@@ -37,7 +36,7 @@ def toml(package: str, name: str) -> Mapping[str, Any]:
 @cache
 def texts(package: str) -> Mapping[str, Any]:
     """Return what `texts.toml` of a package says: a table with a `user` text is a `Prompt`. In every text
-    `{NAME}` stands for the text `name` of the same file, `{MATERIAL}` for that of `judging.prompts`."""
+    `{NAME}` stands for the text `name` of the same file, `{MATERIAL}` for that of `game.protocol`."""
     found = {"material": MATERIAL, **toml(package, "texts")}
 
     def whole(said: Any) -> Any:

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from peerage.game.protocol import Ask, Message, Quote, Reply, Run, Text
 from peerage.ledger.codec import read_reply, read_said, reply_body, reply_salt
 from peerage.ledger.codec_requests import read_request, request_body
 from peerage.ledger.merkle import digest, leaf, link
 from peerage.ledger.store import Exchange
-from peerage.protocol import Ask, Message, Quote, Reply, Run, Text
-from peerage.sealing import REDACTED, Sealed, committed, match_key, salt, seal, sealing_key, unseal
+from peerage.values.sealing import REDACTED, Sealed, committed, match_key, salt, seal, sealing_key, unseal
 
 SALT = salt("secret", "name")
 JSON = st.recursive(

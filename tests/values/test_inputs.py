@@ -10,13 +10,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.engine.arenas import play, write_arena
 from typer.testing import CliRunner
 
-from peerage import inputs
 from peerage.cli.main import app
-from peerage.inputs import InputRefused, opened
 from peerage.ledger import open_ledger
-from tests.engine.arenas import play, write_arena
+from peerage.values import inputs
+from peerage.values.inputs import InputRefused, opened
 
 cli = CliRunner()
 pytestmark = [

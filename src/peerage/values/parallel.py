@@ -118,7 +118,7 @@ class Processes(Helpers):
 
     def _start(self) -> subprocess.Popen[bytes]:
         # -P: one who looks at somebody else's arena runs none of its files.
-        command = [sys.executable, "-P", "-m", "peerage.parallel", *self._words]
+        command = [sys.executable, "-P", "-m", "peerage.values.parallel", *self._words]
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self._env)
         self._started.add(process)
         if self._over:

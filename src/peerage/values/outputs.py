@@ -19,7 +19,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from peerage.inputs import InputRefused, read_bytes, real
+from peerage.values.inputs import InputRefused, read_bytes, real
 
 MARKED = 4_096
 """Bytes at the beginning of a file in which the mark of its kind stands."""

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import msgspec
 from msgspec import Struct
 
-from peerage.sealing import SALT, Sealed
+from peerage.values.sealing import SALT, Sealed
 
 Slots: TypeAlias = Literal["mean", "best", "each"]
 """How several seats of one player count."""

@@ -10,13 +10,13 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar, get_args
 import msgspec
 from pydantic import BaseModel, Field
 
-from peerage.blocks import Show, plain
 from peerage.formats import Format
-from peerage.games.house import House, usual
-from peerage.games.section import CostUnit, Section
-from peerage.games.texts import Preset
-from peerage.match import Fixture, Outcome, Table
-from peerage.protocol import Prompt, Reply, Role, Steps
+from peerage.game.blocks import Show, plain
+from peerage.game.house import House, usual
+from peerage.game.match import Fixture, Outcome, Table
+from peerage.game.protocol import Prompt, Reply, Role, Steps
+from peerage.game.section import CostUnit, Section
+from peerage.game.texts import Preset
 
 REPAIR_BYTES = 20_000
 """UTF-8 bytes that one repair may add to a request: the unusable reply, cut, and what is wrong with it."""
@@ -288,7 +288,7 @@ class GameSpec(Generic[Rules]):
     house: House = usual
     """A player of known skill; the default plays from `Ask.oracle`."""
     show: Show = plain
-    """A finished match in blocks (`peerage.blocks`); the default tells any game."""
+    """A finished match in blocks (`peerage.game.blocks`); the default tells any game."""
     page: str = ""
     """The page, in Markdown, that `peerage games about` shows of a game without one in its folder."""
     remarks: Callable[[Rules], Iterable[str]] = lambda rules: ()

@@ -7,7 +7,7 @@ import sys
 import msgspec
 import pytest
 
-from peerage.protocol import (
+from peerage.game.protocol import (
     Message,
     Prompt,
     Quote,
@@ -20,8 +20,8 @@ from peerage.protocol import (
     ran,
     render,
     template_parts,
-    visible,
 )
+from peerage.values.texts import visible
 
 MARK = fence("seed", "judge/1/A-B")
 

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from peerage.games.game import Asks, GameRules, GameSpec, Seating, Secrecy
-from peerage.games.ranking import by_rank
-from peerage.match import Fixture, Outcome, Seat, Table
-from peerage.protocol import Ask, Prompt, Reply, Steps
-from peerage.sealing import unseal
+from peerage.game.match import Fixture, Outcome, Seat, Table
+from peerage.game.protocol import Ask, Prompt, Reply, Steps
+from peerage.game.ranking import by_rank
+from peerage.game.spec import Asks, GameRules, GameSpec, Seating, Secrecy
+from peerage.values.sealing import unseal
 
 FEWEST = 2
 """Contestants without whom there is nobody to be ahead of."""

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from peerage.parallel import Lost, Processes
+from peerage.values.parallel import Lost, Processes
 
 
 def test_one_that_died_before_it_was_asked_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,7 +43,7 @@ def test_polite_ones_run_below_the_priority_of_others() -> None:
 
 WORKING = """
 import os, time
-from peerage.parallel import Processes
+from peerage.values.parallel import Processes
 helpers = Processes(1)
 helpers.submit(os.getpid).result()
 helpers.submit(time.sleep, 600)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from peerage.blocks import Block, Heading, Program, Replies, Table, Tone, names, said
-from peerage.games.same_tasks import asked_alike
-from peerage.match import Fixture, Seat
-from peerage.protocol import Ask, Ran, Reply, Run, Steps, Together
+from peerage.game.blocks import Block, Heading, Program, Replies, Table, Tone, names, said
+from peerage.game.match import Fixture, Seat
+from peerage.game.protocol import Ask, Ran, Reply, Run, Steps, Together
+from peerage.game.same_tasks import asked_alike
 
 Test: TypeAlias = tuple[str, str]
 """Input of a program from stdin, and the output it must print."""

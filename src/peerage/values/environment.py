@@ -37,7 +37,7 @@ def environment(folder: Path, env: Mapping[str, str]) -> dict[str, str]:
 
     from dotenv import dotenv_values
 
-    from peerage.inputs import read_text
+    from peerage.values.inputs import read_text
 
     stated = dotenv_values(stream=StringIO(read_text(path, MOST_BYTES)), interpolate=False)
     return {name: value for name, value in stated.items() if value} | dict(env)

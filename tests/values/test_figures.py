@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from peerage.figures import (
+from peerage.values.figures import (
     chance,
     counted,
     dollars,

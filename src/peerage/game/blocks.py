@@ -20,9 +20,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from peerage.figures import DASH, score
-from peerage.match import Fixture, Outcome
-from peerage.protocol import SANDBOX, Message, Role, render
+from peerage.game.match import Fixture, Outcome
+from peerage.game.protocol import SANDBOX, Message, Role, render
+from peerage.values.figures import DASH, score
 
 Tone: TypeAlias = Literal["", "good", "bad", "quiet"]
 Target: TypeAlias = tuple[

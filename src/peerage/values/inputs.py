@@ -13,7 +13,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import TextIO
 
-from peerage.system_errors import reason
+from peerage.values.system_errors import reason
 
 MOST_BYTES = 1 << 28
 """Bytes of a file that is read as a whole, where its reader states no other limit."""

@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.engine.arenas import play, write_arena
 from typer.testing import CliRunner, Result
 
 import peerage
-from peerage import outputs
 from peerage.cli.main import app
-from peerage.outputs import REPORT, Folder, OutputRefused, ProtectedFiles, write
 from peerage.site.build import FILES as LISTED
-from tests.engine.arenas import play, write_arena
+from peerage.values import outputs
+from peerage.values.outputs import REPORT, Folder, OutputRefused, ProtectedFiles, write
 
 cli = CliRunner()
 SOURCE = Path(peerage.__file__).parent
@@ -286,8 +286,8 @@ WITHIN = {
     "ledger/stores/sqlite.py": "the draft that `replacing` gives",
     "site/downloads.py": "the draft that `replacing` gives",
     "site/rendering.py": "the same",
-    "outputs.py": "here",
-    "parallel.py": "a pipe to the process that asked",
+    "values/outputs.py": "here",
+    "values/parallel.py": "a pipe to the process that asked",
 }
 """The modules that write files in another way, and what."""
 
@@ -306,4 +306,4 @@ def test_no_module_writes_a_file_in_a_way_of_its_own() -> None:
             ]
             if name in WRITES or (name in OPENS and any({*mode} & {*"wax+"} for mode in modes)):
                 found.add(path.relative_to(SOURCE).as_posix())
-    assert found <= set(WITHIN), f"write through peerage.outputs: {sorted(found - set(WITHIN))}"
+    assert found <= set(WITHIN), f"write through peerage.values.outputs: {sorted(found - set(WITHIN))}"

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import yaml
 
-from peerage.formats import storable
+from peerage.values.texts import storable
 
 
 class YamlError(ValueError):
