@@ -189,7 +189,6 @@ CROWDED = {
     "cli": 35,
     "cluster": 14,
     "engine": 49,
-    "formats": 16,
     "judging": 16,
     "ledger": 33,
     "players": 28,

@@ -120,7 +120,7 @@ def instruction(patch: pytest.MonkeyPatch) -> None:
 
 
 def reading(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr("peerage.formats.reading._named_lines", lambda text, names, read: iter(()))
+    patch.setattr("peerage.formats.reading.reader._named_lines", lambda text, names, read: iter(()))
 
 
 def repair(patch: pytest.MonkeyPatch) -> None:

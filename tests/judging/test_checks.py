@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from peerage.formats.json_schema import check_schema, misfits
-from peerage.formats.numbers import number
+from peerage.formats.reading.numbers import number
+from peerage.formats.schemas.brought import check_schema, misfits
 from peerage.game.protocol import Ran, ran
 from peerage.judging.check_programs import credit_of, program
 from peerage.judging.check_reading import check_of, usual_check

@@ -11,7 +11,7 @@ from peerage.formats.color import Color, Encoded, Encoding
 from peerage.formats.integer import Integer
 from peerage.formats.plain import Choice, Choices, Chosen, ChosenEach, Code, Shaped, Text, Turn, WithTool
 from peerage.formats.questions import Questions, Written
-from peerage.formats.reading import between, object_in
+from peerage.formats.reading.reader import between, object_in
 from peerage.formats.scores import Score, Scored, Scores
 from peerage.formats.stored import Fields, Recorded, recorded, stored
 from peerage.formats.structured import Json

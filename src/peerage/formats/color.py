@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from peerage.formats.reading import between, number_in, object_in, stated
+from peerage.formats.reading.reader import between, number_in, object_in, stated
 from peerage.formats.texts import FormatError, json_text, object_schema, unix, words
 from peerage.values.texts import visible
 

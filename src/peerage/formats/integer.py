@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from peerage.formats.reading import bare, number_in, stated
+from peerage.formats.reading.reader import bare, number_in, stated
 from peerage.formats.texts import json_text, object_schema
 
 DIGITS = 60

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from peerage.formats.reading import bare, stated
+from peerage.formats.reading.reader import bare, stated
 from peerage.formats.texts import Format, FormatError, blocks, json_text, object_schema, unix, words
 from peerage.values.texts import visible
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from peerage.formats.reading import object_in
+from peerage.formats.reading.reader import object_in
 from peerage.formats.texts import FormatError, json_text, object_schema, unix, words
 from peerage.values.texts import visible
 

@@ -14,8 +14,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from peerage.formats.authorship import COURTESY, announced
-from peerage.formats.reading import Stated, bare, members, names_of, number_in, object_in, stated
+from peerage.formats.reading.authorship import COURTESY, announced
+from peerage.formats.reading.reader import Stated, bare, members, names_of, number_in, object_in, stated
 from peerage.formats.texts import FormatError, folded, json_text, object_schema, words
 from peerage.values.texts import visible
 

@@ -16,7 +16,7 @@ from peerage.formats.color import Color, Encoding
 from peerage.formats.integer import Integer
 from peerage.formats.plain import Choice, Choices, Code, Shaped, Text, WithTool
 from peerage.formats.questions import Questions
-from peerage.formats.schemas import sampled
+from peerage.formats.schemas.made import sampled
 from peerage.formats.scores import Score, Scores
 from peerage.formats.structured import Json, read_object
 from peerage.formats.texts import Format, FormatError, json_text

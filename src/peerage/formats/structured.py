@@ -18,8 +18,8 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from msgspec import Meta
 
-from peerage.formats.reading import object_in
-from peerage.formats.schemas import bare, fitted, outlined, sampled, schema_of
+from peerage.formats.reading.reader import object_in
+from peerage.formats.schemas.made import bare, fitted, outlined, sampled, schema_of
 from peerage.formats.texts import FormatError
 
 Value = TypeVar("Value")

@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from peerage.formats.json_schema import check_schema
-from peerage.formats.numbers import number
 from peerage.formats.patterns import pattern
+from peerage.formats.reading.numbers import number
+from peerage.formats.schemas.brought import check_schema
 from peerage.formats.texts import read_json
 from peerage.judging.checks import KINDS, Check, listed, normalized, texts_of
 from peerage.values.figures import suggest

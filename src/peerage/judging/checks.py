@@ -19,10 +19,10 @@ import msgspec
 from msgspec import Struct
 
 from peerage.formats import FormatError
-from peerage.formats.json_schema import misfits
-from peerage.formats.numbers import number, numbers
-from peerage.formats.objects import objects
 from peerage.formats.patterns import found, searchable, size_of
+from peerage.formats.reading.numbers import number, numbers
+from peerage.formats.reading.objects import objects
+from peerage.formats.schemas.brought import misfits
 from peerage.formats.texts import folded, read_json
 
 Kind: TypeAlias = Literal["exact", "number", "contains", "regex", "choice", "json", "python"]

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from peerage.formats.numbers import number
+from peerage.formats.reading.numbers import number
 from peerage.formats.texts import json_text
 from peerage.game.house import SPREAD, Call, Said, essay, usual, worth
 from peerage.judging.checks import Check, Credit, graded

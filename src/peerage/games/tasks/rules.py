@@ -13,7 +13,7 @@ from typing import Any, Literal
 import msgspec
 from pydantic import Field, field_validator, model_validator
 
-from peerage.formats.json_schema import check_schema
+from peerage.formats.schemas.brought import check_schema
 from peerage.game.protocol import Shaped, Text
 from peerage.game.section import CHARS_PER_TOKEN, MaxTokens, Temperature
 from peerage.game.spec import GameRules

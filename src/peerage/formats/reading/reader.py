@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from peerage.formats.authorship import (
+from peerage.formats.reading.authorship import (
     MOST_AFTER,
     NEAR,
     RETRACTED,
@@ -33,7 +33,7 @@ from peerage.formats.authorship import (
     is_own,
     only_a_reason,
 )
-from peerage.formats.objects import MOST, Found, objects
+from peerage.formats.reading.objects import MOST, Found, objects
 from peerage.formats.texts import DECORATION, FormatError, folded
 
 Value = TypeVar("Value")
