@@ -115,7 +115,7 @@ real: $(VENV)/.dev           ## play a whole arena on a real language model (Smo
 	$(BIN)/python -m pytest -m real tests/real
 
 docs: $(VENV)/.dev           ## regenerate the pages that are made from the code
-	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/generate.py && $(BIN)/python docs/house.py
 
 docs-site: $(VENV)/.docs     ## build the documentation as a web site, with an arena that it plays
 	rm -rf build/site

@@ -42,7 +42,11 @@ def test_examples_in_docstrings_come_to_what_they_say(module: str) -> None:
 
 @pytest.fixture(scope="module")
 def generate() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("docs_generate", DOCS / "generate.py")
+    return script("generate")
+
+
+def script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"docs_{name}", DOCS / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -53,6 +57,11 @@ def generate() -> ModuleType:
 @pytest.mark.parametrize("page", ["settings.md", "commands.md", "json.md", "games.md", "python.md"])
 def test_a_page_is_as_generated(generate: ModuleType, page: str) -> None:
     assert (DOCS / page).read_text("utf-8") == generate.pages()[page], "run `make docs`"
+
+
+def test_the_picture_of_the_house_is_as_the_imports_are() -> None:
+    house = script("house")
+    assert house.PAGE.read_text("utf-8") == house.page(), "run `make docs`"
 
 
 def test_usage_tells_what_may_be_left_out(generate: ModuleType) -> None:
