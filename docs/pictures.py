@@ -26,7 +26,7 @@ from peerage.players.client import Client
 from peerage.players.house import HouseClient, PacedClient
 from peerage.settings import PlayerSettings
 from peerage.site.addresses import match_page
-from peerage.site.build import build_folder
+from peerage.site.export.build import build_folder
 
 IMAGES = Path(__file__).parent / "images"
 MATCHES = 300

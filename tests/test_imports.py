@@ -196,7 +196,6 @@ CROWDED = {
     "ratings/strength": 13,
     "scheduling": 15,
     "settings": 14,
-    "site": 41,
     "tables": 37,
 }
 """Folders with more files than a dozen, until they are put in order."""

@@ -14,8 +14,8 @@ from peerage.arena import open_arena
 from peerage.engine.replay import replay
 from peerage.ledger import Ledger, open_ledger
 from peerage.ledger.export import export
-from peerage.site.build import build_folder
-from peerage.site.publishing import publish, restore
+from peerage.site.export.build import build_folder
+from peerage.site.export.publishing import publish, restore
 from peerage.site.reading import Site
 from peerage.standings.verify import verify
 from tests.engine.arenas import play, write_arena

@@ -17,7 +17,7 @@ ONE_GAME = {
     "cli/ledger.py": ({"challenge_exchange"}, "writes a benchmark's own folder, by the name of its layout"),
     "cli/rejudge.py": ({"rejudge"}, "its command: nobody starts this game by name"),
     "engine/rejudge.py": ({"rejudge"}, "makes the fixtures of this game"),
-    "site/audience.py": ({"last_arena"}, "the page of `peerage tournament page`"),
+    "site/people/score_page.py": ({"last_arena"}, "the page of `peerage tournament page`"),
     "tables/challenge_files.py": ({"challenge_exchange"}, "reads for a benchmark's own folder"),
     "tables/rejudge.py": ({"rejudge"}, "compares what this game found"),
     "reading/votes.py": ({"rejudge"}, "reads of whom verdicts are where nobody has a seat"),
@@ -44,7 +44,7 @@ SHARED = {
         {"", "secret", "authors"},
         "the fixture's own names for them",
     ),
-    "site/server.py": ({""}, "the detail of an error of HTTP"),
+    "site/server/server.py": ({""}, "the detail of an error of HTTP"),
     "reading/credits.py": (
         {""},
         "credits of answers by task, and what is known of judges, in any game whose tasks have checks",

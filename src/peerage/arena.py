@@ -304,7 +304,7 @@ class Arena:
         """
         try:
             from peerage.render.charts import draw
-            from peerage.site.board_charts import charts
+            from peerage.site.pages.charts import charts
 
             site = self._site()
             board = site.board(track)

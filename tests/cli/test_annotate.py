@@ -121,7 +121,7 @@ def test_a_duel_judged_elsewhere_meanwhile_ends_nothing(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from peerage.ledger.votes import VotedAlready
-    from peerage.site.annotation import Annotator
+    from peerage.site.people.annotation import Annotator
 
     cast, once = Annotator.cast, ["ada has judged match 1 before"]
 

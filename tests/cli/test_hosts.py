@@ -20,7 +20,7 @@ from peerage.game.blocks import Facts, Rows
 from peerage.ledger.uptimes import HostUp, record_of
 from peerage.ledger.votes import PeopleVotes
 from peerage.settings import SettingsError, load
-from peerage.site.arena_pages import costs_page
+from peerage.site.pages.arena import costs_page
 from peerage.site.reading import Site
 from peerage.values.figures import dollars
 from peerage.views.stats import stats

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 from tests.golden.shown import view
 from tests.site.arenas import EVIL
-from tests.site.test_match_markup import HOSTILE
+from tests.site.pages.test_match_markup import HOSTILE
 
 from peerage.game.blocks import Board, Quoted
 from peerage.game.section import CostUnit

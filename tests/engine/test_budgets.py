@@ -38,7 +38,7 @@ from peerage.ledger.codec import by_hex, read_fixture, read_reply
 from peerage.players.client import Answer, Call, PlayerError
 from peerage.players.house import HouseClient, PacedClient
 from peerage.settings import PlayerSettings
-from peerage.site.pages import page
+from peerage.site.pages.router import page
 from peerage.site.reading import Site
 
 NANO = 10**9

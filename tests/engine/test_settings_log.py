@@ -74,7 +74,7 @@ def test_every_change_after_match_1_is_listed_with_its_match(changed: Path) -> N
 
 
 def test_the_page_of_the_ledger_lists_them(changed: Path) -> None:
-    from peerage.site.pages import page
+    from peerage.site.pages.router import page
     from peerage.site.reading import Site
 
     site = Site.open(changed)

@@ -24,7 +24,7 @@ from peerage.games.trivia.quiz import read_quiz
 from peerage.ledger import open_ledger
 from peerage.ledger.disclosure import write_redacted
 from peerage.ledger.export import export
-from peerage.site.build import build_folder
+from peerage.site.export.build import build_folder
 from peerage.standings.verify import verify
 from peerage.testing import fixture, house, play
 from peerage.values.sealing import by_turns

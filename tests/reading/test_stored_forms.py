@@ -38,9 +38,9 @@ NOT_STORED = {
     "judging/check_programs.py": "what a program printed",
     "requirements.py": "two statements of rules, to compare them",
     "tables/what_if.py": "rules of panels, made plain",
-    "site/build.py": "the list of an export's files",
-    "site/publishing.py": "the files of a published arena",
-    "site/voting_pages.py": "what a browser sent",
+    "site/export/build.py": "the list of an export's files",
+    "site/export/publishing.py": "the files of a published arena",
+    "site/people/voting_pages.py": "what a browser sent",
     "games/color_obfuscation/data_json.py": "a benchmark's file",
 }
 """Who parses JSON of another kind."""

@@ -12,7 +12,7 @@ from tests.engine.arenas import play, write_arena
 from tests.site.arenas import MATCHES_SERVED, hostile_arena, sealed_arena
 from tests.site.browsers import CHROMIUM, DESK, PATIENCE_MS
 
-from peerage.site.build import build
+from peerage.site.export.build import build
 from peerage.site.reading import Site
 
 if TYPE_CHECKING:

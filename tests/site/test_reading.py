@@ -13,8 +13,8 @@ from tests.site.arenas import hostile, hostile_arena, spans_read
 from peerage.ledger.store import LedgerError
 from peerage.reading.challenges import pool
 from peerage.reading.moment import Moment
-from peerage.site.board_charts import stops
-from peerage.site.pages import page
+from peerage.site.pages.charts import stops
+from peerage.site.pages.router import page
 from peerage.site.reading import Site
 from peerage.tables.challenges import retire, withdraw
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from peerage.cli.main import app
 from peerage.reading.observations import Observations, together
-from peerage.site.build import build_folder
+from peerage.site.export.build import build_folder
 from peerage.tables.calibration import BINS, calibration
 
 cli = CliRunner()

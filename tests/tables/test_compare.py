@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 from peerage.arena import Arena
 from peerage.cli.main import app
 from peerage.reading.played import EVERYTHING, PlayedMatches, ScopeError
-from peerage.site.pages import body, paths
-from peerage.site.players import PAIRED, pairs
+from peerage.site.pages.players import PAIRED, pairs
+from peerage.site.pages.router import body, paths
 from peerage.site.reading import Site
-from peerage.site.server_pages import Job, _answer, menu
+from peerage.site.server.cache import Job, _answer, menu
 from peerage.tables.compare import Comparison, compare
 from peerage.tables.leaderboard import board
 

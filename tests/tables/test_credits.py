@@ -20,7 +20,7 @@ from peerage.ledger.codec import read_fixture, read_record
 from peerage.reading.credits import credits_of
 from peerage.reading.played import PlayedMatches, Scope
 from peerage.site.addresses import player_page
-from peerage.site.pages import body
+from peerage.site.pages.router import body
 from peerage.site.reading import Site
 from peerage.tables.compare import compare
 from peerage.tables.eval_records import every_eval_ever

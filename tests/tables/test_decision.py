@@ -24,9 +24,9 @@ from peerage.players.client import Client
 from peerage.reading.credits import Credits, TaskMatch
 from peerage.render.terminal import MARGIN, fitting
 from peerage.settings import PlayerSettings
-from peerage.site.pages import body
+from peerage.site.export.report import report
+from peerage.site.pages.router import body
 from peerage.site.reading import Site
-from peerage.site.report import report
 from peerage.tables.decision import (
     ANSWER_CHARS,
     LINES,

@@ -11,8 +11,8 @@ import pytest
 from tests.engine.arenas import play, write_arena
 
 from peerage.arena import open_arena
-from peerage.site import downloads
-from peerage.site.pages import page, paths
+from peerage.site.pages import downloads
+from peerage.site.pages.router import page, paths
 from peerage.site.reading import Site
 from peerage.tables.judges import judges
 

@@ -16,9 +16,9 @@ from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.reading.played import EVERYTHING, PlayedMatches, Scope, ScopeError
 from peerage.site.addresses import player_page
-from peerage.site.build import build_folder
-from peerage.site.leaderboards import address, filters
-from peerage.site.pages import body
+from peerage.site.export.build import build_folder
+from peerage.site.pages.leaderboards import address, filters
+from peerage.site.pages.router import body
 from peerage.site.reading import Site
 from peerage.tables.leaderboard import board
 from peerage.tables.notes import OF_MANY

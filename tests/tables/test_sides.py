@@ -16,7 +16,7 @@ from peerage.game.blocks import Rows
 from peerage.ratings.trueskill import Game, TrueSkillSettings, games, rate
 from peerage.reading.matches import Matches
 from peerage.reading.played import Scope, ScopeError
-from peerage.site import leaderboards
+from peerage.site.pages import leaderboards
 from peerage.site.reading import Site
 from peerage.tables.leaderboard import board
 

@@ -12,7 +12,7 @@ from peerage.game.blocks import Task
 from peerage.games import hides
 from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.codec import by_hex, read_fixture, read_reply
-from peerage.site.events import playing
+from peerage.site.server.events import playing
 from peerage.tables.under_way import UNDER_WAY, under_way
 from peerage.views.match import match_view
 

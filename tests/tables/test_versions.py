@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.engine.arenas import house, ledger_of, play, write_arena
-from tests.site.test_pages import Read, body
+from tests.site.pages.test_pages import Read, body
 from typer.testing import CliRunner
 
 from peerage.arena import open_arena

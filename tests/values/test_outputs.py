@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 
 import peerage
 from peerage.cli.main import app
-from peerage.site.build import FILES as LISTED
+from peerage.site.export.build import FILES as LISTED
 from peerage.values import outputs
 from peerage.values.outputs import REPORT, Folder, OutputRefused, ProtectedFiles, write
 
@@ -280,11 +280,11 @@ WITHIN = {
     "engine/left_up.py": "what a host says, in its log",
     "players/host_guard.py": "the same, and the record of a host, by a guard that needs nothing of ours",
     "sandbox/worker.py": "a file in memory that becomes stdin",
-    "site/private_key.py": "a key, made only where there is none",
+    "site/people/private_key.py": "a key, made only where there is none",
     "sandbox/image.py": "a cache of the sandbox",
     "ledger/checkpoints.py": "a key, made only where there is none, and the draft that `replacing` gives",
     "ledger/stores/sqlite.py": "the draft that `replacing` gives",
-    "site/downloads.py": "the draft that `replacing` gives",
+    "site/pages/downloads.py": "the draft that `replacing` gives",
     "site/rendering.py": "the same",
     "values/outputs.py": "here",
     "values/parallel.py": "a pipe to the process that asked",

@@ -14,7 +14,7 @@ from peerage.values.clock import now_ms
 if TYPE_CHECKING:
     from peerage.ledger.store import Ledger
     from peerage.ledger.votes import PeopleVotes
-    from peerage.site.annotation import Annotator, Shown, Verdict
+    from peerage.site.people.annotation import Annotator, Shown, Verdict
 
 LONGEST_NAME = 100
 
@@ -59,7 +59,7 @@ def annotate(
     from random import SystemRandom
 
     from peerage.ledger.votes import PeopleVotes
-    from peerage.site.annotation import Annotator
+    from peerage.site.people.annotation import Annotator
     from peerage.tables.rejudge import of_scores
     from peerage.values.figures import counted
 
@@ -154,7 +154,7 @@ def _verdict() -> Verdict | None:
 def _take_in(ledger: Ledger, votes: PeopleVotes, file: Path) -> None:
     from contextlib import ExitStack
 
-    from peerage.site.vote_files import take_in
+    from peerage.site.people.vote_files import take_in
     from peerage.values import inputs
     from peerage.values.figures import counted
 

@@ -73,7 +73,7 @@ def checkpoint(
     from peerage.ledger.checkpoints import new_key as drawn
     from peerage.ledger.notes import key_of, sign
     from peerage.ledger.votes import PeopleVotes
-    from peerage.site.witnesses import Rewritten, WitnessError, cosigned
+    from peerage.site.export.witnesses import Rewritten, WitnessError, cosigned
     from peerage.standings.verify import verify
     from peerage.values.outputs import CHECKPOINT, arena_files, checkpoint_key, refuse, write
 
@@ -169,7 +169,7 @@ def kept_of(stated: str, keys: Sequence[VerifierKey]) -> Iterator[KeptCheckpoint
     from peerage.ledger.checkpoints import FOLDER, KEYS, read_file, read_public_keys, read_text
 
     if stated.startswith(("http://", "https://")):
-        from peerage.site.witnesses import fetch, listed
+        from peerage.site.export.witnesses import fetch, listed
 
         one = stated.endswith((".txt", ".jsonl", ".tlog-proof"))
         for address in [stated] if one else listed(stated):

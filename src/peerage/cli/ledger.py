@@ -119,7 +119,7 @@ def _arena(folder: Path) -> Iterator[Path]:
     if not (folder / "ledger.json").is_file() or (folder / "arena.db").exists():
         yield folder
         return
-    from peerage.site.publishing import restore
+    from peerage.site.export.publishing import restore
 
     with TemporaryDirectory() as made:
         restore(folder, Path(made))
@@ -335,7 +335,7 @@ def _pieces(ledger: Ledger, shape: Document, people: PeopleVotes) -> Iterator[st
 
         return battles(ledger)
     if shape == "people":
-        from peerage.site.vote_files import written
+        from peerage.site.people.vote_files import written
 
         return written(ledger, people.votes())
     if shape == "outside":

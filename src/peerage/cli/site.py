@@ -21,7 +21,7 @@ from peerage.values.figures import counted
 from peerage.values.system_errors import reason
 
 if TYPE_CHECKING:
-    from peerage.site.server import Server
+    from peerage.site.server.server import Server
 
 app = group("Make a web site of the arena.")
 
@@ -52,10 +52,10 @@ def build(
     """
     _check_address(url)
     with drawing(), TemporaryDirectory() as restored:
-        from peerage.site.build import build_folder
+        from peerage.site.export.build import build_folder
 
         if results is not None:
-            from peerage.site.publishing import restore
+            from peerage.site.export.publishing import restore
 
             folder = Path(restored)
             restore(results, folder)
@@ -82,7 +82,7 @@ def publish(
     from peerage.values.outputs import arena_files
 
     with drawing():
-        from peerage.site.publishing import publish as committed
+        from peerage.site.export.publishing import publish as committed
         from peerage.site.reading import Site
 
         with closing(Site.open(folder)) as site:
@@ -114,7 +114,7 @@ def init(
 
     It runs whenever `peerage site publish` has pushed new results.
     """
-    from peerage.site.publishing import write_workflow
+    from peerage.site.export.publishing import write_workflow
 
     file = write_workflow(results, force=force)
     typer.echo(f"wrote {file}; commit and push it, and choose GitHub Actions under Pages")
@@ -137,8 +137,8 @@ def report(
 
     out = out or folder / "report.html"
     with drawing():
+        from peerage.site.export.report import report as written
         from peerage.site.reading import Site
-        from peerage.site.report import report as written
 
         with closing(Site.open(folder)) as site:
             kept = arena_files(folder, site.ledger.address)
@@ -208,9 +208,9 @@ def serve(
     _check_header(client_header, proxies)
     _check_address(url)
     with drawing("`peerage serve` needs"):
-        from peerage.site.server import Server, listening
-        from peerage.site.server_connections import NoRoom, room
-        from peerage.site.server_guard import ClientHeader
+        from peerage.site.http.connections import NoRoom, room
+        from peerage.site.http.guard import ClientHeader
+        from peerage.site.server.server import Server, listening
     header = None if client_header is None else ClientHeader(client_header, proxies)
     try:
         server = Server(

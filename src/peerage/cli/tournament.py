@@ -238,8 +238,8 @@ def page(
     from peerage.values.outputs import SCORING_PAGE, arena_files, write
 
     with drawing():
-        from peerage.site.audience import page as made
-        from peerage.site.audience import sample as drawn
+        from peerage.site.people.score_page import page as made
+        from peerage.site.people.score_page import sample as drawn
 
     with arena_in(folder) as arena:
         kept = arena_files(folder, arena.ledger.address)

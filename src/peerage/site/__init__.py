@@ -1,5 +1,5 @@
-"""A ledger as pages: leaderboard, players, matches and how every number is made.
+"""A ledger as pages: leaderboard, players, matches, how every number is made; built, served, asked for data.
 
-`pages.page` turns a path into bytes, for the live server and the static export alike; `reading.Site` is the
-arena that it reads, at one moment. Only `build`, `publishing` and the server write anything.
+Ground: `reading.Site` is the arena at one moment, `rendering` fills templates; `addresses`: what is where.
+On it, each importing those before it: `pages`, `api`, `http`, `people`, `server`; and `export` on `pages`.
 """

@@ -1,0 +1,97 @@
+"""The whole arena in one file to send to somebody: the verdict first, then the evidence.
+
+The file needs nothing beside it. Its style sheet and its one script stand inside and are named by their
+SHA-256 in its Content-Security-Policy, so that nothing else can run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib import resources
+
+from markupsafe import Markup
+
+from peerage.game.blocks import Fact, Facts, Heading, Notes, Sentence, ViewBlock
+from peerage.reading.matches import in_words
+from peerage.render.html import Html
+from peerage.site.pages.charts import charts
+from peerage.site.pages.leaderboards import last_time, moves
+from peerage.site.reading import Site
+from peerage.site.rendering import inline, render
+from peerage.tables.judge_rows import Measure
+from peerage.tables.leaderboard import Board
+from peerage.values.figures import measured, whole
+from peerage.views.leaderboard import Moved, table
+from peerage.views.players import head_to_head
+from peerage.views.strengths import strengths
+from peerage.views.verdict import verdict
+
+COMPARED = 12
+"""Players in the table of who beat whom."""
+
+
+def report(site: Site) -> bytes:
+    """The report as an HTML document. Raises LedgerError."""
+    found = site.board()
+    style, script = (_asset(name) for name in ("site.css", "site.js"))
+    return render(
+        "report.html",
+        {
+            "site": site,
+            "policy": f"default-src 'none'; base-uri 'none'; "
+            f"style-src {inline(style)}; script-src {inline(script)}",
+            "style": Markup(style),
+            "script": Markup(script),
+            "verdict": site.verdict,
+            "top": Markup(Html().blocks(verdict(site.verdict))),
+            "evidence": Markup(Html().blocks(_evidence(site, found))),
+        },
+    )
+
+
+def _evidence(site: Site, found: Board) -> Iterator[ViewBlock]:
+    """Yield everything below the answer: ratings, charts, who beat whom, judges, and how it was measured."""
+    names = [row.player for row in found.rows if row.rank is not None]
+    yield Heading("Leaderboard")
+    yield table(found, moved=Moved(moves(site, site.track), last_time(site)))
+    yield from strengths("game", site.profiles) if site.profiles else ()
+    yield from strengths("topic", site.by_topic) if site.by_topic else ()
+    yield from charts(site, site.track, found)
+    if len(names) > 1:
+        yield Heading(f"Head-to-head{f', the first {COMPARED}' if len(names) > COMPARED else ''}")
+        yield head_to_head(names[:COMPARED], site.met)
+    if site.judges.measures:
+        yield Heading("Can the judges be trusted?")
+        yield Facts([_fact(one) for one in site.judges.measures])
+        favours = [
+            f"{pair.judge} rates {pair.author} {'higher' if pair.excess > 0 else 'lower'} than chance and "
+            "taste explain."
+            for pair in site.judges.favours
+            if pair.found
+        ]
+        yield Sentence(" ".join(favours) or "No judge rates an author higher than chance and taste explain.")
+    yield Heading("How it was measured")
+    yield Notes([*_how(site, names)], names)
+
+
+def _fact(one: Measure) -> Fact:
+    bounds = "" if one.lower is None or one.upper is None else f"{one.lower:.2f} to {one.upper:.2f}; "
+    return Fact(one.measure.replace("_", " ").capitalize(), measured(one.value), f"{bounds}{one.about}")
+
+
+def _how(site: Site, names: Sequence[str]) -> Iterator[str]:
+    for player, found in site.models.items():
+        for one in found:
+            if one.before and player in names:
+                yield f"{player}: {one.in_words}; the rating counts all its matches."
+    if voids := site.stats.voids:
+        counts = "; ".join(f"{whole(number)}: {in_words(reason)}" for reason, number in voids.items())
+        yield f"Matches without a result, not counted: {counts}."
+    yield (
+        f"Every number follows from the ledger: {whole(site.number)} records, head `{site.chain}`; with the "
+        "ledger, `peerage verify` and `peerage replay` check it."
+    )
+
+
+def _asset(name: str) -> str:
+    return resources.files("peerage.site").joinpath("assets", name).read_text("utf-8")

@@ -1,0 +1,186 @@
+"""From a path to the bytes of a page: what the server answers and the export writes.
+
+    page(site, "matches/21.html")    the transcripts of matches 21 to 40
+
+Addresses in pages are relative, so that they hold on any host, under any prefix, and in a plain folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from importlib import resources
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from peerage.game.blocks import Target
+from peerage.render.html import Html
+from peerage.site.addresses import player_page, slug
+from peerage.site.pages import arena, files, leaderboards, matches, players, preview, proofs
+from peerage.site.pages import audience as votes
+from peerage.site.reading import Menu, Site
+from peerage.site.rendering import View, render
+
+HTML = "text/html; charset=utf-8"
+TYPES = {
+    "html": HTML,
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+    "png": "image/png",
+    "json": "application/json",
+    "csv": "text/csv; charset=utf-8",
+    "txt": "text/plain; charset=utf-8",
+    "jsonl": "application/x-ndjson",
+}
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'self'"
+)
+"""The Content-Security-Policy of every page: no script but ours, nothing inline, nothing from elsewhere."""
+
+
+class Page(NamedTuple):
+    """What stands at a path."""
+
+    body: bytes
+    content_type: str
+
+
+MENU = (
+    ("index.html", "Leaderboard"),
+    ("matches.html", "Matches"),
+    ("games.html", "Games"),
+    ("challenges.html", "Challenges"),
+    ("judges.html", "Judges"),
+    ("costs.html", "Costs"),
+    ("method.html", "Method"),
+    ("ledger.html", "Ledger"),
+)
+
+LESS = ("challenges.html", "method.html", "ledger.html", votes.PATH)
+"""Entries that stand behind the last one: on a phone the others fill two lines."""
+
+ASSETS = ("icon.svg", "site.css", "site.js", "matches.js", "replay.js")
+SERVED = ("live.css", "live.js", "seat.css", "seat.js")
+"""What a server's pages load beside what all pages load."""
+
+NOT_FOUND = "404.html"
+"""What a host shows at any address at which nothing is."""
+
+_PAGES: Mapping[str, Callable[[Site], View]] = {
+    "head-to-head.html": players.head_to_head_page,
+    "matches.html": matches.index,
+    "games.html": arena.games_page,
+    "judges.html": arena.judges_page,
+    "challenges.html": arena.challenges_page,
+    "costs.html": arena.costs_page,
+    "method.html": arena.method_page,
+    "ledger.html": arena.ledger_page,
+}
+_ROOMS = (leaderboards, players, matches, files, votes, proofs)
+
+
+def page(site: Site, path: str) -> Page | None:
+    """What stands at `path` (no leading slash; empty is the first page); None when nothing does."""
+    path = path or "index.html"
+    kind = TYPES.get(path.rpartition(".")[2])
+    made = None if kind is None else body(site, path)
+    return None if made is None or kind is None else Page(made, kind)
+
+
+def paths(site: Site) -> Iterator[str]:
+    """Every path at which something stands."""
+    yield from _PAGES
+    for room in _ROOMS:
+        yield from room.paths(site)
+    yield from (f"assets/{name}" for name in ASSETS)
+    if site.url:
+        yield from (NOT_FOUND, preview.PATH)
+
+
+def body(site: Site, path: str) -> bytes | None:
+    """The bytes at `path`; None when nothing stands there."""
+    if path.startswith("assets/"):
+        return _asset(path.removeprefix("assets/"))
+    if path == preview.PATH and (site.url or site.menu):
+        return preview.picture(site)
+    if site.url and path == NOT_FOUND:
+        return document(
+            site, path, View("missing.html", "Nothing here", {"root": site.url, "path": "", "match": None})
+        )
+    if path in _PAGES:
+        return document(site, path, _PAGES[path](site))
+    for room in _ROOMS:
+        found = room.view(site, path)
+        if found is not None:
+            return found if isinstance(found, bytes) else document(site, path, found)
+    return None
+
+
+@cache
+def _asset(name: str) -> bytes | None:
+    there = name in (*ASSETS, *SERVED)
+    return resources.files("peerage.site").joinpath("assets", name).read_bytes() if there else None
+
+
+def menu(site: Site) -> Menu:
+    """The entries of the menu."""
+    return (*MENU, *votes.menu(site), *site.menu)
+
+
+def described(site: Site, view: View) -> str:
+    """What a page says, for those who find it or are sent it: a table its verdict."""
+    if lines := view.values.get("says"):
+        return " ".join(lines)
+    about = "language models ranked by letting them play, every reply on record."
+    return f"{view.title} of {site.settings.name}: {about}"
+
+
+def links(site: Site, path: str) -> Html:
+    """Return the writer of blocks into the page at `path`."""
+    root = "../" * path.count("/")
+
+    def href(to: Target) -> str | None:
+        kind, name = to
+        match kind:
+            case "player":
+                return f"{root}{player_page(name)}"
+            case "match":
+                return f"{root}{site.match_page(int(name))}"
+            case "view" | "file":
+                return f"{root}{name}"
+            case "game" | "topic":
+                return leaderboards.of_part(site, kind, name, root)
+            case _:
+                return None
+
+    return Html(href, slug)
+
+
+def document(site: Site, path: str, view: View) -> bytes:
+    """A view inside the frame that all pages share: head, menu, foot."""
+    blocks = view.values.get("blocks", ())
+    writer = links(site, path)
+    return render(
+        view.template,
+        {
+            "site": site,
+            "match_page": site.match_page,
+            "policy": POLICY,
+            "menu": menu(site),
+            "less": LESS,
+            "preview": site.url + preview.PATH if site.url and view.values.get("says") else "",
+            "picture": preview.PATH if site.url or site.menu else "",
+            "permalink": site.url + path.removesuffix("index.html"),
+            "root": "../" * path.count("/"),
+            "title": view.title,
+            "described": described(site, view),
+            "here": view.here or view.template,
+            "content": Markup(writer.blocks(blocks, heads=bool(view.values.get("heads")))),
+            "figures": lambda figures: Markup(writer.blocks(figures)),
+            **view.values,
+        },
+    )

@@ -1,0 +1,84 @@
+"""The page on which an expert judges recorded duels blind, at a private link like that of a person's seat.
+
+The link `annotate/TOKEN` is all that the expert needs, and opens nothing else; anyone who has it votes under
+that name. A vote needs the ticket of the duel that is shown, so going back in the browser changes none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import secrets
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, get_args
+from urllib.parse import parse_qs
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from peerage.ledger.votes import VotedAlready
+from peerage.site.http.frame import NOT_KEPT, PageFrame, Refused, body_of, line, refuse_foreign
+from peerage.site.people.annotation import Annotator, Shown, Verdict
+from peerage.values.clock import now_ms
+
+ANNOTATE = "annotate"
+MOST_BODY = 1_000
+
+
+class AnnotationRoutes:
+    """The handlers of the experts' pages; `annotators` by the token of their link."""
+
+    def __init__(self, frame: PageFrame, annotators: Mapping[str, Annotator]) -> None:
+        self._frame = frame
+        self._annotators = annotators
+        self._open: dict[str, tuple[str, Shown]] = {}
+        self._lock = threading.Lock()
+
+    async def page(self, request: Request) -> Response:
+        """`annotate/TOKEN`: GET shows a duel, POST takes the vote and leads back here."""
+        brought = request.path_params["token"].encode("utf-8", "replace")
+        found = [token for token in self._annotators if hmac.compare_digest(token.encode(), brought)]
+        if not found:
+            return line(404, "nobody has this address; the arena's owner has your link")
+        token = found[0]
+        if request.method == "POST":
+            await self._take(request, token)
+            return Response(status_code=303, headers={"location": token, **NOT_KEPT})
+        values = await asyncio.to_thread(self._values, token)
+        name = self._annotators[token].name
+        return await self._frame.page(f"{ANNOTATE}/", "annotate.html", name, values)
+
+    def _values(self, token: str) -> dict[str, Any]:
+        """What the page is made of: the duel that is open, or else the next."""
+        annotator = self._annotators[token]
+        with self._lock:  # two tabs are shown the same duel
+            if token not in self._open and (drawn := annotator.draw()) is not None:
+                self._open[token] = secrets.token_urlsafe(18), drawn
+            ticket, shown = self._open.get(token, ("", None))
+            given, there = annotator.progress()
+        return {"name": annotator.name, "ticket": ticket, "shown": shown, "given": given, "there": there}
+
+    async def _take(self, request: Request, token: str) -> None:
+        refuse_foreign(request, "a vote is taken from the page of its expert alone")
+        body = await body_of(request, MOST_BODY, "a vote")
+        try:
+            fields = parse_qs(body.decode(), max_num_fields=8)
+        except ValueError as error:
+            raise Refused(400, f"this is no vote: {error}") from None
+        verdict = fields.get("verdict", [""])[-1]
+        known: tuple[Verdict, ...] = get_args(Verdict)
+        chosen = next((one for one in known if one == verdict), None)
+        if chosen is None:
+            raise Refused(400, f"this is no vote: expected one of {', '.join(known)}")
+        await asyncio.to_thread(self._cast, token, fields.get("ticket", [""])[-1], chosen)
+
+    def _cast(self, token: str, ticket: str, verdict: Verdict) -> None:
+        with self._lock:
+            due, shown = self._open.get(token, ("", None))
+            if shown is None or not hmac.compare_digest(due.encode(), ticket.encode("utf-8", "replace")):
+                return  # a page that was gone back to; the duel that is open is shown instead
+            with suppress(VotedAlready):  # meanwhile in a terminal
+                self._annotators[token].cast(shown, verdict, now_ms())
+            del self._open[token]

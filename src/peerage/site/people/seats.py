@@ -1,0 +1,162 @@
+"""The page on which a person plays: its own request, one at a time, and a form for the reply.
+
+A seat has a private address, `seat/TOKEN`, which is all that its person needs and opens nothing else. The
+token is the HMAC-SHA256 of the person's name under a key of the arena, `people.key` in its folder, which its
+owner alone may read: links hold over a restart, and stand in no ledger, page or log. Anyone who has the
+link has the seat. It is part of every request to the seat, so no other site can send one through a visitor's
+browser; what the browser says comes from another site is refused besides.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import logging
+from base64 import urlsafe_b64encode
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+import msgspec
+from markupsafe import Markup, escape
+from starlette.requests import Request
+from starlette.responses import Response
+
+from peerage.formats import FormatError
+from peerage.formats.forms import fields, for_person, reply
+from peerage.players.people import LONGEST, Closed, People, PeopleError, Turn
+from peerage.site.http.frame import NOT_KEPT, PageFrame, Refused, as_json, body_of, line, refuse_foreign
+from peerage.site.people.private_key import private_key
+from peerage.values.clock import now_ms
+
+SEAT = "seat"
+KEY = "people.key"
+MOST_BODY = 12 * LONGEST + 10_000
+"""Bytes of a form: every character of the longest reply may take four, each written as three."""
+MOST_FIELDS = 200
+BUTTONS = 6
+"""Options of a choice that are buttons which send the form; of more the person picks one."""
+_WIDE = 24
+"""Characters of the options of such a choice together; longer ones stand one below the other."""
+
+_log = logging.getLogger("peerage")
+
+
+class Links:
+    """The tokens of the people of one arena."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+
+    @classmethod
+    def of(cls, folder: Path) -> Links:
+        """Those of the arena in `folder`; the first call draws the key. Raises LedgerError."""
+        return cls(private_key(folder / KEY, "the key of people's links", "people's links are then new ones"))
+
+    def token(self, name: str, of: str = SEAT) -> str:
+        digest = hmac.new(self._key, f"peerage {of} {name}".encode("utf-8", "replace"), sha256).digest()
+        return urlsafe_b64encode(digest)[:32].decode()
+
+    def path(self, name: str, of: str = SEAT) -> str:
+        """Where this person plays, or judges, below the server's address."""
+        return f"{of}/{self.token(name, of)}"
+
+
+class SeatRoutes:
+    """The handlers of the page of a seat."""
+
+    def __init__(self, frame: PageFrame, people: People, links: Links, names: Iterable[str]) -> None:
+        self._frame = frame
+        self._people = people
+        self._seats = {links.token(name): name for name in names}
+
+    async def page(self, request: Request) -> Response:
+        """`seat/TOKEN`: GET shows what the person is asked, POST takes a reply and leads back here."""
+        name = self._name(request)
+        if name is None:
+            return _nobody()
+        if request.method == "POST":
+            return await self._take(request, name)
+        return await self._show(name)
+
+    async def now(self, request: Request) -> Response:
+        """`seat/TOKEN/now`: which request it is the person's turn to reply to, "" for none."""
+        name = self._name(request)
+        if name is None:
+            return _nobody()
+        turn = await self._turn(name)
+        return as_json((200, msgspec.json.encode({"request": "" if turn is None else turn.request.id})))
+
+    def _name(self, request: Request) -> str | None:
+        brought = request.path_params["token"].encode("utf-8", "replace")
+        found = [name for token, name in self._seats.items() if hmac.compare_digest(token.encode(), brought)]
+        return found[0] if found else None
+
+    async def _turn(self, name: str) -> Turn | None:
+        try:
+            return await asyncio.to_thread(self._people.turn, name, now_ms(), shown=True)
+        except PeopleError as error:
+            _log.error("%s", error)
+            raise Refused(503, "requests cannot be read now; the log of the server says why") from None
+
+    async def _take(self, request: Request, name: str) -> Response:
+        refuse_foreign(request, "a reply is taken from the page of its seat alone")
+        body = await body_of(request, MOST_BODY, "a reply")
+        try:
+            found = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS)
+        except ValueError as error:
+            raise Refused(400, f"this is no reply: {error}") from None
+        sent = {key: values[-1] for key, values in found.items()}
+        turn, id = await self._turn(name), sent.get("request", "")
+        text: str | None = None
+        if turn is None or turn.request.id != id:
+            why = "it was replied to before, its time was up, or its match is over"
+            return await self._show(name, 409, f"What you sent was not taken: {why}.", lost=sent)
+        try:
+            if "decline" not in sent:
+                text = reply(turn.request.expects, sent)
+            await asyncio.to_thread(self._people.reply, name, id, text, now_ms())
+        except FormatError as problem:
+            return await self._show(name, 422, f"That cannot be used: {problem}.", sent)
+        except Closed as closed:
+            return await self._show(name, 409, f"What you sent was not taken: {closed}.", lost=sent)
+        except PeopleError as problem:
+            return await self._show(name, 422, f"That cannot be used: {problem}.", sent)
+        return Response(status_code=303, headers={"location": request.path_params["token"], **NOT_KEPT})
+
+    async def _show(
+        self,
+        name: str,
+        status: int = 200,
+        problem: str = "",
+        sent: Mapping[str, str] = {},
+        lost: Mapping[str, str] = {},
+    ) -> Response:
+        turn = await self._turn(name)
+        values: dict[str, Any] = {"name": name, "turn": turn, "problem": problem, "form": (), "parts": ()}
+        values["lost"] = [_own(value) for key, value in lost.items() if key != "request" and value.strip()]
+        if turn is not None:
+            form = fields(turn.request.expects)
+            buttons = [field for field in form if _sends(field.options)]
+            values["form"] = form
+            values["sends"] = buttons[0].name if len(buttons) == 1 and form[-1] == buttons[0] else ""
+            values["sent"] = {field.name: _own(sent.get(field.name, "")) for field in form}
+            values["parts"] = [
+                (speaker, for_person(turn.request.expects, text)) for speaker, text in turn.request.messages
+            ]
+        return await self._frame.page(f"{SEAT}/", "seat.html", name, values, status)
+
+
+def _sends(options: tuple[str, ...]) -> bool:
+    return 0 < len(options) <= BUTTONS and sum(map(len, options)) <= BUTTONS * _WIDE
+
+
+def _own(text: str) -> Markup:
+    """What the person wrote, given back as it is: nobody else reads it here."""
+    return escape(text)
+
+
+def _nobody() -> Response:
+    return line(404, "no seat has this address; the arena's owner has your link")

@@ -1,0 +1,67 @@
+"""The spectators' pages: what is in play, match by match, and the stream that keeps them up to date."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.types import ASGIApp
+
+from peerage.ledger.series import shown
+from peerage.ledger.store import Ledger, LedgerError
+from peerage.site.http.connections import ConnectionPlaces, Held
+from peerage.site.http.frame import PageFrame, full, line
+from peerage.site.server.events import Feed, playing, settled
+from peerage.tables.under_way import UnderWay, out_of_hours, under_way
+from peerage.values.clock import now_ms
+
+RECENT = 12
+"""Finished matches on the page of what is in play."""
+
+
+class LiveRoutes:
+    """The handlers of the spectators' pages."""
+
+    def __init__(self, frame: PageFrame, ledger: Ledger, feed: Feed, places: ConnectionPlaces) -> None:
+        self._frame = frame
+        self._ledger = ledger
+        self._feed = feed
+        self._places = places
+
+    async def live(self, request: Request) -> Response:
+        """`live.html`: the matches in flight and those that were just settled."""
+        flight = await asyncio.to_thread(playing, self._ledger)
+        newest = await asyncio.to_thread(shown, self._ledger)
+        recent = await asyncio.to_thread(settled, self._ledger, max(0, newest - RECENT), newest)
+        away = await asyncio.to_thread(out_of_hours, self._ledger, now_ms())
+        values = {"playing": flight, "recent": recent[::-1], "now": now_ms(), "away": away}
+        return await self._frame.page("live.html", "live.html", "Live", values)
+
+    async def match(self, request: Request) -> Response:
+        """`live/N.html`: a match under way, as far as everybody may know; then where its page is."""
+        number = int(request.path_params["number"])
+        try:
+            found = await asyncio.to_thread(self._read, number)
+        except LedgerError as error:
+            return line(404, str(error))
+        values = {"match": found, "number": number, "here": "live.html"}
+        return await self._frame.page(f"live/{number}.html", "live-match.html", f"Match {number}", values)
+
+    def _read(self, number: int) -> UnderWay | None:
+        issued = self._ledger.heads()[0]
+        # Beyond what is issued there is nothing to look for, however large the number.
+        if number > issued:
+            raise LedgerError(f"there is no match {number} yet")
+        return under_way(self._ledger, number)
+
+    async def events(self, request: Request) -> ASGIApp:
+        """`events`: the stream; `Last-Event-ID` says what a spectator who comes back has seen."""
+        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+        if request.method == "HEAD":
+            return Response(None, 200, headers, "text/event-stream")
+        seen = request.headers.get("last-event-id", "")
+        after = int(seen) if seen.isascii() and seen.isdecimal() and len(seen) < 16 else None
+        stream: AsyncIterator[bytes] = self._feed.follow(after)
+        return Held(self._places, StreamingResponse(stream, 200, headers, "text/event-stream"), full(60))
