@@ -11,9 +11,9 @@ from peerage.arena import open_arena
 from peerage.cli import doctor
 from peerage.cli.main import app
 from peerage.cli.setup import demo_text, gauntlet_text
-from peerage.game.blocks import Rows
 from peerage.games import GAMES
 from peerage.players.prices import OUTPUT
+from peerage.render.blocks import Rows
 from peerage.render.terminal import cells, fit
 from peerage.settings import loads
 from peerage.tables.overall import FEW

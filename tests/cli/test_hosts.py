@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 from peerage.arena import open_arena
 from peerage.cli.ending import ending
 from peerage.cli.main import app
-from peerage.game.blocks import Facts, Rows
 from peerage.ledger.uptimes import HostUp, record_of
 from peerage.ledger.votes import PeopleVotes
+from peerage.render.blocks import Facts, Rows
 from peerage.settings import SettingsError, load
 from peerage.site.pages.arena import costs_page
 from peerage.site.reading import Site

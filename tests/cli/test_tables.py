@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from peerage.arena import open_arena
 from peerage.cli.leaderboard import Track
 from peerage.cli.main import app
-from peerage.game.blocks import Rows, texts
+from peerage.render.blocks import Rows, texts
 from peerage.render.rows import remarks
 from peerage.render.terminal import cells, fit
 from peerage.render.terminal import text as text_of

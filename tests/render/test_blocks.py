@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from types import SimpleNamespace
 
-from peerage.game.blocks import Choices, Column, Fact, Rows, as_facts, bounded
+from peerage.render.blocks import Choices, Column, Fact, Rows, as_facts, bounded
 from peerage.render.html import Html
 from peerage.render.markdown import markdown
 from peerage.render.terminal import text

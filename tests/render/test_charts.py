@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from peerage.game.blocks import Figure
+from peerage.render.blocks import Figure
 from peerage.render.charts import draw
 from peerage.render.charts.drawings import WIDTH, Axis, Plane
 from peerage.render.charts.planes import WHOLE, frontier

@@ -15,7 +15,7 @@ import pytest
 from peerage.cli.options import Format, program
 from peerage.cli.output import show
 from peerage.cli.streams import prepare
-from peerage.game.blocks import Column, Rows, numbers, texts
+from peerage.render.blocks import Column, Rows, numbers, texts
 from peerage.render.terminal import cells, fit
 from peerage.values.figures import dollars, seconds
 

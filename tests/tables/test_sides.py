@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 
 from peerage.arena import open_arena
 from peerage.cli.main import app
-from peerage.game.blocks import Rows
 from peerage.ratings.trueskill import Game, TrueSkillSettings, games, rate
 from peerage.reading.matches import Matches
 from peerage.reading.played import Scope, ScopeError
+from peerage.render.blocks import Rows
 from peerage.site.pages import leaderboards
 from peerage.site.reading import Site
 from peerage.tables.leaderboard import board

@@ -51,7 +51,7 @@ _VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 def list_(folder: Folder = HERE, answers: Answers = False, shape: Shape = Format.table) -> None:
     """List the pool: authors, states, flags, difficulty."""
     from peerage.cli.output import show
-    from peerage.game.blocks import Column, numbers, texts
+    from peerage.render.blocks import Column, numbers, texts
     from peerage.tables.challenges import rows
     from peerage.values.figures import counted, percent, whole
 

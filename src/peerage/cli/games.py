@@ -13,7 +13,7 @@ import typer
 
 from peerage.cli.options import Format, Shape
 from peerage.cli.output import show
-from peerage.game.blocks import numbers, texts
+from peerage.render.blocks import numbers, texts
 from peerage.values.figures import span
 
 if TYPE_CHECKING:

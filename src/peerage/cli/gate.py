@@ -17,8 +17,8 @@ import typer
 from peerage.cli.leaderboard import told_scope
 from peerage.cli.options import ReportFormat, arena_in
 from peerage.cli.output import show_whole
-from peerage.game.blocks import Answer
 from peerage.render import markdown as render
+from peerage.render.blocks import Answer
 from peerage.values.texts import visible
 
 if TYPE_CHECKING:

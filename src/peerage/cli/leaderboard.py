@@ -12,7 +12,7 @@ import typer
 from peerage.cli.options import HERE, Folder, Format, Shape, arena_in, say
 from peerage.cli.output import show_blocks, show_json
 from peerage.cli.strengths import show_by_game
-from peerage.game.blocks import Answer
+from peerage.render.blocks import Answer
 from peerage.values.figures import counted
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from peerage.cli.options import (
     arena_in,
 )
 from peerage.cli.output import show
-from peerage.game.blocks import numbers, texts
+from peerage.render.blocks import numbers, texts
 from peerage.values.clock import now_ms
 from peerage.values.figures import moment
 

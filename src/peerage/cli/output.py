@@ -8,7 +8,7 @@ from typing import Any, TextIO
 
 from peerage.cli.options import Format, ReportFormat
 from peerage.cli.streams import exact
-from peerage.game.blocks import Answer, Column, Rows, ViewBlock
+from peerage.render.blocks import Answer, Column, Rows, ViewBlock
 from peerage.render.data import dicts, plain, write_json, write_table
 from peerage.render.markdown import markdown
 from peerage.tables import Shown

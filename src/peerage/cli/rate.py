@@ -11,7 +11,7 @@ import typer
 
 from peerage.cli.options import Format, refuse_nan
 from peerage.cli.output import show
-from peerage.game.blocks import Column, numbers, texts
+from peerage.render.blocks import Column, numbers, texts
 from peerage.values import inputs
 from peerage.values.figures import chance, hundredths, percent, spans, whole
 

@@ -9,7 +9,7 @@ import typer
 
 from peerage.cli.options import MOST_SEED, Format, Shape, arena_in
 from peerage.cli.output import show
-from peerage.game.blocks import numbers
+from peerage.render.blocks import numbers
 from peerage.values.figures import counted, dollars, hundredths, percent, whole
 
 

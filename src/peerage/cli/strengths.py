@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from peerage.cli.options import Format
 from peerage.cli.output import show, show_blocks
-from peerage.game.blocks import Column, numbers, texts
+from peerage.render.blocks import Column, numbers, texts
 from peerage.values.figures import shortened, tenths, whole
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from peerage.cli.leaderboard import Game, Topic, told_scope
 from peerage.cli.options import HERE, MOST_MATCHES, Folder, Format, Shape, arena_in, at, program, prose
 from peerage.cli.output import show, show_json, show_parts
 from peerage.cli.streams import exact
-from peerage.game.blocks import Column, numbers, texts
+from peerage.render.blocks import Column, numbers, texts
 from peerage.values.figures import percent, whole
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from peerage.cli.options import (
     group,
     say,
 )
-from peerage.game.blocks import Column, numbers, texts
+from peerage.render.blocks import Column, numbers, texts
 from peerage.values.clock import now_ms
 from peerage.values.figures import counted, hundredths, percent, signed, whole
 

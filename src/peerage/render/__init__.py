@@ -1,5 +1,5 @@
-"""The only code that knows a medium: terminal, HTML, Markdown, and data for programs.
+"""The blocks of views (`blocks`), and the only code that knows a medium: terminal, HTML, Markdown, data.
 
-Each writes the blocks of a view, and nothing else: a renderer knows no ledger and no game. It imports
-`blocks`, `figures` and `protocol.visible`; what players wrote is made visible and escaped here.
+Each writes blocks and nothing else: a renderer knows no ledger and no game. What players wrote is made
+visible and escaped here. It imports `game.blocks` and `values`.
 """

@@ -10,8 +10,8 @@ from typing import Any, TextIO
 
 import msgspec
 
-from peerage.game.blocks import Rows
 from peerage.ratings.read.forms import FORMULA
+from peerage.render.blocks import Rows
 
 
 def plain(data: Any) -> Any:

@@ -16,37 +16,39 @@ from itertools import groupby
 from typing import Any
 
 from peerage.game.blocks import (
-    Answer,
     Bar,
-    Beside,
     Board,
     Cell,
+    Heading,
+    Private,
+    Program,
+    Quoted,
+    ScoreLine,
+    Sentence,
+    Swatch,
+    Table,
+    Target,
+    Task,
+)
+from peerage.render import rows as laid
+from peerage.render.blocks import (
+    Answer,
+    Beside,
     Choices,
     Column,
     Facts,
     Figure,
     Fold,
-    Heading,
     Links,
     Meeting,
     Notes,
-    Private,
-    Program,
-    Quoted,
     Reply,
     Rows,
-    ScoreLine,
     Section,
-    Sentence,
     Small,
-    Swatch,
-    Table,
-    Target,
-    Task,
     Transcript,
     ViewBlock,
 )
-from peerage.render import rows as laid
 from peerage.values.figures import DASH, score
 from peerage.values.texts import visible
 

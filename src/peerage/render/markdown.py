@@ -6,26 +6,20 @@ import re
 from collections.abc import Iterable, Iterator
 
 from peerage.game.blocks import (
-    Answer,
     Bar,
     Board,
-    Facts,
     Heading,
-    Meeting,
-    Notes,
     Private,
     Program,
     Quoted,
-    Rows,
     ScoreLine,
     Sentence,
     Swatch,
     Table,
     Task,
-    Transcript,
-    ViewBlock,
 )
 from peerage.render import rows as laid
+from peerage.render.blocks import Answer, Facts, Meeting, Notes, Rows, Transcript, ViewBlock
 from peerage.values.texts import visible
 
 

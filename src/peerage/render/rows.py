@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from peerage.game.blocks import Bar, Cell, Column, Meeting, Rows, ScoreLine, Table
+from peerage.game.blocks import Bar, Cell, ScoreLine, Table
+from peerage.render.blocks import Column, Meeting, Rows
 from peerage.values.figures import DASH, dollars, per_hundred, places_of, score, sentence
 
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")

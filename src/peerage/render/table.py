@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from msgspec.structs import replace
 
-from peerage.game.blocks import Answer, Rows, ViewBlock
+from peerage.render.blocks import Answer, Rows, ViewBlock
 from peerage.render.data import dicts
 from peerage.render.html import notebook
 from peerage.render.terminal import text

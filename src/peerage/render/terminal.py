@@ -13,30 +13,32 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TextIO
 from msgspec.structs import replace
 
 from peerage.game.blocks import (
-    Answer,
     Bar,
-    Beside,
     Board,
-    Column,
-    Facts,
     Heading,
-    Meeting,
-    Notes,
     Private,
     Program,
     Quoted,
-    Rows,
     ScoreLine,
-    Section,
     Sentence,
     Swatch,
     Table,
     Task,
     Tone,
+)
+from peerage.render import rows as laid
+from peerage.render.blocks import (
+    Answer,
+    Beside,
+    Column,
+    Facts,
+    Meeting,
+    Notes,
+    Rows,
+    Section,
     Transcript,
     ViewBlock,
 )
-from peerage.render import rows as laid
 from peerage.values.texts import visible
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from peerage.game.blocks import Answer, Column, Rows, ViewBlock, explained, numbers, texts
+from peerage.render.blocks import Answer, Column, Rows, ViewBlock, explained, numbers, texts
 from peerage.tables.compare import Comparison, Met
 from peerage.tables.gate import Gate
 from peerage.tables.leaderboard import Board

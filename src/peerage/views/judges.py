@@ -8,19 +8,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from peerage.game.blocks import (
-    Answer,
-    Column,
-    Fold,
-    Heading,
-    Rows,
-    Sentence,
-    ViewBlock,
-    bounded,
-    explained,
-    numbers,
-    texts,
-)
+from peerage.game.blocks import Heading, Sentence
+from peerage.render.blocks import Answer, Column, Fold, Rows, ViewBlock, bounded, explained, numbers, texts
 from peerage.tables.corrected import CorrectedRow
 from peerage.tables.judge_rows import FavourRow, JudgesReport
 from peerage.values.figures import hundredths, interval, measured, percent, points, signed, whole

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from peerage.game.blocks import Column, Rows, Small, Target, numbers
+from peerage.game.blocks import Target
+from peerage.render.blocks import Column, Rows, Small, numbers
 from peerage.tables.leaderboard import Board
 from peerage.tables.notes import OF_MANY
 from peerage.tables.row import Row

@@ -17,23 +17,13 @@ from msgspec import Struct
 from peerage.engine.driver import REPAIR, ROOM
 from peerage.game.blocks import (
     Block,
-    Column,
-    Fold,
     Heading,
-    Link,
-    Links,
-    Meeting,
-    Met,
     Private,
     Program,
     Quoted,
-    Reply,
-    Rows,
     Sentence,
     Task,
     Tone,
-    Transcript,
-    numbers,
     seen_by,
     sent_to_all,
 )
@@ -45,6 +35,7 @@ from peerage.ledger.series import matches_of, shown
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.reading.matches import UNDER_WAY, Match, Matches, Step
 from peerage.reading.observations import spoken_in, texts_judged
+from peerage.render.blocks import Column, Fold, Link, Links, Meeting, Met, Reply, Rows, Transcript, numbers
 from peerage.render.html import notebook
 from peerage.render.rows import meeting
 from peerage.tables import Shown

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import asdict
 
-from peerage.game.blocks import Rows, Sentence, numbers, texts
+from peerage.game.blocks import Sentence
+from peerage.render.blocks import Rows, numbers, texts
 from peerage.requirements import with_meant
 from peerage.settings import ArenaSettings
 from peerage.tables.outlook import Outlook

@@ -5,20 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from peerage.game.blocks import (
-    Column,
-    Facts,
-    Heading,
-    Rows,
-    Small,
-    Target,
-    ViewBlock,
-    as_facts,
-    numbers,
-    texts,
-)
+from peerage.game.blocks import Heading, Target
 from peerage.ledger.store import Summary
 from peerage.reading.matches import in_words
+from peerage.render.blocks import Column, Facts, Rows, Small, ViewBlock, as_facts, numbers, texts
 from peerage.tables.judge_rows import JudgesReport
 from peerage.tables.leaderboard import Board
 from peerage.tables.row import Row

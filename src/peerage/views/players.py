@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
-from peerage.game.blocks import Column, Rows, Small, numbers, texts
+from peerage.render.blocks import Column, Rows, Small, numbers, texts
 from peerage.tables import Shown
 from peerage.tables.catalogue import PlayerRow
 from peerage.values.figures import dollars, percent, whole

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from peerage.game.blocks import Column, Rows, numbers, texts
+from peerage.render.blocks import Column, Rows, numbers, texts
 from peerage.tables.rejudge import RejudgedPlayer, RejudgeReport
 from peerage.values.figures import DASH, counted, hundredths, interval, percent, whole
 

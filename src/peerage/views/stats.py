@@ -10,7 +10,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from peerage.engine.probed import ProbeCost, probe_costs
-from peerage.game.blocks import Column, Rows, explained, numbers, texts
 from peerage.game.protocol import SANDBOX
 from peerage.judging.ballots import ballots_in, judge_statistics
 from peerage.ledger.codec import read_reply
@@ -19,6 +18,7 @@ from peerage.reading.matches import in_words
 from peerage.reading.observations import Drafts, Replies
 from peerage.reading.played import EVERYTHING, Scope
 from peerage.reading.reading import Reading
+from peerage.render.blocks import Column, Rows, explained, numbers, texts
 from peerage.standings.accounts import NOTHING, Account
 from peerage.tables import Shown
 from peerage.tables.calibration import calibration

@@ -10,11 +10,12 @@ from pathlib import Path
 
 from peerage.engine.probed import probe_costs
 from peerage.engine.recovery import spent
-from peerage.game.blocks import Rows, Sentence, ViewBlock, numbers, texts
+from peerage.game.blocks import Sentence
 from peerage.games import hides
 from peerage.ledger.codec import read_issued
 from peerage.ledger.store import Ledger
 from peerage.ledger.waits import Waiting, waits
+from peerage.render.blocks import Rows, ViewBlock, numbers, texts
 from peerage.standings.accounts import unpriced
 from peerage.tables import Shown
 from peerage.tables.hosts import HostRow, host_rows

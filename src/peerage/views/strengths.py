@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
-from peerage.game.blocks import Column, Fold, Heading, Rows, Target, ViewBlock
+from peerage.game.blocks import Heading, Target
+from peerage.render.blocks import Column, Fold, Rows, ViewBlock
 from peerage.tables.overall import COUNTED, FEW, WHOLE, Grid, Profile, grid
 from peerage.values.figures import tenths, whole
 

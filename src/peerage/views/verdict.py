@@ -4,21 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from peerage.game.blocks import (
-    Answer,
-    Beside,
-    Column,
-    Heading,
-    Quoted,
-    Rows,
-    Section,
-    Sentence,
-    Small,
-    Target,
-    Task,
-    Tone,
-    ViewBlock,
-)
+from peerage.game.blocks import Heading, Quoted, Sentence, Target, Task, Tone
+from peerage.render.blocks import Answer, Beside, Column, Rows, Section, Small, ViewBlock
 from peerage.tables.decision import RULE
 from peerage.tables.verdict import Contender, Example, Given, Verdict, Weakness
 from peerage.values.figures import dollars, percent

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from peerage.game.blocks import Figure
+from peerage.render.blocks import Figure
 from peerage.render.charts.drawings import Plane
 from peerage.render.charts.planes import WHOLE, crowded, frontier, spending, strength, trajectories
 from peerage.values.texts import visible

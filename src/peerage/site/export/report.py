@@ -11,8 +11,9 @@ from importlib import resources
 
 from markupsafe import Markup
 
-from peerage.game.blocks import Fact, Facts, Heading, Notes, Sentence, ViewBlock
+from peerage.game.blocks import Heading, Sentence
 from peerage.reading.matches import in_words
+from peerage.render.blocks import Fact, Facts, Notes, ViewBlock
 from peerage.render.html import Html
 from peerage.site.pages.charts import charts
 from peerage.site.pages.leaderboards import last_time, moves

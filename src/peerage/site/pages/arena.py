@@ -10,26 +10,7 @@ from typing import Any
 import msgspec
 
 from peerage.engine.probed import probe_costs
-from peerage.game.blocks import (
-    Column,
-    Fact,
-    Facts,
-    Figure,
-    Fold,
-    Heading,
-    Link,
-    Links,
-    Notes,
-    Program,
-    Rows,
-    ScoreLine,
-    Sentence,
-    Small,
-    Task,
-    ViewBlock,
-    numbers,
-    texts,
-)
+from peerage.game.blocks import Heading, Program, ScoreLine, Sentence, Task
 from peerage.game.match import DONE
 from peerage.game.protocol import Role
 from peerage.games import installed, tracks_of
@@ -41,6 +22,21 @@ from peerage.ledger.since import log_root
 from peerage.ledger.uptimes import unused
 from peerage.reading.matches import Match, in_words
 from peerage.reading.played import ScopeError
+from peerage.render.blocks import (
+    Column,
+    Fact,
+    Facts,
+    Figure,
+    Fold,
+    Link,
+    Links,
+    Notes,
+    Rows,
+    Small,
+    ViewBlock,
+    numbers,
+    texts,
+)
 from peerage.settings import EVERY, ArenaSettings
 from peerage.site.pages import downloads, proofs
 from peerage.site.pages.leaderboards import filters

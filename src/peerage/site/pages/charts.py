@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from peerage.game.blocks import Column, Figure, numbers, texts
+from peerage.render.blocks import Column, Figure, numbers, texts
 from peerage.site.reading import Site
 from peerage.tables.leaderboard import Board, Row
 from peerage.tables.offers import frontier as offers

@@ -11,23 +11,11 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from peerage.engine.registration import stated
-from peerage.game.blocks import (
-    Answer,
-    Fold,
-    Heading,
-    Link,
-    Links,
-    Notes,
-    Rows,
-    Sentence,
-    Target,
-    ViewBlock,
-    numbers,
-    texts,
-)
+from peerage.game.blocks import Heading, Sentence, Target
 from peerage.games import installed
 from peerage.ledger.outside import TOPIC
 from peerage.reading.played import Scope
+from peerage.render.blocks import Answer, Fold, Link, Links, Notes, Rows, ViewBlock, numbers, texts
 from peerage.settings import rules_of
 from peerage.settings.weights import weights
 from peerage.site.addresses import slug

@@ -13,9 +13,9 @@ from typing import Any
 
 import msgspec
 
-from peerage.game.blocks import Transcript
 from peerage.ledger.series import matches_of
 from peerage.reading.matches import Match, in_words
+from peerage.render.blocks import Transcript
 from peerage.site.addresses import BUNDLE, SHARD, first_of, number_in, slug
 from peerage.site.pages.leaderboards import judged
 from peerage.site.reading import Site

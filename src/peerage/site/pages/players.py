@@ -7,19 +7,9 @@ from itertools import combinations
 from typing import Any, Literal
 
 from peerage.engine.registration import only_judging
-from peerage.game.blocks import (
-    Choices,
-    Column,
-    Figure,
-    Heading,
-    Link,
-    Links,
-    Sentence,
-    ViewBlock,
-    numbers,
-    texts,
-)
+from peerage.game.blocks import Heading, Sentence
 from peerage.reading.played import ScopeError
+from peerage.render.blocks import Choices, Column, Figure, Link, Links, ViewBlock, numbers, texts
 from peerage.site.addresses import player_page, slug
 from peerage.site.pages.charts import course, drawn, followed
 from peerage.site.reading import Site
