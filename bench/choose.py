@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 from tests import virtual
 
 from peerage.arena import open_arena
-from peerage.cli.choice import choice_text, stated_choice
+from peerage.cli.begin.choice import choice_text, stated_choice
 from peerage.ledger import Ledger
 from peerage.ledger.codec import by_hex, read_fixture, read_reply
 from peerage.players.client import Client

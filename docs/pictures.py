@@ -17,9 +17,9 @@ from rich.console import Console
 from rich.text import Text
 
 from peerage.arena import Arena, open_arena
-from peerage.cli.leaderboard import show_leaderboard
-from peerage.cli.live import Spectator, _drawing
-from peerage.cli.setup import demo_text
+from peerage.cli.begin.setup import demo_text
+from peerage.cli.play.live import Spectator, _drawing
+from peerage.cli.read.leaderboard import show_leaderboard
 from peerage.engine.runner import Runner
 from peerage.games.duel.play import GAME
 from peerage.players.client import Client

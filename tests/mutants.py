@@ -65,7 +65,8 @@ PARTS = {
         ["ledger/codec.py", "ledger/merkle.py", "ledger/log.py", "values/sealing.py"],
         [
             *("ledger/test_codec.py", "ledger/test_merkle.py", "ledger/test_log_digests.py"),
-            *("test_sealing.py", "properties/test_ledger_codec.py", "properties/test_ledger_merkle.py"),
+            *("values/test_sealing.py", "properties/test_ledger_codec.py"),
+            "properties/test_ledger_merkle.py",
         ],
     ),
     "verify": Part(
@@ -100,17 +101,17 @@ PARTS = {
         ],
     ),
     "settings": Part(
-        ["settings/*.py"],
+        ["settings/*.py", "settings/players/*.py"],
         [
-            *("test_settings.py", "test_settings_players.py", "test_settings_reading.py"),
-            *("test_settings_said.py", "test_hours.py", "test_weights.py"),
+            *("settings/test_settings.py", "settings/test_players.py", "settings/test_reading.py"),
+            *("test_settings_said.py", "settings/test_hours.py", "settings/test_weights.py"),
         ],
     ),
     "scheduling": Part(["scheduling/*.py"], ["scheduling", "properties/test_scheduling.py"]),
     "judging": Part(["judging/*.py"], ["judging"]),
     "ratings": Part(["ratings/*.py"], ["ratings"], ["ratings/*kernels.py"]),
     "escaping": Part(
-        ["game/protocol.py", "site/rendering.py"], ["test_protocol.py", "site/test_rendering.py"]
+        ["game/protocol.py", "site/rendering.py"], ["game/test_protocol.py", "site/test_rendering.py"]
     ),
 }
 

@@ -16,7 +16,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
-from peerage.cli.site import _welcome
+from peerage.cli.share.site import _welcome
 from peerage.games import GAMES
 from peerage.settings import ArenaSettings, PlayerSettings
 

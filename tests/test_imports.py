@@ -26,7 +26,7 @@ ROOMS = (
     "render",
     *("judging", "challenges", "facts"),
     *("games", "scheduling", "settings", "ledger", "standings", "players", "engine", "cluster"),
-    *("requirements", "reading", "tables", "views", "site", "playing", "running", "testing", "arena", "cli"),
+    *("playing", "reading", "tables", "views", "site", "testing", "arena", "cli"),
     "__main__",
 )
 """Ground to roof: a room, or a file next to the rooms, imports only what is before it in this list."""
@@ -34,8 +34,7 @@ PURE = ("formats", "ratings", "game", "judging", "challenges", "facts", "games",
 """Rooms that compute: they never fetch, sleep or print."""
 ACTING = (
     *("sandbox", "ledger", "players", "engine", "cluster", "reading", "tables", "views", "site"),
-    *("playing", "running"),
-    *("arena", "cli"),
+    *("playing", "arena", "cli"),
 )
 VALUES = ("version", "values")
 # Plain values of a part that acts: what a program may use, which games tell those who write one.
@@ -186,7 +185,6 @@ def test_what_benches_and_examples_import_is_there() -> None:
 
 
 CROWDED = {
-    "cli": 35,
     "cluster": 14,
     "engine": 49,
     "judging": 16,
@@ -195,7 +193,6 @@ CROWDED = {
     "ratings": 26,
     "ratings/strength": 13,
     "scheduling": 15,
-    "settings": 14,
     "tables": 37,
 }
 """Folders with more files than a dozen, until they are put in order."""

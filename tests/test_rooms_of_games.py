@@ -12,10 +12,16 @@ GAMES = SOURCE / "games"
 FOLDERS = {f"peerage.games.{one.parent.name}" for one in GAMES.glob("*/__init__.py")}
 # Whose work is one game, or two, and which.
 ONE_GAME = {
-    "cli/choice.py": ({"tasks"}, "reads the file of one's own tasks before there is an arena"),
-    "cli/imports.py": ({"color_obfuscation"}, "enters a benchmark's own file, by the name of its layout"),
-    "cli/ledger.py": ({"challenge_exchange"}, "writes a benchmark's own folder, by the name of its layout"),
-    "cli/rejudge.py": ({"rejudge"}, "its command: nobody starts this game by name"),
+    "cli/begin/choice.py": ({"tasks"}, "reads the file of one's own tasks before there is an arena"),
+    "cli/data/imports.py": (
+        {"color_obfuscation"},
+        "enters a benchmark's own file, by the name of its layout",
+    ),
+    "cli/check/ledger.py": (
+        {"challenge_exchange"},
+        "writes a benchmark's own folder, by the name of its layout",
+    ),
+    "cli/judge/rejudge.py": ({"rejudge"}, "its command: nobody starts this game by name"),
     "engine/rejudge.py": ({"rejudge"}, "makes the fixtures of this game"),
     "site/people/score_page.py": ({"last_arena"}, "the page of `peerage tournament page`"),
     "tables/challenge_files.py": ({"challenge_exchange"}, "reads for a benchmark's own folder"),

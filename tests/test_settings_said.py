@@ -13,11 +13,17 @@ from typing import Any
 import pytest
 
 from peerage.settings import SettingsError, enough_players, family_of, load, loads, too_few
-from peerage.settings.hours import closed_until, read_hours
-from peerage.settings.player import PlayerSettings, known_scheme, suggest, without_credentials, words_of
+from peerage.settings.players.hours import closed_until, read_hours
+from peerage.settings.players.player import (
+    PlayerSettings,
+    known_scheme,
+    suggest,
+    without_credentials,
+    words_of,
+)
+from peerage.settings.players.weights import group_of, weights
 from peerage.settings.shape import usual_window
 from peerage.settings.until import goal_of
-from peerage.settings.weights import group_of, weights
 from tests import recorded
 
 FILE = Path(__file__).with_name("settings_said.json")

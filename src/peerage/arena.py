@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from peerage.ledger.store import Summary
     from peerage.ledger.verify import Report
     from peerage.players.client import Client
+    from peerage.playing.start import Beside
     from peerage.reading.reading import Reading
     from peerage.render.charts import Chart
     from peerage.render.table import Table
-    from peerage.running import Beside
     from peerage.site.reading import Site
     from peerage.tables.catalogue import PlayerRow
     from peerage.tables.gate import Gate
@@ -78,7 +78,7 @@ class Arena:
 
         Raises what a run would refuse, before anybody is asked: ArenaError, SettingsError, LedgerError.
         """
-        from peerage.requirements import check, notices
+        from peerage.playing.requirements import check, notices
 
         check(self.settings, self.ledger)
         self._noticed = notices(self.settings, self.ledger)
@@ -103,14 +103,14 @@ class Arena:
         Time during which the process was suspended does not count. See `play`. Raises
         ArenaError, SettingsError, LedgerError, PlayerError; whatever was recorded stays.
         """
-        from peerage import running
         from peerage.engine.garbage import tuned
+        from peerage.playing import start
 
         def play(watch: Beside | None) -> Coroutine[Any, Any, RunReport]:
             return self.play(
                 max_matches,
                 observe=observe,
-                beside=running.both(beside, watch),
+                beside=start.both(beside, watch),
                 clients=clients,
                 replan=replan,
                 signals=True,
@@ -118,7 +118,7 @@ class Arena:
 
         shown = beside is None if progress is None else progress
         with tuned():
-            return running.run(play, running.bar() if shown else None)
+            return start.run(play, start.bar() if shown else None)
 
     async def play(
         self,
@@ -140,9 +140,9 @@ class Arena:
         thread, for virtual time. `signals` stops the run on SIGINT, SIGTERM and SIGHUP; only for the main
         thread.
         """
-        from peerage import playing
+        from peerage.playing import run
 
-        return await playing.play(
+        return await run.play(
             self.folder,
             self.settings,
             self.ledger,
@@ -161,9 +161,9 @@ class Arena:
 
         Raises LedgerError when matches are under way or a record lacks a reply; then none is entered.
         """
-        from peerage import playing
+        from peerage.playing import run
 
-        return playing.enter(self.settings, self.ledger, recordings)
+        return run.enter(self.settings, self.ledger, recordings)
 
     @property
     def reading(self) -> Reading:
@@ -407,7 +407,7 @@ def open_arena(folder: str | Path = ".", *, create: bool = True) -> Arena:
 
 def _playable(settings: ArenaSettings) -> ArenaSettings:
     """The settings with the games that can be played here in place of `all`; those left out are logged."""
-    from peerage.requirements import with_playable
+    from peerage.playing.requirements import with_playable
 
     settings, left_out = with_playable(settings)
     for why in left_out.values():

@@ -14,8 +14,9 @@ import typer
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from peerage.cli import lists, main
+from peerage.cli import main
 from peerage.cli.main import app
+from peerage.cli.read import players as lists
 from peerage.players.client import PlayerError
 
 cli = CliRunner()
@@ -66,7 +67,8 @@ def test_help_loads_nothing_heavy() -> None:
         f"print(*{heavy} & set(sys.modules), *sorted({ours}))"
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert loaded.split() == ["peerage.cli.main", "peerage.cli.streams"], "no command's module"
+    ours = ["peerage.cli.main", "peerage.cli.shared", "peerage.cli.shared.streams"]
+    assert loaded.split() == ours, "no command's module"
 
 
 def test_matrices_are_left_to_one_thread() -> None:

@@ -13,7 +13,6 @@ from tests.engine.arenas import house, ledger_of, play, play_stopping_at, status
 from tests.engine.clients import Cast
 from tests.engine.test_waits import Clock, clock, sound
 
-from peerage import playing
 from peerage.arena import open_arena
 from peerage.engine.availability import DAY_MS, Availability, spent_today
 from peerage.engine.runner import Runner
@@ -22,9 +21,10 @@ from peerage.ledger.uptimes import HOUR_MS, Uptime, Use
 from peerage.ledger.uptimes import TOPIC as UPTIMES
 from peerage.ledger.waits import TOPIC, read_wait
 from peerage.players.prices import price_of
-from peerage.requirements import refuse_unpriced, too_dear
+from peerage.playing import run as playing
+from peerage.playing.requirements import refuse_unpriced, too_dear
 from peerage.settings import ArenaError, SettingsError, load
-from peerage.settings.hours import closed_until, read_hours
+from peerage.settings.players.hours import closed_until, read_hours
 from peerage.tables.under_way import out_of_hours
 from peerage.views.stats import stats
 

@@ -28,8 +28,8 @@ from tests.engine.arenas import (
 from tests.engine.clients import Cast
 
 from peerage.arena import ArenaError, open_arena
-from peerage.cli.ending import ending
-from peerage.cli.output import money
+from peerage.cli.play.ending import ending
+from peerage.cli.shared.output import money
 from peerage.engine.benches import benched
 from peerage.engine.driver import REPAIR
 from peerage.engine.replay import replay

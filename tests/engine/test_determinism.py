@@ -10,7 +10,7 @@ import pytest
 from tests.engine.arenas import asked_again, head, house, paced, play, play_stopping_at, write_arena
 
 from peerage.arena import open_arena
-from peerage.requirements import notices
+from peerage.playing.requirements import notices
 from peerage.settings import SettingsError
 
 MATCHES = 30

@@ -17,8 +17,8 @@ from peerage.engine import hosts
 from peerage.ledger.uptimes import Uptime, uptimes
 from peerage.players.client import Answer, Call, Client, PlayerError
 from peerage.players.house import HouseClient, PacedClient
-from peerage.playing import ArenaError
-from peerage.requirements import notices
+from peerage.playing.requirements import notices
+from peerage.playing.run import ArenaError
 from peerage.settings import PlayerSettings
 
 __all__ = ["clock"]

@@ -31,7 +31,7 @@ from peerage.players.client import Client
 from peerage.players.house import HouseClient
 from peerage.players.people import People, Turn, match_digest
 from peerage.players.person import PersonClient
-from peerage.requirements import notices
+from peerage.playing.requirements import notices
 from peerage.settings import PlayerSettings, SettingsError
 from peerage.values.clock import now_ms
 

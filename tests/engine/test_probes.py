@@ -349,7 +349,7 @@ async def test_what_a_probe_finds_is_in_a_plan_that_is_agreed_to_before_anything
 
     monkeypatch.setattr("typer.confirm", confirm)
     monkeypatch.setattr(
-        "peerage.cli.plan.sys",
+        "peerage.cli.play.plan.sys",
         SimpleNamespace(
             stdin=SimpleNamespace(isatty=lambda: True), stdout=SimpleNamespace(isatty=lambda: False)
         ),

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import correlation, fmean
 
 import pytest
-from tests.cli.test_play import peerage
+from tests.cli.play.test_play import peerage
 from tests.engine.arenas import ledger_of, play, write_arena
 
 from peerage.engine.rejudge import recorded_answers

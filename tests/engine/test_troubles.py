@@ -14,7 +14,7 @@ from tests.engine.arenas import patience, play, write_arena
 from tests.engine.clients import Cast
 
 from peerage.arena import open_arena
-from peerage.cli.live import TROUBLED, Spectator, troubles
+from peerage.cli.play.live import TROUBLED, Spectator, troubles
 from peerage.engine.report import Progress
 from peerage.engine.runner import Runner
 from peerage.engine.troubles import Trouble, in_short

@@ -143,6 +143,6 @@ def test_a_game_of_another_package_is_named_with_its_package(monkeypatch: pytest
     monkeypatch.setattr("peerage.games._offered", lambda: {"nim": Entry})
     assert release_of("nim") == f"{THIS} nim-game==1.3"
     assert release_of("duel") == THIS
-    from peerage.cli.ledger import _how
+    from peerage.cli.check.ledger import _how
 
     assert f"uvx --from {THIS} --with nim-game==1.3 peerage replay" in _how(release_of("nim"), "")

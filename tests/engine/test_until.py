@@ -10,7 +10,7 @@ import pytest
 from tests.engine.arenas import head, ledger_of, paced, play, play_stopping_at, write_arena
 
 from peerage.arena import open_arena
-from peerage.cli.ending import ending
+from peerage.cli.play.ending import ending
 from peerage.engine import runner
 from peerage.scheduling.goal import Known, State
 

@@ -30,7 +30,6 @@ from tests.engine.arenas import (
 from tests.engine.test_benches import Failing
 from tests.engine.test_budgets import PRICE
 
-from peerage import playing
 from peerage.arena import open_arena
 from peerage.engine import replay
 from peerage.engine.benches import Benches
@@ -56,6 +55,7 @@ from peerage.ledger.waits import TOPIC, read_wait, waits
 from peerage.players.client import Answer, Call, Client, Later, PlayerError
 from peerage.players.house import HouseClient, PacedClient
 from peerage.players.prices import price_of
+from peerage.playing import run as playing
 from peerage.settings import PlayerSettings
 from peerage.standings.verify import verify
 

@@ -23,8 +23,8 @@ from tests.faults.kill9 import unsound
 
 import peerage.players.session
 import peerage.players.wire
-import peerage.playing
-import peerage.running  # noqa: F401
+import peerage.playing.run
+import peerage.playing.start  # noqa: F401
 from peerage.arena import open_arena
 from peerage.ledger.uptimes import hosts_up, uptimes
 

@@ -119,7 +119,7 @@ def test_a_game_that_hides_things_refuses_a_player_inside_this_process(
 def test_a_game_that_hides_things_refuses_a_program_that_nothing_holds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("peerage.requirements.available", lambda: False)
+    monkeypatch.setattr("peerage.playing.requirements.available", lambda: False)
     players = [{"command": [sys.executable, "-c", "1"], "name": "loose"}, "house:0.9", "house:0.5"]
     settings = {"game": "color-obfuscation", "rules": {"ally_failure": "ignore"}, "players": players}
     (tmp_path / "arena.yaml").write_text(yaml.safe_dump(settings))

@@ -27,7 +27,7 @@ from tests.engine.arenas import (
     write_arena,
 )
 
-import peerage.playing
+import peerage.playing.run
 from peerage.arena import open_arena
 from peerage.engine import plans
 from peerage.engine.driver import GameError
@@ -254,7 +254,7 @@ def test_a_clock_that_goes_backwards_changes_no_result(
     play(calm, 30)
     folder = write_arena(tmp_path / "backwards")
     now = iter(range(2_000_000_000_000, 0, -86_400_000))
-    monkeypatch.setattr(peerage.playing, "now_ms", lambda: next(now))
+    monkeypatch.setattr(peerage.playing.run, "now_ms", lambda: next(now))
     play_stopping_at(folder, 30, 9.0, paced())
     play(folder, 30)
     assert head(folder) == head(calm)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from peerage.cli.games import check
+from peerage.cli.play.games import check
 from peerage.games import GAMES
 from peerage.settings.game_file import load_file
 from peerage.testing import findings

@@ -12,9 +12,9 @@ import sys
 
 import pytest
 
-from peerage.cli.options import Format, program
-from peerage.cli.output import show
-from peerage.cli.streams import prepare
+from peerage.cli.shared.options import Format, program
+from peerage.cli.shared.output import show
+from peerage.cli.shared.streams import prepare
 from peerage.render.blocks import Column, Rows, numbers, texts
 from peerage.render.terminal import cells, fit
 from peerage.values.figures import dollars, seconds

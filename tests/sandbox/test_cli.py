@@ -67,7 +67,7 @@ def test_check_says_what_protects() -> None:
 
 def test_help_needs_neither_wasmtime_nor_asyncio() -> None:
     code = (
-        "import sys, peerage.cli.sandbox; "
+        "import sys, peerage.cli.check.sandbox; "
         "print([name for name in ('wasmtime', 'asyncio', 'peerage.sandbox.pool') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

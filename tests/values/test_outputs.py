@@ -276,7 +276,7 @@ WRITES = {"write_text", "write_bytes", "rename", "symlink_to", "hardlink_to", "m
 OPENS = {"open", "fdopen"}
 WITHIN = {
     "cli/main.py": "the traceback of an internal error, in a file that nobody can foresee",
-    "cli/streams.py": "the null device",
+    "cli/shared/streams.py": "the null device",
     "engine/left_up.py": "what a host says, in its log",
     "players/host_guard.py": "the same, and the record of a host, by a guard that needs nothing of ours",
     "sandbox/worker.py": "a file in memory that becomes stdin",

@@ -21,7 +21,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
-from peerage.cli import streams
+from peerage.cli.shared import streams
 from peerage.values.interrupts import ended_as_interrupted
 from peerage.values.system_errors import reason
 
@@ -34,49 +34,49 @@ _USAGE = ("SettingsError", "ArenaError", "OutputRefused", "InputRefused")
 
 COMMANDS: Mapping[str, Mapping[str, str]] = {
     "Begin": {
-        "demo": "play.demo",
-        "choose": "choose.choose",
-        "init": "setup.init",
-        "doctor": "setup.doctor",
+        "demo": "play.run.demo",
+        "choose": "begin.choose.choose",
+        "init": "begin.setup.init",
+        "doctor": "begin.setup.doctor",
     },
     "Play": {
-        "run": "play.run",
-        "play": "seat.play",
-        "plan": "plan.plan",
-        "status": "status.status",
-        "games": "games.app",
-        "worker": "worker.worker",
-        "simulate": "simulate.simulate",
+        "run": "play.run.run",
+        "play": "play.seat.play",
+        "plan": "play.plan.plan",
+        "status": "play.status.status",
+        "games": "play.games.app",
+        "worker": "play.worker.worker",
+        "simulate": "play.simulate.simulate",
     },
     "Read": {
-        "verdict": "verdict.verdict",
-        "leaderboard": "leaderboard.leaderboard",
-        "compare": "verdict.compare",
-        "stats": "tables.stats",
-        "match": "tables.match",
-        "players": "lists.players",
-        "challenges": "challenges.app",
-        "tournament": "tournament.app",
+        "verdict": "read.verdict.verdict",
+        "leaderboard": "read.leaderboard.leaderboard",
+        "compare": "read.verdict.compare",
+        "stats": "read.tables.stats",
+        "match": "read.tables.match",
+        "players": "read.players.players",
+        "challenges": "read.challenges.app",
+        "tournament": "read.tournament.app",
     },
     "Judge": {
-        "annotate": "annotate.annotate",
-        "rejudge": "rejudge.rejudge",
+        "annotate": "judge.annotate.annotate",
+        "rejudge": "judge.rejudge.rejudge",
     },
     "Share": {
-        "serve": "site.serve",
-        "report": "site.report",
-        "site": "site.app",
-        "export": "ledger.export",
-        "copy": "ledger.copy",
+        "serve": "share.site.serve",
+        "report": "share.site.report",
+        "site": "share.site.app",
+        "export": "check.ledger.export",
+        "copy": "check.ledger.copy",
     },
     "Check": {
-        "verify": "ledger.verify",
-        "replay": "ledger.replay",
-        "checkpoint": "checkpoint.checkpoint",
-        "disclose": "ledger.disclose",
-        "sandbox": "sandbox.app",
+        "verify": "check.ledger.verify",
+        "replay": "check.ledger.replay",
+        "checkpoint": "check.checkpoint.checkpoint",
+        "disclose": "check.ledger.disclose",
+        "sandbox": "check.sandbox.app",
     },
-    "Other data": {"rate": "rate.rate", "import": "imports.enter"},
+    "Other data": {"rate": "data.rate.rate", "import": "data.imports.enter"},
 }
 """What people do, with which commands, and where in this package each is written."""
 SPECIAL = frozenset(
@@ -123,7 +123,7 @@ class Command(TyperCommand):
 
 @cache
 def _command(name: str, place: str) -> Any:
-    module, _, attribute = place.partition(".")
+    module, _, attribute = place.rpartition(".")
     found = getattr(import_module(f"peerage.cli.{module}"), attribute)
     if isinstance(found, typer.Typer):
         for inner in found.registered_commands:

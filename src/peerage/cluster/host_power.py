@@ -20,7 +20,7 @@ from ray.exceptions import RayError
 from peerage.engine.hosts import here
 from peerage.players.host_guard import write
 from peerage.players.hosted import Power, Switch
-from peerage.settings.host import HostSettings
+from peerage.settings.players.host import HostSettings
 
 
 class _OnNode:

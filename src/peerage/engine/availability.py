@@ -21,7 +21,7 @@ from peerage.ledger.store import Ledger
 from peerage.ledger.uptimes import uptimes
 from peerage.ledger.waits import Waiting
 from peerage.settings import PlayerSettings
-from peerage.settings.hours import Hours, closed_until, read_hours
+from peerage.settings.players.hours import Hours, closed_until, read_hours
 
 DAY_MS = 86_400_000
 OUT_OF_HOURS = "out of hours"

@@ -23,7 +23,7 @@ from peerage.players.client import PlayerError
 from peerage.players.host_guard import GRACE_S, STOP_S
 from peerage.players.hosted import NOT_UP, HostedClient, Meter, Power, Switch, reached
 from peerage.settings import HostSettings, PlayerSettings
-from peerage.settings.host import HOUR_S
+from peerage.settings.players.host import HOUR_S
 
 IDLE_S = 20.0
 """After how long without a call a host is stopped at the latest though matches under way might still ask its

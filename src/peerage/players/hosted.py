@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from peerage.players.client import Answer, Call, Client, Later, PlayerError
 from peerage.players.host_guard import write
 from peerage.settings import PlayerSettings
-from peerage.settings.host import HOUR_S
+from peerage.settings.players.host import HOUR_S
 
 NOT_UP = "its host is not up"
 

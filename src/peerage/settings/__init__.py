@@ -8,8 +8,6 @@ Whatever is wrong is a `SettingsError` that names the file, the line, the key, w
 """
 
 from peerage.game.section import CostUnit
-from peerage.settings.families import family_of
-from peerage.settings.host import HostSettings
 from peerage.settings.lineup import (
     enough_players,
     extra_installed,
@@ -20,7 +18,9 @@ from peerage.settings.lineup import (
     too_few,
 )
 from peerage.settings.mistakes import with_option
-from peerage.settings.player import Faults, PlayerSettings, Price, without_credentials
+from peerage.settings.players.families import family_of
+from peerage.settings.players.host import HostSettings
+from peerage.settings.players.player import Faults, PlayerSettings, Price, without_credentials
 from peerage.settings.reading import FILE_NAME, ArenaError, load, loads
 from peerage.settings.shape import EVERY, ArenaSettings, Budget, Engine, GameSettings, Pairing, Rating
 from peerage.settings.source import SettingsError

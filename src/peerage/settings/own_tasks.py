@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from peerage.settings.player import PlayerSettings
+from peerage.settings.players.player import PlayerSettings
 from peerage.settings.source import SettingsError, Source, bytes_of
 
 GAME, KEY, FILE = "tasks", "tasks", "file"

@@ -27,7 +27,7 @@ from peerage.settings.own_tasks import (
     texts_of_files,
     with_tasks,
 )
-from peerage.settings.programs import of_one_family
+from peerage.settings.players.programs import of_one_family
 from peerage.settings.shape import READING, ArenaSettings
 from peerage.settings.source import SettingsError, Source, bytes_of, parsed, text_of
 

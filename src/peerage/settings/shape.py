@@ -16,9 +16,9 @@ from peerage.game.texts import Preset
 from peerage.games import GAMES, candidates, installed
 from peerage.games.judged import JudgingSettings
 from peerage.scheduling.standing import BEST, Goal, PolicyName
-from peerage.settings.host import HostSettings
 from peerage.settings.own_tasks import with_tasks
-from peerage.settings.player import NotNegative, PlayerSettings, Positive
+from peerage.settings.players.host import HostSettings
+from peerage.settings.players.player import NotNegative, PlayerSettings, Positive
 from peerage.settings.until import goal_of
 from peerage.values.figures import suggest
 

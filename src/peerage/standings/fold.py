@@ -32,7 +32,7 @@ from peerage.ratings.elo import (
 )
 from peerage.scheduling.standing import Standing
 from peerage.settings import PlayerSettings, Rating
-from peerage.settings.weights import group_of
+from peerage.settings.players.weights import group_of
 
 
 def elo_settings(rating: Rating) -> EloSettings:

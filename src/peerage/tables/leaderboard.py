@@ -25,7 +25,7 @@ from peerage.reading.evidence import MatchEvidence
 from peerage.reading.played import EVERYTHING, PlayedMatches, Scope, ScopeError, by_side, sides_of
 from peerage.reading.reading import Reading
 from peerage.settings import ArenaSettings, CostUnit, Rating, suggest
-from peerage.settings.player import is_person
+from peerage.settings.players.player import is_person
 from peerage.standings import NOBODY, after_all
 from peerage.standings.accounts import NOTHING, Account
 from peerage.tables import notes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from peerage.reading.played import PlayedMatches
-from peerage.settings.families import AGENTS
+from peerage.settings.players.families import AGENTS
 
 WITHDRAWN = 8
 """Withdrawn players that a note names."""

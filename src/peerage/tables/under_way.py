@@ -15,7 +15,7 @@ from peerage.ledger.series import shown
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.ledger.waits import waits
 from peerage.reading.matches import UNDER_WAY, Matches
-from peerage.settings.hours import closed_until, read_hours
+from peerage.settings.players.hours import closed_until, read_hours
 
 
 class UnderWay(Struct, frozen=True):

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import asdict
 
 from peerage.game.blocks import Sentence
+from peerage.playing.requirements import with_meant
 from peerage.render.blocks import Rows, numbers, texts
-from peerage.requirements import with_meant
 from peerage.settings import ArenaSettings
 from peerage.tables.outlook import Outlook
 from peerage.tables.plan import Plan, RolePlan

@@ -12,10 +12,10 @@ import pytest
 from tests.engine.arenas import ledger_of, play, write_arena
 from tests.engine.test_waits import MATCHES, Clock, sleepers, third
 
-from peerage import playing
 from peerage.ledger.votes import PeopleVotes
 from peerage.ledger.waits import TOPIC as WAITS
 from peerage.players.client import Call
+from peerage.playing import run as playing
 from peerage.site.pages.matches import shard
 from peerage.site.pages.router import body, paths
 from peerage.site.reading import Site

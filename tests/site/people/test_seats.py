@@ -13,7 +13,7 @@ import pytest
 from starlette.testclient import TestClient
 from tests.engine.arenas import house, write_arena
 
-from peerage.cli.site import _welcome
+from peerage.cli.share.site import _welcome
 from peerage.formats import Choice, Code, Format, Integer, Scores, Text
 from peerage.players.people import LONGEST, People, Request
 from peerage.site.people.seats import KEY, Links

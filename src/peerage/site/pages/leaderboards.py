@@ -17,7 +17,7 @@ from peerage.ledger.outside import TOPIC
 from peerage.reading.played import Scope
 from peerage.render.blocks import Answer, Fold, Link, Links, Notes, Rows, ViewBlock, numbers, texts
 from peerage.settings import rules_of
-from peerage.settings.weights import weights
+from peerage.settings.players.weights import weights
 from peerage.site.addresses import slug
 from peerage.site.pages import preview
 from peerage.site.pages.charts import charts, stops

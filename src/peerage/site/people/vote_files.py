@@ -26,7 +26,7 @@ from peerage.reading.moment import public
 from peerage.reading.people_votes import Finished, cited, finished
 from peerage.reading.votes import judged_duels
 from peerage.reading.votes import votes as cast_by_judges
-from peerage.settings.player import is_person
+from peerage.settings.players.player import is_person
 from peerage.site.people.ballots import ballot
 from peerage.values.texts import storable, visible
 

@@ -1,0 +1,187 @@
+"""`peerage checkpoint`: what the publisher signs, so that nobody has to believe the publisher later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from peerage.cli.shared.options import HERE, Folder, ledger_in, say
+
+if TYPE_CHECKING:
+    from peerage.ledger.kept_checkpoints import KeptCheckpoint
+    from peerage.ledger.notes import VerifierKey
+
+
+class NotSigned(Exception):
+    """The ledger is not signed; the message says why."""
+
+
+def checkpoint(
+    folder: Folder = HERE,
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The file of the private key.",
+            show_default="PEERAGE_CHECKPOINT_KEY, or one in your settings",
+        ),
+    ] = None,
+    new_key: Annotated[
+        bool, typer.Option("--new-key", help="Draw that key, once; it signs for all your arenas.")
+    ] = False,
+    stored: Annotated[
+        bool, typer.Option("--print", help="Print the newest one that is signed; sign none.")
+    ] = False,
+    to: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the checkpoint to this file as well.")
+    ] = None,
+    witness: Annotated[
+        list[str] | None,
+        typer.Option(metavar="URL", help="Have this witness cosign it (C2SP tlog-witness); repeat it."),
+    ] = None,
+    witness_key: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY", help="A witness's public key, or a file of such; kept from then on."),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="With --to: replace a file that is no checkpoint.")
+    ] = False,
+) -> None:
+    """Sign what is on record, so that strangers can check it.
+
+    Before match 1 it opens the ledger: with the commitment to the arena's secret, players and settings.
+    Checks the whole ledger, signs the root of its log with your key, and keeps the checkpoint in the folder
+    `checkpoints`, which sites and published results carry. It refuses a ledger that is not whole, or does not
+    extend every checkpoint signed before. Anyone who keeps a checkpoint finds later, with `peerage verify
+    --checkpoint`, whether anything that it covers was changed, cut off or re-dated, votes included.
+    """
+    from peerage.ledger.checkpoints import (
+        FOLDER,
+        KEYS,
+        keep,
+        kept_in,
+        leaves_of,
+        origin,
+        read_private_key,
+        read_public_keys,
+        take_in_votes,
+        unsigned,
+    )
+    from peerage.ledger.checkpoints import new_key as drawn
+    from peerage.ledger.notes import key_of, sign
+    from peerage.ledger.votes import PeopleVotes
+    from peerage.site.export.witnesses import Rewritten, WitnessError, cosigned
+    from peerage.standings.verify import verify
+    from peerage.values.outputs import CHECKPOINT, arena_files, checkpoint_key, refuse, write
+
+    place = key or checkpoint_key()
+    if new_key:
+        drawn(place)
+        say(
+            f"wrote a private key to {place}; keep a copy where only you can read it. Nothing is signed yet: "
+            "`peerage checkpoint` signs with it",
+            err=True,
+        )
+        return
+    kept = kept_in(folder)
+    if stored:
+        if not kept:
+            raise NotSigned("no checkpoint is signed yet: `peerage checkpoint` signs one")
+        typer.echo(str(kept[-1].checkpoint), nl=False)
+        return
+    private = read_private_key(place)
+    _begin(folder)
+    with ledger_in(folder) as ledger:
+        files = arena_files(folder, ledger.address)
+        if to is not None:
+            refuse(to, CHECKPOINT, files, force=force)
+        votes = PeopleVotes(ledger.address, folder)
+        outside = take_in_votes(ledger, votes)
+        report = verify(ledger, votes=votes, kept=kept)
+        if not report.ok:
+            for problem in report.problems[:5]:
+                say(f"  {problem}", err=True)
+            raise NotSigned(
+                f"the ledger is not signed: {len(report.problems)} of its parts are not as they were. "
+                "`peerage verify` lists them"
+            )
+        note = sign(unsigned(ledger, report.log_root), private)
+        public = key_of(private, origin(ledger))
+        keys = (*read_public_keys(folder / FOLDER / KEYS), public, *keys_of(witness_key or ()))
+        refused: list[WitnessError] = []
+        for address in witness or ():
+            try:
+                note = cosigned(note, leaves_of(ledger), address, keys)
+            except Rewritten:
+                raise  # and nothing is kept: this history contradicts one that was signed
+            except WitnessError as error:
+                refused.append(error)
+        file = keep(folder, note, keys)
+    if outside:
+        say(f"{outside} newer votes are not in it: a run is under way, and takes them in itself", err=True)
+    say(f"kept in {file}; its public key:\n{public}", err=True)
+    if to is not None:
+        write(to, str(note), CHECKPOINT, files, force=force)
+    typer.echo(str(note), nl=False)
+    if refused:
+        raise WitnessError("; ".join(map(str, refused)))
+
+
+def _begin(folder: Path) -> None:
+    """Open the ledger of an arena that nobody played yet, so that what is signed binds all that is drawn."""
+    from contextlib import closing
+
+    from peerage.ledger import open_ledger
+    from peerage.playing.run import begin
+    from peerage.settings import FILE_NAME, load
+
+    if not (folder / FILE_NAME).exists():
+        return
+    settings = load(folder, reading=True)
+    with closing(open_ledger(settings.ledger, folder, create=True)) as ledger:
+        if not ledger.heads()[0]:
+            begin(load(folder), ledger)
+
+
+def keys_of(stated: Sequence[str]) -> tuple[VerifierKey, ...]:
+    """Public keys as they were given: each one itself, or a file of them."""
+    from peerage.ledger.notes import read_key, read_keys
+    from peerage.values.inputs import read_bytes
+
+    found: list[VerifierKey] = []
+    for one in stated:
+        try:
+            file = Path(one).exists()
+            found += read_keys(read_bytes(Path(one)).decode()) if file else [read_key(one)]
+        except ValueError as error:
+            raise typer.BadParameter(f"{one}: {error}" if file else str(error), param_hint="--key") from None
+    return tuple(found)
+
+
+def kept_of(stated: str, keys: Sequence[VerifierKey]) -> Iterator[KeptCheckpoint]:
+    """What is at a place that somebody gave: a file, a folder or site of checkpoints, or an address of such.
+
+    Their signatures are checked with `keys`, or where none are given with those beside them.
+    """
+    from peerage.ledger.checkpoints import FOLDER, KEYS, read_file, read_public_keys, read_text
+
+    if stated.startswith(("http://", "https://")):
+        from peerage.site.export.witnesses import fetch, listed
+
+        one = stated.endswith((".txt", ".jsonl", ".tlog-proof"))
+        for address in [stated] if one else listed(stated):
+            yield from read_text(address, fetch(address), keys, demanded=bool(keys))
+        return
+    path = Path(stated)
+    around = path / FOLDER if (path / FOLDER).is_dir() else path
+    folder = around if path.is_dir() else path.parent
+    files = sorted(around.glob("*.txt")) if path.is_dir() else [path]
+    known = keys or read_public_keys(folder / KEYS)
+    found = [file for file in files if file.name not in (KEYS, "list.txt")]
+    if not found:
+        raise typer.BadParameter(f"{stated} holds no checkpoints", param_hint="--checkpoint")
+    for file in found:
+        yield from read_file(file, known, demanded=bool(keys))

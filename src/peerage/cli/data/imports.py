@@ -1,0 +1,245 @@
+"""`peerage import`: what others recorded, entered into a ledger."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from peerage.cli.data.rate import Score, named
+from peerage.cli.shared.options import HERE, Folder, at, program, say
+from peerage.values.clock import now_ms
+from peerage.values.figures import counted
+from peerage.values.inputs import opened
+
+if TYPE_CHECKING:
+    from peerage.arena import Arena
+    from peerage.ledger.outside import Source
+    from peerage.ratings.read.histories import Battles, PlayedGames
+
+    Entry = tuple[Source, Battles | PlayedGames]
+
+_OUTSIDE = """\
+# Results of others, entered by `peerage import`; name players here and `peerage run` adds matches of its own.
+name: outside results
+players: []
+"""
+
+
+Layout = Literal["auto", "battles", "games", "answers", "valyrian", "cob", "fastchat"]
+Reading = Literal["attacker", "void", "ignore"]
+
+
+class ImportRefused(ValueError):
+    """A file that cannot be entered, in words for people."""
+
+
+def enter(
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Files or folders of them.")],
+    folder: Folder = HERE,
+    layout: Annotated[Layout, typer.Option("--format", help="What the files hold.")] = "auto",
+    ally_failure: Annotated[
+        Reading, typer.Option(help="cob, of a new arena: what a broken encoding is read as.")
+    ] = "attacker",
+    score: Score = "",
+    again: Annotated[
+        bool, typer.Option("--again", help="Enter results that are in the arena already, too.")
+    ] = False,
+) -> None:
+    """Enter what others recorded: battles, games, whole matches.
+
+    Battles and games (the formats of `peerage rate`) become outside results: kept with the file's name and
+    digest as entries of the log, verified like matches, and counted only where a table says so. Answers to
+    the same challenges, such as Inspect's logs, become games: one for each challenge, of all who answered it,
+    in all the files together. Battles of the Color Obfuscation Benchmark are played again from the recorded
+    replies. Makes an arena in the folder when there is none. What was entered before is skipped, and results
+    that are in the arena already, from another file or as matches of its own, are refused.
+    `peerage rejudge FILE...` has the answers of such logs judged.
+    """
+    paths = [Path(name) for name in named(files)]
+    kinds = [layout if layout != "auto" else _kind(path, score) for path in paths]
+    if "cob" in kinds:
+        if set(kinds) != {"cob"}:
+            raise ImportRefused("battles of the Color Obfuscation Benchmark are entered by themselves")
+        for path in paths:
+            _enter_cob(path, folder, ally_failure)
+    else:
+        sources = [([path], kind) for path, kind in zip(paths, kinds, strict=True) if kind != "answers"]
+        answers = sorted({path for path, kind in zip(paths, kinds, strict=True) if kind == "answers"})
+        sources += [(answers, "answers")] * bool(answers)
+        _enter_outside([_read(*source, score) for source in sources], folder, again=again)
+
+
+@contextlib.contextmanager
+def _told() -> Iterator[None]:
+    """What is wrong with a file's data, as an error of ours."""
+    try:
+        yield
+    except ValueError as error:
+        raise ImportRefused(str(error)) from None
+
+
+def _kind(path: Path, score: str) -> str:
+    from peerage.ratings.read.results import layout_of
+
+    with _told(), opened(path) as stream:
+        layout = layout_of(stream, str(path), score)
+    if layout is None:
+        raise ImportRefused(f"{path}: there are no rows")
+    return layout
+
+
+def _read(paths: list[Path], kind: str, score: str) -> Entry:
+    """The results of files as one source, of which the digest of their digests, sorted, is kept."""
+    from contextlib import ExitStack
+    from hashlib import file_digest, sha256
+
+    from peerage.ledger.outside import LABELS, Source
+    from peerage.ratings.read.histories import Answers, Battles, as_games
+    from peerage.ratings.read.results import read
+    from peerage.values.texts import storable
+
+    with _told(), ExitStack() as stack:
+        streams = [(str(path), stack.enter_context(opened(path))) for path in paths]
+        digests = sorted([file_digest(stream, "sha256").hexdigest() for _, stream in streams])
+        for _, stream in streams:
+            stream.seek(0)
+        found = read(streams, kind, kept=LABELS, score=score)  # type: ignore[arg-type]
+    data = as_games(found) if isinstance(found, Answers) else found
+    count = len(data.duels) if isinstance(data, Battles) else len(data.games)
+    if not count:
+        raise ImportRefused(
+            f"{paths[0]}: no row is a result, or no challenge was answered by two players; name several "
+            "models' files at once"
+        )
+    notes = (*data.notes, *((f"score {storable(score)} of each sample",) if score else ()))
+    name = paths[0].name if len(paths) == 1 else f"{paths[0].name} and {len(paths) - 1} more"
+    digest = digests[0] if len(paths) == 1 else sha256("".join(digests).encode()).hexdigest()
+    return Source(storable(name), digest, data.layout, data.names, count, notes), data
+
+
+def _enter_outside(found: list[Entry], folder: Path, *, again: bool) -> None:
+    from peerage.ledger.outside import enter as write
+
+    if not again:
+        _refuse_repeated(found, [])  # before an arena is made for them
+    with _arena(folder, _OUTSIDE) as arena, arena.ledger.runner():
+        there = _there(arena)
+        known = {source.sha256: source for source, _ in there}
+        if not again:
+            _refuse_repeated([one for one in found if one[0].sha256 not in known], there)
+        for source, data in found:
+            if not write(arena.ledger, source, data, now_ms()):
+                before = "; ".join(["the same bytes", *known.get(source.sha256, source).notes])
+                say(f"{source.name}: was entered before ({before}), nothing changed")
+                continue
+            say(
+                f"{source.name}: {counted(source.results, 'result')} of "
+                f"{counted(len(source.players), 'player')}, sha256 {source.sha256[:16]}…"
+            )
+            for note in source.notes:
+                say(f"  {note}")
+        say(f"ledger: {arena.ledger.address}")
+        if any(source.sha256 not in known for source, _ in found):
+            say(f"see them: {program()} leaderboard --source outside{at(folder)}")
+
+
+def _there(arena: Arena) -> list[Entry]:
+    """The results that an arena has: those of others, and its own matches' (from a source without a name)."""
+    from io import BytesIO
+
+    from peerage.ledger.export import table
+    from peerage.ledger.outside import Source
+    from peerage.ledger.outside import read as entered
+    from peerage.ratings.read.histories import PlayedGames
+    from peerage.ratings.read.results import read
+
+    there = entered(arena.ledger)
+    if arena.ledger.heads()[1]:
+        own = read([("", BytesIO("".join(table(arena.ledger)).encode()))], "games")
+        assert isinstance(own, PlayedGames)
+        there.append((Source("", "", own.layout, own.names, len(own.games)), own))
+    return there
+
+
+def _refuse_repeated(found: list[Entry], there: list[Entry]) -> None:
+    """Raise ImportRefused where the results of a file are there already, or in a file before it."""
+    from peerage.ratings.repeats import repeated
+
+    for source, data in found:
+        others = [one for one in there if one[0].sha256 != source.sha256]
+        if count := repeated([data], [other for _, other in others]):
+            where, _ = max(others, key=lambda one: repeated([data], [one[1]]))
+            results = (
+                "its results" if count == source.results else f"{count:,} of its {source.results:,} results"
+            )
+            raise ImportRefused(
+                f"{source.name}: {results} are those of {where.name or 'matches of this arena'} (the same "
+                "players and outcomes), and would count twice; `--again` enters them all the same"
+            )
+        there = [*there, (source, data)]
+
+
+def _enter_cob(file: Path, folder: Path, ally_failure: Reading) -> None:
+    from hashlib import sha256
+
+    from msgspec.json import decode
+    from yaml import safe_dump  # a name that a file brings cannot add settings of its own
+
+    from peerage.games.color_obfuscation import GAME as COLOR_OBFUSCATION
+    from peerage.games.color_obfuscation.data_json import (
+        SOURCE,
+        arena_settings,
+        as_recorded,
+        entered,
+        read_battles,
+        recording,
+    )
+    from peerage.settings import FILE_NAME, SettingsError, rules_of
+    from peerage.values.inputs import read_bytes
+
+    body = read_bytes(file)
+    with _told():
+        battles = read_battles(body, str(file))
+    made = safe_dump(arena_settings(battles, ally_failure), allow_unicode=True, sort_keys=False)
+    with _arena(folder, f"# Battles of {SOURCE}, entered by `peerage import`.\n{made}") as arena:
+        if COLOR_OBFUSCATION.name not in arena.settings.lineup:
+            raise SettingsError(
+                f"{folder / FILE_NAME}: this arena plays {arena.settings.game!r}, and the file holds battles "
+                f"of {COLOR_OBFUSCATION.name!r}; `--dir FOLDER` makes an arena for them elsewhere"
+            )
+        rules = rules_of(arena.settings, COLOR_OBFUSCATION.name)
+        known = entered(decode(row.body)["drawn"] for row in arena.ledger.fixtures())
+        new = [one for one in battles if one.battle.battle_id not in known]
+        digest = sha256(body).hexdigest()
+        outcomes = arena.admit([recording(one, rules, digest) for one in new])
+        pairs = list(zip(new, outcomes, strict=True))
+        same = sum([as_recorded(one, outcome) for one, outcome in pairs])
+        other = sum([outcome.scores != one.battle.scores for one, outcome in pairs])
+        typer.echo(
+            f"{counted(len(new), 'battle')} entered, {len(battles) - len(new)} were there already\n"
+            f"{same} of {len(new)} come out as recorded when broken encodings are ignored; with "
+            f"ally_failure: {rules.ally_failure}, {other} come out otherwise\nledger: {arena.ledger.address}"
+        )
+
+
+def _arena(folder: Path, otherwise: str) -> Arena:
+    """The arena in `folder`, made with these settings when there is none."""
+    from peerage.arena import open_arena
+    from peerage.settings import FILE_NAME, SettingsError
+    from peerage.values.outputs import SETTINGS, write
+
+    path = folder / FILE_NAME
+    made = not path.exists()
+    if made:
+        folder.mkdir(parents=True, exist_ok=True)
+        write(path, otherwise, SETTINGS)
+    try:
+        return open_arena(folder)
+    except SettingsError:
+        if made:
+            path.unlink()  # a file that cannot be entered leaves nothing behind
+        raise

@@ -1,0 +1,191 @@
+"""`peerage rate`: rate anybody's battles or games, from files."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO, Literal
+
+import typer
+
+from peerage.cli.shared.options import Format, refuse_nan
+from peerage.cli.shared.output import show
+from peerage.render.blocks import Column, numbers, texts
+from peerage.values import inputs
+from peerage.values.figures import chance, hundredths, percent, spans, whole
+
+
+class RateError(ValueError):
+    """Data or options that cannot be rated, in words for people."""
+
+
+Layout = Literal["auto", "battles", "games", "answers", "valyrian", "cob", "fastchat"]
+Method = Literal["auto", "bt", "elo", "trueskill", "glicko2", "judge-aware", "irt"]
+Side = Literal["raw", "cost"]
+Ties = Literal["half", "davidson"]
+Seats = Literal["mean", "best", "each"]
+Part = Literal["players", "challenges"]
+Score = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="answers: the column that counts; of Inspect's logs a scorer, or SCORER/ENTRY.",
+        show_default="solved, or the first score",
+    ),
+]
+
+
+def rate(
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE...", help="Files or folders; - reads the pipe.")
+    ],
+    method: Annotated[Method, typer.Option(help="auto: by the data, bt for battles, games of two.")] = "auto",
+    layout: Annotated[Layout, typer.Option("--format", help="What the data is.")] = "auto",
+    track: Annotated[Side, typer.Option(help="Elo: raw, or adjusted by cost_a and cost_b.")] = "raw",
+    output: Annotated[Format, typer.Option(help="How to write the table.")] = Format.table,
+    cluster: Annotated[
+        list[str] | None,
+        typer.Option(help="bt: column whose rows hang together; twice for judge and question."),
+    ] = None,
+    control: Annotated[
+        list[str] | None,
+        typer.Option(help="bt: hold equal, comma-separated; length reads length_a, length_b."),
+    ] = None,
+    ties: Annotated[Ties, typer.Option(help="bt: how to read a tie.")] = "half",
+    inverse_frequency: Annotated[
+        bool, typer.Option("--inverse-frequency", help="Let each pair count alike, however often it met.")
+    ] = False,
+    k: Annotated[
+        float | None, typer.Option("--k", min=0, max=1_000, help="Elo's K; elsewhere the k of mu - k sigma.")
+    ] = None,
+    initial: Annotated[
+        float, typer.Option(min=-1e6, max=1e6, help="elo, glicko2: a newcomer's rating.")
+    ] = 1500.0,
+    draw_probability: Annotated[
+        float | None, typer.Option(min=0, max=1, help="trueskill: of equal players.")
+    ] = None,
+    cost_sensitivity: Annotated[
+        float, typer.Option(min=0, max=1_000, help="track cost: what cost weighs.")
+    ] = 0.2,
+    seats: Annotated[Seats, typer.Option(help="games: several seats of one player.")] = "mean",
+    anchor: Annotated[str | None, typer.Option(help="The player who stands at 1500.")] = None,
+    score: Score = "",
+    of: Annotated[
+        Part | None, typer.Option("--of", help="irt: one table alone (JSON, CSV: players, if not said).")
+    ] = None,
+) -> None:
+    """Rate battles or games in files: CSV, JSON lines, Parquet.
+
+    JSON too, and folders of files; `-` reads the pipe. docs/ratings.md tells the columns and the methods.
+    """
+    given = {**locals(), "cluster": tuple(cluster or ())}
+    refuse_nan(given)
+    from peerage.ratings.methods import Options, rate
+    from peerage.ratings.read.results import read
+
+    words = ",".join(control or ()).split(",")
+    controls = tuple(dict.fromkeys(name.strip() for name in words if name.strip()))
+    labels = tuple(dict.fromkeys([*(cluster or ()), *(["judge"] if method == "judge-aware" else [])]))
+    options = Options(
+        **{name: value for name, value in given.items() if name in Options.__dataclass_fields__},
+        controls=controls,
+    )
+    try:
+        with contextlib.ExitStack() as opened:
+            streams = ((name, _open(name, opened)) for name in named(files))
+            asks = method == "judge-aware" or (method in ("auto", "bt") and not cluster)
+            kept = ("question",) if asks else ()
+            data = read(streams, layout, labels=labels, controls=controls, kept=kept, score=score)
+        report = rate(data, options)
+    except ValueError as error:
+        raise RateError(str(error)) from None
+    if of == "challenges" and not report.challenges:
+        raise RateError("--of challenges goes with answers (player, challenge, solved), rated by irt")
+    if of != "challenges":
+        rows = _for_people(report.rows) if output.for_people else report.rows
+        show(rows, _columns(rows), output, title=report.title, notes=report.notes)
+    if report.challenges and (of == "challenges" or (of is None and output.for_people)):
+        show(report.challenges, _CHALLENGES, output, title="Challenges, the hardest first")
+
+
+_CHALLENGES = [
+    *texts(challenge="Challenge"),
+    *numbers(hundredths, difficulty="Difficulty", difficulty_error="±", discrimination="Discrimination"),
+    *numbers(hundredths, discrimination_error="±"),
+    *numbers(percent, solved="Solved"),
+    *numbers(whole, answers="Answers"),
+]
+
+
+_EVERY_EVAL_EVER = "data/*/*/*/*.jsonl"
+"""Single results as Every Eval Ever, and so `peerage export --format eee`, lays them out."""
+_RESULTS = (
+    ". .eval_results state ratings and no results; `peerage export --format eee` writes what can be rated"
+)
+
+
+def named(files: list[str]) -> list[str]:
+    """The files, those of a folder in order of name."""
+    from peerage.ratings.read.source import ENDINGS
+
+    found: list[str] = []
+    for name in files:
+        path = Path(name)
+        if name != "-" and path.is_dir():
+            if (path / "leaderboard.json").exists() and (path / "games").is_dir():  # the Valyrian layout
+                path = path / "games"
+            inside = sorted(str(file) for file in path.iterdir() if file.suffix.lower() in ENDINGS)
+            if not inside:
+                inside = sorted(map(str, path.glob(_EVERY_EVAL_EVER)))
+            if not inside:
+                raise RateError(
+                    f"{name} holds no data: expected files ending in {', '.join(ENDINGS)}"
+                    + _RESULTS * any(path.glob("*/.eval_results"))
+                )
+            found.extend(inside)
+        else:
+            found.append(name)
+    return found
+
+
+def _open(name: str, opened: contextlib.ExitStack) -> BinaryIO:
+    return sys.stdin.buffer if name == "-" else opened.enter_context(inputs.opened(Path(name)))
+
+
+def _for_people(rows: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
+    """The rows with the ranks, in place of the names, of those whom a player is proven above."""
+    place = {row["player"]: row["rank"] for row in rows}
+    return tuple(
+        row | {"beats": spans([place[name] for name in row["above"]])} if "above" in row else row
+        for row in rows
+    )
+
+
+def _columns(rows: tuple[dict[str, Any], ...]) -> list[Column]:
+    """Ratings of 400 points a decade are whole numbers for people; skills have three digits."""
+    first = rows[0] if rows else {}
+    number = _skill if "mu" in first and abs(first["rating"]) < 200 else whole
+    own = _skill if "mu" in first and abs(first["mu"]) < 200 else whole
+    rated = numbers(number, rating="Rating", lower="Lower", upper="Upper")
+    scale = numbers(own, mu="mu", sigma="sigma") if "mu" in first else []
+    if number is _skill:  # the interval next to what it is of
+        rated = numbers(number, mu="mu", lower="Lower of mu", upper="Upper of mu", sigma="sigma")
+        scale = numbers(number, rating="mu - k sigma")
+    return [
+        *numbers(str, rank=""),
+        *texts(player="Player"),
+        *rated,
+        *(numbers(chance, best="Best") if "best" in first else []),
+        *(numbers(str, beats="Proven above") if "beats" in first else []),
+        *numbers(_games, games="Games"),
+        *scale,
+    ]
+
+
+def _skill(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
+
+
+def _games(value: float) -> str:
+    return f"{value:g}" if value < 1e5 else f"{value:.0f}"

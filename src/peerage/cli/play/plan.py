@@ -1,0 +1,230 @@
+"""`peerage plan`, and the plan that is shown before money can be spent."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from peerage.cli.read.leaderboard import told_scope
+from peerage.cli.shared.options import (
+    HERE,
+    MOST_MATCHES,
+    Folder,
+    Format,
+    Shape,
+    arena_in,
+    at,
+    program,
+    prose,
+    say,
+)
+
+if TYPE_CHECKING:
+    from peerage.arena import Arena
+    from peerage.players.prices import Price
+    from peerage.settings import ArenaSettings
+    from peerage.tables.plan import Plan
+
+PLANNED = 100
+"""Matches that a plan is made for when no number is given."""
+THINKS = "A probe showed that a player thinks before it answers; this plan has room for that."
+EVERY_GAME = ("all", "gauntlet")
+"""What `--game` takes for every game that can be played here."""
+
+
+def plan(
+    one: Annotated[str, typer.Argument(help="A player.", show_default="who is best")] = "",
+    other: Annotated[str, typer.Argument(help="The player to tell it from.", show_default="")] = "",
+    folder: Folder = HERE,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            help="What is to be proven: `best`, `first 3`, `order to 50`, `NAME placed`.",
+            show_default="what arena.yaml says",
+        ),
+    ] = None,
+    matches: Annotated[
+        int | None,
+        typer.Option(
+            "--matches",
+            "--max-matches",
+            min=1,
+            max=MOST_MATCHES,
+            help="What so many further matches ask and cost, player by player.",
+            show_default=f"{PLANNED} before the first match",
+        ),
+    ] = None,
+    shape: Shape = Format.table,
+) -> None:
+    """Say how many more matches it takes to be sure, and the cost.
+
+    The brackets hold the true number with 80%. With --matches, and before the first match, it says what is
+    asked of each player and what that may cost: likely is for replies as long as those on record, before
+    there are any of usual length; at most is for every draft rejected, every reply cut at its limit and asked
+    for again with twice the tokens. Asks nobody and writes nothing.
+    """
+    from peerage.cli.shared.output import show_blocks, show_json
+    from peerage.views import plan as views
+
+    asks = {"a player": one, "--until": until}
+    if stated := [name for name, value in asks.items() if value and matches]:
+        raise typer.BadParameter(f"{stated[0]} asks what it takes to be sure: leave --matches out")
+    if matches or not (one or until or _decided(folder)):
+        settings, cost, more = _costs(folder, matches or PLANNED)
+        if shape is Format.json:
+            show_json(cost.as_dict())
+        else:
+            table = views.costs(settings, cost, more)
+            show_blocks([table], table, shape)
+        return
+    with arena_in(folder) as arena, told_scope():
+        found = arena.outlook(one, other, until)
+    if shape is Format.json:
+        show_json(found.as_dict())
+    elif shape is Format.table:
+        for line in found.lines:
+            prose(line)
+    else:
+        show_blocks(*views.outlook(found), shape)
+
+
+def _decided(folder: Path) -> bool:
+    """Return whether a match of the arena in `folder` has a result."""
+    from peerage.engine.recovery import decided
+    from peerage.ledger import LedgerMissing, open_ledger
+    from peerage.settings import load
+
+    settings = load(folder, reading=True)
+    try:
+        with closing(open_ledger(settings.ledger, folder, create=False)) as ledger:
+            return decided(ledger) > 0
+    except LedgerMissing:
+        return False
+
+
+def _costs(folder: Path, matches: int) -> tuple[ArenaSettings, Plan, list[str]]:
+    """The settings with the games that can be played here, what so many further matches cost, and which
+    players no budget can pay."""
+    from peerage.engine.registration import prices
+    from peerage.engine.usage import OnRecord, on_record
+    from peerage.ledger import LedgerMissing, open_ledger
+    from peerage.players.prices import price_of
+    from peerage.playing.requirements import too_dear
+    from peerage.settings import enough_players, extra_installed, load
+    from peerage.standings import NOBODY
+    from peerage.tables.plan import estimate
+
+    settings, today = with_games(load(folder)), datetime.now(UTC).date()
+    extra_installed(settings)
+    enough_players(settings)
+    try:
+        with closing(open_ledger(settings.ledger, folder, create=False)) as ledger:
+            found, priced = on_record(ledger), prices(ledger, settings.everyone, today)
+    except LedgerMissing:
+        found, priced = OnRecord(), {player.name: price_of(player, today) for player in settings.everyone}
+    cost = estimate(settings, priced, matches, NOBODY, {}, found)
+    return settings, cost, too_dear(settings, priced)
+
+
+def with_games(settings: ArenaSettings, stated: str = "") -> ArenaSettings:
+    """The settings with the games that `--game` states, and for `all` those that can be played here; says
+    which are left out, and why."""
+    from peerage.playing.requirements import with_games as chosen
+    from peerage.playing.requirements import with_playable
+    from peerage.settings import EVERY
+
+    if EVERY in settings.games or stated in EVERY_GAME:
+        settings, left_out = with_playable(settings)
+        say_left_out(left_out)
+        return settings
+    return chosen(settings, stated) if stated else settings
+
+
+def say_left_out(games: Mapping[str, str]) -> None:
+    for why in games.values():
+        say(f"left out: {why}")
+
+
+def agree(
+    arena: Arena, plan: Callable[[Mapping[str, Price]], Plan], yes: bool, *, question: str, note: str = ""
+) -> None:
+    """Show the plan at today's prices and ask once, unless nothing can be spent or `--yes` was given.
+
+    Raises ArenaError when a budget could not be kept, SettingsError when there is no terminal to ask at;
+    leaves the program when the answer is no.
+    """
+    from peerage.cli.shared.output import show_blocks
+    from peerage.engine.probes import to_probe, worst_probe
+    from peerage.engine.registration import prices
+    from peerage.playing.requirements import refuse_too_dear, refuse_unpriced
+    from peerage.settings import ArenaError, SettingsError
+    from peerage.values.figures import dollars, listed
+    from peerage.views.plan import asked, costs, too_small
+
+    settings = arena.settings
+    if all(player.provider == "house" for player in settings.everyone):
+        return
+    priced = prices(arena.ledger, settings.everyone, datetime.now(UTC).date())
+    made = plan(priced)
+    if all(player.provider == "house" or player.is_person for player in settings.everyone):
+        for line in asked(settings, made):
+            say(line)
+        return
+    if note:
+        typer.echo(note)
+    if small := too_small(settings, made):
+        raise ArenaError("\n".join(small))
+    table = costs(settings, made)
+    show_blocks([table], table, Format.table)
+    refuse_unpriced(settings, made.unpriced)
+    refuse_too_dear(settings, priced)
+    probed = to_probe(arena.ledger, settings.everyone, priced) if settings.engine.probe else []
+    if probed and note != THINKS:
+        worst = {name: worst_probe(priced[name]) for name in probed}
+        most = dollars(sum(nano or 0 for nano in worst.values()) / 1e9)
+        unknown = [name for name, nano in worst.items() if nano is None]
+        parts = [f"for at most {most} in all"] if len(unknown) < len(worst) else []
+        parts += [f"{', '.join(unknown)} at an unknown price"] * bool(unknown)
+        whom = "each player" if len(probed) == len(settings.everyone) else listed(probed)
+        typer.echo(f"First {whom} is asked one small question, {', and '.join(parts)}.")
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise SettingsError("no terminal to confirm the plan at; pass `--yes` to accept it")
+    if not typer.confirm(question, default=False):
+        typer.echo("stopped; no match was played")
+        raise typer.Exit(0)
+
+
+def agree_to_matches(arena: Arena, matches: int | None, yes: bool, note: str = "") -> None:
+    """Ask before anything is spent on so many matches; None: on as many as there will be."""
+    from peerage.engine.recovery import decided, histories
+    from peerage.engine.usage import on_record
+    from peerage.standings import NOBODY
+    from peerage.tables.plan import estimate as planned
+    from peerage.values.figures import counted
+
+    settings = arena.settings
+    issued = histories(arena.ledger) if len(settings.lineup) > 1 else {}
+    there = decided(arena.ledger)
+    to_play = PLANNED if matches is None else matches - there
+    if to_play <= 0:
+        more = f"{program()} run{at(arena.folder)} --more 20"
+        say(f"the arena has {counted(there, 'match')} with a result already; `{more}` plays 20 more")
+        return
+    if matches is None and not note:
+        ends = [f"{settings.until}"] if settings.until else []
+        ends += ["the budget"] if settings.budget.arena is not None else []
+        end = " or ".join([", ".join(ends), "Ctrl+C"] if ends else ["Ctrl+C"])
+        note = f"No --matches: it plays on until {end}; the plan is for {PLANNED}."
+
+    def plan(prices: Mapping[str, Price]) -> Plan:
+        return planned(settings, prices, to_play, NOBODY, issued, on_record(arena.ledger))
+
+    agree(arena, plan, yes, question="Play?", note=note)

@@ -1,0 +1,324 @@
+"""`peerage challenges`: the pool of the challenge exchange, and what people have to say about it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+
+import typer
+
+from peerage.cli.shared.options import (
+    HERE,
+    Folder,
+    Force,
+    Format,
+    ReportFormat,
+    Shape,
+    Written,
+    arena_in,
+    group,
+    prose,
+    say,
+)
+from peerage.values.clock import now_ms
+
+if TYPE_CHECKING:
+    from peerage.arena import Arena
+    from peerage.challenges.pool import ChallengePool
+    from peerage.tables.challenges import ChallengeRow
+
+app = group("The pool of challenges: list, review, flag, withdraw, retire.")
+
+Name = Annotated[str, typer.Argument(metavar="ID", help="The challenge's id, or how it begins.")]
+Reason = Annotated[str, typer.Option(help="Why; kept on record.")]
+Answers = Annotated[bool, typer.Option("--answers", help="Show sealed answers too; for the arena's owner.")]
+
+_WIDE = 60
+"""Characters of a description that a table shows."""
+_PLACES = 10
+"""Places of records that are named with one reason."""
+
+
+Flag = Literal["ambiguous", "unsolvable", "trivial", "leaked", "wrong reference"]
+"""What is wrong with a challenge."""
+Verdict = Literal["approve", "object"]
+_VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+
+
+@app.command("list")
+def list_(folder: Folder = HERE, answers: Answers = False, shape: Shape = Format.table) -> None:
+    """List the pool: authors, states, flags, difficulty."""
+    from peerage.cli.shared.output import show
+    from peerage.render.blocks import Column, numbers, texts
+    from peerage.tables.challenges import rows
+    from peerage.values.figures import counted, percent, whole
+
+    with arena_in(folder) as arena:
+        found = [row.as_dict() for row in rows(_pool(arena), answers=answers)]
+    if not found and shape is Format.table:
+        prose("the pool is empty: matches of the challenge exchange fill it; `peerage games` has its rules")
+        return
+    columns = [
+        *texts(challenge_id="Challenge", author_llm="Author", state="State"),
+        *texts(", ".join, flags="Flags"),
+        *texts(_reviewed, reviews="Review ~4"),
+        *numbers(whole, attempts="Tried"),
+        *numbers(percent, solved="Solved"),
+        *numbers("{:+.2f}".format, difficulty="Difficulty ~2"),
+        *numbers("{:.2f}".format, discrimination="Discrimination ~3"),
+        *([Column("reference_answer", "Answer", number=True)] if answers else ()),
+        *texts(_short, description="Description ~1"),
+    ]
+    show(found, columns, shape, title=counted(len(found), "challenge"))
+
+
+@app.command()
+def show(
+    name: Name,
+    folder: Folder = HERE,
+    answers: Answers = False,
+    shape: Written = ReportFormat.text,
+) -> None:
+    """Show one challenge with all its attempts."""
+    from peerage.cli.shared.output import show_json
+    from peerage.tables.challenges import attempts, named, rows
+
+    with arena_in(folder) as arena:
+        pool = _pool(arena)
+        entry = named(pool, name)
+        row = next(one for one in rows(pool, answers=answers) if one.challenge_id == entry.challenge_id)
+        tried = attempts(entry, answers=answers)
+    if shape is ReportFormat.json:
+        show_json({**row.as_dict(), "history": tried})
+        return
+    _tell(row, tried)
+
+
+def _tell(row: ChallengeRow, tried: list[dict[str, Any]]) -> None:
+    """One challenge in words, with all its attempts."""
+
+    answer = "sealed" if row.reference_answer is None else str(row.reference_answer)
+    where = f"match {row.match}" if row.match else "imported"
+    flags = f" ({', '.join(row.flags)})" if row.flags else ""
+    prose(
+        f"challenge {row.challenge_id}: {row.state}{flags}\n{row.description}\n"
+        f"answer: {answer}; by {row.author_llm}, {where}, proof: {row.proof}"
+    )
+    for said in row.reviews:
+        prose(f"review, {said.by}: {said.verdict}{': ' * bool(said.reason)}{said.reason}")
+    if row.reason:
+        prose(f"reason: {row.reason}")
+    if row.difficulty is not None:
+        prose(
+            f"difficulty {row.difficulty:+.2f} ± {row.difficulty_error:.2f}, "
+            f"discrimination {row.discrimination:.2f} ± {row.discrimination_error:.2f}"
+        )
+    for one in tried:
+        own = ", its author" if one["own_challenge"] else ""
+        given = "" if one["submitted_answer"] is None else f" {one['submitted_answer']}"
+        who = f"  match {one['match']}: {one['llm_id']}{own}"
+        prose(f"{who}: {one['result']}{given}, {one['points']:+g}")
+
+
+@app.command()
+def review(
+    name: Annotated[
+        str | None, typer.Argument(metavar="ID", help="The challenge's id, or how it begins.")
+    ] = None,
+    verdict: Annotated[Verdict | None, typer.Argument(metavar="VERDICT", help="approve or object.")] = None,
+    folder: Folder = HERE,
+    reason: Reason = "",
+    answers: Answers = False,
+) -> None:
+    """Review challenges: approve them, or take them out of play.
+
+    Without ID it shows each that no person has reviewed, those with flags first, and asks. One that is
+    approved is in use, whatever its attempts showed; one that is objected to comes into no further match, and
+    results stand as they are. Each verdict is an entry of the log; the last one counts.
+    """
+    from peerage.tables import challenges
+
+    with arena_in(folder) as arena:
+        if verdict is not None and name is not None:
+            entry = challenges.review(arena.ledger, name, verdict, reason, now_ms())
+            stays = f"; it stays {entry.state}" if entry.state in ("withdrawn", "retired") else ""
+            say(f"challenge {entry.challenge_id}: {verdict}, on record{stays}")
+            return
+        pool = _pool(arena)
+        shown = set(pool.entries) if name is None else {challenges.named(pool, name).challenge_id}
+        waiting = [row for row in challenges.to_review(pool, answers=answers) if row.challenge_id in shown]
+        if waiting and not terminal():
+            say("No terminal to ask in; write ID and approve or object.", err=True)
+            raise typer.Exit(2)
+        for place, row in enumerate(waiting, 1):
+            say(f"\n{place} of {len(waiting)}")
+            _tell(row, challenges.attempts(pool.entries[row.challenge_id], answers=answers))
+            said = typer.prompt("approve, object, skip or quit", default="skip").strip().lower()
+            if said and "quit".startswith(said):
+                return
+            chosen = next((one for one in _VERDICTS if said and one.startswith(said)), None)
+            if chosen is not None:
+                why = typer.prompt("why", default=reason, show_default=False)
+                challenges.review(arena.ledger, row.challenge_id, chosen, why, now_ms())
+    say("no challenge waits for a review" if not waiting else "that was the last one")
+
+
+@app.command()
+def flag(
+    name: Name,
+    what: Annotated[Flag, typer.Argument(metavar="FLAG", help="What is wrong with it.")],
+    folder: Folder = HERE,
+    reason: Reason = "",
+) -> None:
+    """Flag a challenge: it comes into no further match.
+
+    FLAG is ambiguous, unsolvable, trivial, leaked or "wrong reference". Results stand as they are; `withdraw`
+    takes them back.
+    """
+    from peerage.tables import challenges
+
+    with arena_in(folder) as arena:
+        entry = challenges.flag(arena.ledger, name, what, reason, now_ms())
+    say(f"challenge {entry.challenge_id} is flagged: {what}; it comes into no further match")
+
+
+@app.command()
+def withdraw(name: Name, folder: Folder = HERE, reason: Reason = "") -> None:
+    """Withdraw a challenge: no attempt at it counts.
+
+    The records stay as they are; the withdrawal is a statement of its own, which leaderboards apply.
+    """
+    from peerage.tables import challenges
+    from peerage.values.figures import counted
+
+    with arena_in(folder) as arena:
+        entry = challenges.withdraw(arena.ledger, name, reason, now_ms())
+        found = challenges.effect(arena.ledger, entry)
+    changed = ", ".join(map(str, found.changed)) or "none"
+    say(
+        f"challenge {entry.challenge_id} is withdrawn: {counted(found.attempts, 'attempt')} in "
+        f"{counted(found.matches, 'match')} no longer counted\n"
+        f"matches with another result now: {changed}"
+    )
+
+
+@app.command()
+def retire(name: Name, folder: Folder = HERE, reason: Reason = "") -> None:
+    """Retire a challenge: what is sealed of it is disclosed.
+
+    Exports and redacted ledgers then show its answer and every attempt at it. It comes into no further match.
+    """
+    from peerage.tables import challenges
+
+    with arena_in(folder) as arena:
+        entry = challenges.retire(arena.ledger, name, reason, now_ms())
+    say(f"challenge {entry.challenge_id} is retired; its answer was {entry.answer}")
+
+
+@app.command()
+def export(folder: Folder = HERE, answers: Answers = False) -> None:
+    """Write the pool to standard output, one record a line.
+
+    Each has challenge_id, author_llm, description and reference_answer: null while it is sealed, unless
+    --answers is given. With the answer goes the author's program, as solution, where there is one.
+    """
+    from peerage.cli.shared.output import show_json
+    from peerage.tables.challenge_files import exported
+
+    with arena_in(folder) as arena:
+        for record in exported(_pool(arena), answers=answers):
+            show_json(record, indent=None)
+
+
+@app.command("import")
+def enter(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="JSON, JSON lines, or folders of them.", exists=True),
+    ],
+    folder: Folder = HERE,
+) -> None:
+    """Enter challenges of other arenas into the pool: the good ones; those refused are listed.
+
+    Records have author_llm, description, reference_answer, and solution if there is a program. The sets that
+    ValyrianTech/ValyrianGamesCodingChallenge publishes are read as they are. What the pool has already, also
+    in other words or with another answer, is skipped.
+    """
+    from peerage.arena import open_arena
+    from peerage.tables.challenge_files import enter_challenges
+    from peerage.values.figures import counted
+
+    with open_arena(folder) as arena:
+        found = enter_challenges(arena.ledger, _records(files), now_ms(), arena.settings.secret_seed)
+    if not any(found):
+        say("there is no challenge in these files", err=True)
+        raise typer.Exit(1)
+    say(f"{counted(found.new, 'challenge')} entered, {found.double} were there already")
+    if found.refused:
+        say(f"{sum(map(len, found.refused.values()))} refused:", err=True)
+        for why, places in found.refused.items():
+            more = f" and {len(places) - _PLACES} more" * (len(places) > _PLACES)
+            say(f"  {', '.join(places[:_PLACES])}{more}: {why}", err=True)
+        if not (found.new or found.double):
+            raise typer.Exit(1)
+
+
+@app.command()
+def redact(
+    file: Annotated[Path, typer.Argument(help="The SQLite file to write; no database may be there.")],
+    folder: Folder = HERE,
+    force: Force = False,
+) -> None:
+    """Write a copy of the ledger that others may see.
+
+    What is sealed stands there as its commitment, so `verify` gives the same head; retired challenges are
+    disclosed.
+    """
+    from peerage.ledger.disclosure import write_redacted
+    from peerage.reading.moment import public
+    from peerage.values.outputs import REDACTED, arena_files, writing
+
+    with arena_in(folder) as arena:
+        kept = arena_files(folder, arena.ledger.address)
+        with writing(file, REDACTED, kept, force=force) as part:
+            write_redacted(public(arena.ledger), part)
+    say(f"wrote {file}")
+
+
+def _pool(arena: Arena) -> ChallengePool:
+    from peerage.reading.challenges import pool
+
+    return pool(arena.ledger)
+
+
+def _records(paths: list[Path]) -> Iterator[tuple[str, Any]]:
+    """Each record with its place; a bad one is given as its error."""
+    from peerage.ratings.read.report import Report
+    from peerage.ratings.read.source import records
+    from peerage.values.inputs import opened
+
+    def inside(path: Path) -> list[Path]:
+        return [file for file in sorted(path.rglob("*.json*")) if file.is_file()]
+
+    for file in [file for path in paths for file in (inside(path) if path.is_dir() else [path])]:
+        report = Report(file.name)
+        with opened(file) as stream:
+            for record in records(stream, file.name, report):
+                yield report.place, record
+        yield from [(place, ValueError(problem)) for place, problem in report.problems]
+
+
+def _reviewed(said: list[dict[str, Any]]) -> str:
+    return ", ".join([f"{one['by']}: {one['verdict']}" for one in said])
+
+
+def terminal() -> bool:
+    """Whether somebody is there to be asked."""
+    return sys.stdin.isatty()
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _WIDE else f"{line[: _WIDE - 1]}…"

@@ -1,0 +1,282 @@
+"""`peerage leaderboard`: who stands where, by each track, and what would change by another reading."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Set
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from peerage.cli.read.strengths import show_by_game
+from peerage.cli.shared.options import HERE, Folder, Format, Shape, arena_in, say
+from peerage.cli.shared.output import show_blocks, show_json
+from peerage.render.blocks import Answer
+from peerage.values.figures import counted
+
+if TYPE_CHECKING:
+    from peerage.arena import Arena
+    from peerage.reading.played import Scope
+    from peerage.tables.leaderboard import Board
+    from peerage.tables.what_if import WhatIf
+
+
+Track = Literal["strength", "bt", "trueskill", "raw", "cost", "glicko2", "points", "judge-aware", "overall"]
+Whose = Literal["played", "outside", "all"]
+Game = Annotated[
+    str,
+    typer.Option(help="Count the matches of this game alone.", show_default="all"),
+]
+Topic = Annotated[
+    str,
+    typer.Option(help="Count the matches on this topic alone.", show_default="all"),
+]
+
+TITLES = {
+    "strength": "strength with 95% intervals",
+    "bt": "Bradley-Terry rating with 95% intervals",
+    "trueskill": "TrueSkill, μ - 3σ with 95% intervals of μ",
+    "raw": "Elo, sequential, with 95% intervals",
+    "cost": "Elo, sequential, adjusted for cost, with 95% intervals",
+    "glicko2": "Glicko-2 with 95% intervals",
+    "judge-aware": "Bradley-Terry by judges' reliability, with 95% intervals",
+    "overall": "share of wins over all games in percent, with 95% intervals",
+    "points": "points in all with 95% intervals, and the mean of a match",
+}
+
+
+def leaderboard(
+    folder: Folder = HERE,
+    track: Annotated[
+        Track | None,
+        typer.Option(
+            help="Strength; Bradley-Terry; TrueSkill; sequential Elo, raw or by cost; Glicko-2; over several "
+            "games the share of wins.",
+            show_default="the game's, of several games overall",
+        ),
+    ] = None,
+    game: Game = "",
+    topic: Topic = "",
+    side: Annotated[
+        str,
+        typer.Option(help="Rate players on this side alone (werewolf: wolves, village).", show_default="any"),
+    ] = "",
+    weight: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="GAME=NUMBER",
+            help="How much a match of a game counts, overall the whole game; repeat it. Overall also "
+            "`alike`, or `matches`: as much as was played.",
+            show_default="1 each, overall the settings'",
+        ),
+    ] = None,
+    source: Annotated[
+        Whose, typer.Option(help="Matches played here, outside results (peerage import), or both.")
+    ] = "played",
+    without_judge: Annotated[
+        list[str] | None,
+        typer.Option(metavar="JUDGE", help="What if: what this judge said does not count; repeat it."),
+    ] = None,
+    weights: Annotated[
+        Literal["equal"] | None, typer.Option(help="What if: every judge's vote weighs the same.")
+    ] = None,
+    correct: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LIST",
+            help="What would change with judges' votes or scores corrected for position, style, own, family, "
+            "harshness, favours, reliability (comma-separated), or all.",
+            show_default="nothing",
+        ),
+    ] = None,
+    by: Annotated[
+        Literal["game", "topic"] | None,
+        typer.Option(
+            help="Everybody's strength in each game or on each topic, and overall.", show_default="no"
+        ),
+    ] = None,
+    shape: Shape = Format.table,
+) -> None:
+    """Show the ranking, chances to be the best, and what is proven.
+
+    A what-if counts the recorded matches in another way. Nothing is played again or written down, and title,
+    notes and JSON say what was asked.
+    """
+    from peerage.reading.played import Scope
+    from peerage.tables.rejudge import of_answers
+    from peerage.tables.what_if import WhatIf
+
+    words = {stated for stated in weight or () if stated in ("alike", "matches")}
+    of_games = dict(_weight(stated) for stated in weight or () if stated not in words)
+    without = tuple(dict.fromkeys(without_judge or ()))
+    what_if = WhatIf(without, weights == "equal")
+    with arena_in(folder) as arena, told_scope():
+        if of_answers(arena.settings.game):
+            others = (track, game, topic, side, weight, correct, by, what_if.in_words, source != "played")
+            if any(others):
+                raise typer.BadParameter(_OF_ANSWERS)
+            show_rejudged(arena, shape)
+            return
+        if correct:
+            if track not in (None, "strength", "bt") or source != "played" or what_if.in_words:
+                raise typer.BadParameter(
+                    "--correct rates what judges said on record by Bradley-Terry: leave --track, --source "
+                    "and every what-if out"
+                )
+            show_corrected(arena, ",".join(correct), shape, Scope(game, topic, of_games))
+            return
+        parts = _parts(arena, words, of_games)
+        if by:
+            if (
+                track not in (None, "overall")
+                or source != "played"
+                or what_if.in_words
+                or (game if by == "game" else topic)
+            ):
+                raise typer.BadParameter(
+                    f"--by {by} shows shares of wins in every {by} played here: leave --track, --source and "
+                    f"every what-if out, and --{by}"
+                )
+            show_by_game(arena, shape, Scope(game, topic, of_games, games=parts), by)
+            return
+        scope = Scope(game, topic, of_games, source, side, parts)
+        show_leaderboard(arena, track or "", shape, scope, what_if)
+
+
+_OF_ANSWERS = (
+    "this arena holds recorded answers that `peerage rejudge` had judged; its ranking has one track and no "
+    "what-if: leave all options out but --dir and --format. `peerage export --format votes` writes the "
+    "verdicts, which `peerage rate` rates by other methods"
+)
+
+
+def show_rejudged(arena: Arena, shape: Format) -> bool:
+    """Write how the judges differ to standard output. False, and said, where all that was judged came to
+    nothing."""
+    from peerage.tables.rejudge import rejudge_report
+    from peerage.views.rejudge import rejudged
+
+    report = rejudge_report(arena.ledger)
+    ranked = bool(report.decided or not report.judged)
+    if not ranked:
+        names = ("question", "questions") if report.by == "scores" else ("match", "matches")
+        matches = counted(report.judged, *names)
+        say(f"the new panel decided none of {matches}, so there is nothing to rank", err=True)
+    if shape is Format.json:
+        show_json(report.as_dict())
+    elif ranked or not shape.for_people:
+        table = rejudged(report, arena.settings.name)
+        show_blocks([table], table, shape)
+    return ranked
+
+
+def _parts(arena: Arena, words: Set[str], of_games: Mapping[str, float]) -> dict[str, float]:
+    """How much whole games count where a word says it; empty where the settings do."""
+    if not words:
+        return {}
+    if len(words) > 1:
+        raise typer.BadParameter("--weight alike and --weight matches contradict each other: leave one out")
+    counted = arena.reading.played.games
+    return {game: float(n if "matches" in words else 1) for game, n in counted.items()} | dict(of_games)
+
+
+@contextmanager
+def told_scope() -> Iterator[None]:
+    """Tell what is wrong with the scope that was asked for as a wrong option."""
+    from peerage.reading.played import ScopeError
+    from peerage.values.texts import visible
+
+    try:
+        yield
+    except ScopeError as error:
+        raise typer.BadParameter(visible(str(error))) from None
+
+
+def show_leaderboard(
+    arena: Arena,
+    track: str = "",
+    shape: Format = Format.table,
+    scope: Scope | None = None,
+    what_if: WhatIf | None = None,
+) -> None:
+    """Write the leaderboard of one track, or of the game's own, to standard output.
+
+    People read each game's own table first, where several were played, and then the one over all of them.
+    """
+    from peerage.reading.played import EVERYTHING, Scope
+    from peerage.tables.leaderboard import board
+    from peerage.tables.what_if import AS_PLAYED
+
+    reading, scope = arena.reading, scope or EVERYTHING
+    found = board(reading, track, scope, what_if or AS_PLAYED, judged=True)
+    if (
+        shape.for_people
+        and len(found.games) > 1
+        and scope.source == "played"
+        and not (scope.game or scope.topic or scope.side or found.what_if)
+    ):
+        for game in found.games:
+            first = "" if track == "overall" else track
+            alone = board(reading, first, Scope(game))
+            if any(row.rank is not None for row in alone.rows):
+                _show_board(arena, alone, shape, headed=False)
+                typer.echo()
+    _show_board(arena, found, shape, scope.source)
+
+
+def show_standings(arena: Arena) -> None:
+    """Write who stands where after a run: of the owner's tasks the decision, else one game's leaderboard, or
+    of several the strengths by game and then the overall table."""
+    from peerage.reading.credits import about_tasks
+    from peerage.reading.played import EVERYTHING
+    from peerage.tables.leaderboard import board
+
+    if all(map(about_tasks, arena.settings.lineup)):
+        from peerage.render.terminal import write
+        from peerage.views.verdict import verdict
+
+        write(verdict(arena.verdict()), sys.stdout, split=True)
+        return
+
+    found = board(arena.reading, judged=True)
+    if found.track == "overall":
+        show_by_game(arena, Format.table, EVERYTHING)
+        typer.echo()
+    _show_board(arena, found, Format.table)
+
+
+def _show_board(
+    arena: Arena, found: Board, shape: Format, source: str = "played", *, headed: bool = True
+) -> None:
+    from peerage.views.leaderboard import table
+
+    about = "".join(
+        f", {part}"
+        for part in (found.game, found.topic and f"topic {found.topic}", found.side and f"as {found.side}")
+        if part
+    )
+    about += {"played": "", "outside": ", outside results", "all": ", with outside results"}[source]
+    about += f"; WHAT IF: {found.what_if}" if found.what_if else ""
+    block = table(found, f"{arena.settings.name}: {TITLES[found.track]}{about}")
+    show_blocks([*([Answer(found.verdict.lines)] if headed else ()), block], block, shape)
+
+
+def show_corrected(arena: Arena, correct: str, shape: Format, scope: Scope) -> None:
+    """Write what corrections of the judges' votes would change to standard output."""
+    from peerage.tables.corrected import asked, what_would_change
+    from peerage.views.judges import corrected
+
+    wanted = asked(correct)
+    title = f"{arena.settings.name}: what would change, corrected for {', '.join(wanted)}"
+    block = corrected(what_would_change(arena.reading, scope, wanted), title)
+    show_blocks([block], block, shape)
+
+
+def _weight(stated: str) -> tuple[str, float]:
+    game, found, number = stated.rpartition("=")
+    try:
+        return game, float(number if found else "")
+    except ValueError:
+        wrong = f"--weight {stated!r}: expected GAME=NUMBER, such as --weight duel=2"
+        raise typer.BadParameter(wrong) from None

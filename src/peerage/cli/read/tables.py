@@ -1,0 +1,183 @@
+"""`peerage stats` and `match`: what players did, and a match as it was played."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from peerage.cli.read.leaderboard import Game, Topic, told_scope
+from peerage.cli.shared.options import HERE, MOST_MATCHES, Folder, Format, Shape, arena_in, at, program, prose
+from peerage.cli.shared.output import show, show_json, show_parts
+from peerage.cli.shared.streams import exact
+from peerage.render.blocks import Column, numbers, texts
+from peerage.values.figures import percent, whole
+
+if TYPE_CHECKING:
+    from peerage.arena import Arena
+    from peerage.reading.played import Scope
+
+Telling = Literal["text", "json", "markdown"]
+Part = Literal[
+    "players",
+    "judges",
+    "people",
+    "measures",
+    "favours",
+    "challenges",
+    "authors",
+    "readings",
+    "outside",
+    "probes",
+    "unfinished",
+    "hosted",
+    "costs",
+    "kinds",
+    "tasks",
+]
+OF_JUDGES = ("judges", "people", "measures", "favours", "challenges")
+"""The values of `--of` for the report on judges, and for one table of it."""
+
+
+def stats(
+    folder: Folder = HERE,
+    of: Annotated[
+        Part | None, typer.Option("--of", help="One table alone, or what is known of judges (CSV: players).")
+    ] = None,
+    game: Game = "",
+    topic: Topic = "",
+    level: Annotated[
+        float, typer.Option(min=0.0001, max=0.5, help="Chance that any of the favours found is false.")
+    ] = 0.05,
+    shape: Shape = Format.table,
+) -> None:
+    """Show what players, judges and authors did.
+
+    `--of judges` shows how judges agree, flip and favour, in sentences and all its tables; `people`,
+    `measures`, `favours` and `challenges` are tables of it, over all games and topics. `--of tasks` shows
+    each player on each of your own tasks, the hardest first.
+
+    JSON holds everything as one object, and so does `--of judges`; of any other table it is the list.
+    `favours` then lists every judge and author tested, found or not.
+    """
+    from peerage.reading.played import Scope
+
+    if of in OF_JUDGES and (game or topic):
+        raise typer.BadParameter(f"--of {of} is about all games and topics: leave --game and --topic out")
+    with arena_in(folder) as arena, told_scope():
+        if of in OF_JUDGES:
+            _show_judges(arena, shape, of, level)
+        elif of == "tasks":
+            _show_tasks(arena, shape, Scope(game, topic))
+        else:
+            show_stats(arena, shape, of, Scope(game, topic))
+
+
+def _show_judges(arena: Arena, shape: Format, of: Part | None, level: float) -> None:
+    """Write what is known of judges, or one table of it."""
+    from peerage.ledger.votes import PeopleVotes
+    from peerage.tables.judges import judges
+    from peerage.views.judges import about_favours, parts
+
+    report = judges(arena.reading, level, PeopleVotes(arena.ledger.address, arena.folder))
+    of = None if of == "judges" else of
+    if report.remarks and of is None and shape.for_people:
+        for remark in report.remarks:
+            prose(remark)
+        if any(remark.endswith("Exclude it?") for remark in report.remarks):
+            command = f"{program()} leaderboard{at(arena.folder)} --without-judge NAME"
+            prose(f"`{command}` shows the table without a judge")
+        typer.echo()
+    if of != "favours" or not shape.for_people or any(pair.found for pair in report.favours):
+        show_parts(report, parts(report, every_pair=not shape.for_people), of, shape, "judges")
+    if of in (None, "favours") and shape.for_people:
+        prose(about_favours(report, level))
+
+
+def _show_tasks(arena: Arena, shape: Format, scope: Scope) -> None:
+    from peerage.tables.tasks import task_rows
+
+    found = [row.as_dict() for row in task_rows(arena.reading.within(scope).credits)]
+    if shape is Format.json:
+        show_json(found)
+        return
+    if not found and shape.for_people:
+        sys.stdout.write("No match about a task of your own has a result yet.\n")
+        return
+    results = [row.pop("players") for row in found]
+    players = sorted({name for result in results for name in result})
+    rows = [
+        {**row, **{f"players.{name}": result.get(name) for name in players}}
+        for row, result in zip(found, results, strict=True)
+    ]
+    show(
+        rows,
+        [
+            *texts(task="Task", category="Category ~2", by="By ~1"),
+            *numbers(whole, answers="Answers ~3"),
+            *numbers(percent, result="Result", spread="Spread ~4"),
+            *[Column(f"players.{name}", name, percent, number=True) for name in players],
+        ],
+        shape,
+        title="Tasks: the result of each player, the hardest first",
+        notes=[
+            "By: a check's mean credit, or the share of the points of the task's matches.",
+            "Spread: how far the best player is ahead of the worst.",
+        ],
+    )
+
+
+def show_stats(
+    arena: Arena, shape: Format = Format.table, of: Part | None = None, scope: Scope | None = None
+) -> None:
+    """Write the statistics to standard output."""
+    from peerage.reading.played import EVERYTHING
+    from peerage.views.stats import parts, remarks
+    from peerage.views.stats import stats as counted
+
+    found = counted(arena.reading, scope or EVERYTHING)
+    show_parts(found, parts(found), of, shape, "players")
+    for line in remarks(found) if of in (None, "players") and shape.for_people else ():
+        prose(line)
+    if found.judges and of is None and shape.for_people:
+        command = f"{program()} stats{at(arena.folder)} --of judges"
+        prose(f"`{command}` shows how judges agree and what they favour")
+
+
+def match(
+    number: Annotated[int, typer.Argument(min=1, max=MOST_MATCHES, help="The number of the match.")],
+    folder: Folder = HERE,
+    full: Annotated[bool, typer.Option("--full", help="Every request too, word for word.")] = False,
+    seat: Annotated[
+        str,
+        typer.Option("--as", metavar="SEAT", help="What this seat could see: its letter, or its player."),
+    ] = "",
+    shape: Annotated[Telling, typer.Option("--format", help="How to write it.")] = "text",
+) -> None:
+    """Read a match: question, answers, verdicts, and the result.
+
+    Where a game hides things, everything is shown with who could see it; --as leaves out what one seat could
+    not see, or shows what it was sent, word for word, where the game marks nothing.
+    """
+    from peerage.views.match import as_seen, match_view, transcript
+
+    with arena_in(folder) as arena:
+        found = match_view(arena.ledger, number)
+        if seat:
+            found = as_seen(found, seat)
+            full = full or not found.blocks
+        unit = arena.reading.rating.cost_unit.name
+    if shape == "json":
+        show_json(found.as_dict())
+        return
+    if shape == "markdown":
+        from peerage.render.markdown import markdown
+
+        exact(sys.stdout).write(markdown([transcript(found, unit, requests=full)]))
+        return
+    from peerage.render.terminal import write
+
+    write([transcript(found, unit, cut=not full, requests=full)], sys.stdout)
+    if not full:
+        sys.stdout.write("\n`--full` shows texts whole, and each request word for word.\n")

@@ -1,0 +1,126 @@
+"""`peerage verdict` and `compare`: what a table comes to, in words, and two players next to each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from peerage.cli.read.leaderboard import Game, Topic, Track, told_scope
+from peerage.cli.shared.options import HERE, Folder, Force, ReportFormat, Written, arena_in
+from peerage.cli.shared.output import show_whole
+
+
+def verdict(
+    folder: Folder = HERE,
+    track: Annotated[
+        Track | None,
+        typer.Option(help="By another table.", show_default="the game's, of several games overall"),
+    ] = None,
+    game: Game = "",
+    topic: Topic = "",
+    shape: Written = ReportFormat.text,
+) -> None:
+    """Say whom to pick, who may be as good, and what is proven.
+
+    Of your own tasks also everybody's price, accuracy, wins and weakest category, what would change the pick,
+    and telling matches. The same words head the leaderboard, its pages and the report.
+    """
+    from peerage.views.verdict import verdict as blocks
+
+    with arena_in(folder) as arena, told_scope():
+        found = arena.verdict(track or "", game=game, topic=topic)
+    show_whole(found, blocks(found), shape)
+
+
+def compare(
+    one: Annotated[str, typer.Argument(help="A player; of a gate the new one.")],
+    other: Annotated[str, typer.Argument(help="Another one; of a gate the old one.")],
+    folder: Folder = HERE,
+    track: Annotated[
+        Track | None,
+        typer.Option(help="By another table.", show_default="the game's, of several games overall"),
+    ] = None,
+    game: Game = "",
+    topic: Topic = "",
+    not_worse_by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="3%", help="A gate: may ONE be worse by no more than so much?", show_default="no gate"
+        ),
+    ] = None,
+    elo: Annotated[
+        float | None,
+        typer.Option(min=1, max=1000, help="A gate whose margin is in Elo points.", show_default="no gate"),
+    ] = None,
+    of: Annotated[
+        Literal["wins", "accuracy"] | None,
+        typer.Option(
+            help="What a gate compares.",
+            show_default="accuracy where every answer is checked, else wins",
+        ),
+    ] = None,
+    these_tasks: Annotated[
+        bool,
+        typer.Option("--these-tasks", help="A gate about these tasks alone, not about tasks like these."),
+    ] = False,
+    by: Annotated[
+        Literal["topic"] | None,
+        typer.Option(help="A gate for each topic (category of tasks) too.", show_default="no"),
+    ] = None,
+    junit: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the gate as JUnit XML.", show_default="no file"),
+    ] = None,
+    github: Annotated[
+        bool,
+        typer.Option("--github", help="Write the gate to the summary and annotations of a GitHub workflow."),
+    ] = False,
+    force: Force = False,
+    shape: Written = ReportFormat.text,
+) -> None:
+    """Compare two players, or hold one to the other by a gate.
+
+    Shows records, chances, topics and prices of both.
+
+    A gate (`--not-worse-by 3%`, `--elo 30`) exits with 0 where it is shown that ONE is not worse than OTHER
+    by more, with 1 where it is proven that it is, with 3 where neither can be told yet, and says how many
+    more tasks or matches that takes. It holds at every look, so look after every match if you like.
+    """
+    if not_worse_by is not None or elo is not None:
+        from peerage.cli.read.gate import show_gate
+
+        if track:
+            raise typer.BadParameter("a gate counts matches, or checked answers: leave --track out")
+        show_gate(
+            folder,
+            (one, other),
+            (not_worse_by, elo, of),
+            (game, topic),
+            these=these_tasks,
+            by_topic=bool(by),
+            junit=junit,
+            github=github,
+            force=force,
+            shape=shape,
+        )
+        return
+    options = {"--of": of, "--these-tasks": these_tasks, "--by": by, "--junit": junit}
+    options |= {"--github": github, "--force": force}
+    if stated := [name for name, value in options.items() if value]:
+        raise typer.BadParameter(f"{stated[0]} is of a gate: add its margin, such as --not-worse-by 3%")
+    from peerage.ledger.held import hold_replies
+    from peerage.reading.played import Scope
+    from peerage.tables import compare as tables
+    from peerage.tables.leaderboard import board
+    from peerage.tables.speed import speeds_of
+    from peerage.views.compare import compared
+
+    with arena_in(folder) as arena, told_scope():
+        reading, scope = arena.reading, Scope(game, topic)
+        hold_replies(arena.ledger)
+        speeds = speeds_of(reading, scope, (one, other))
+        table = board(reading, track or "", scope)
+        found = tables.compare(table, reading.within(scope).decided, one, other, speeds)
+    show_whole(found, compared(table, found), shape)

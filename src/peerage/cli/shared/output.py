@@ -1,0 +1,93 @@
+"""Views on standard output: for people, or as JSON, CSV or Markdown for programs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any, TextIO
+
+from peerage.cli.shared.options import Format, ReportFormat
+from peerage.cli.shared.streams import exact
+from peerage.render.blocks import Answer, Column, Rows, ViewBlock
+from peerage.render.data import dicts, plain, write_json, write_table
+from peerage.render.markdown import markdown
+from peerage.tables import Shown
+from peerage.values.figures import counted, dollars
+
+
+def show(
+    rows: Sequence[Any],
+    columns: Sequence[Column],
+    shape: Format,
+    *,
+    title: str = "",
+    notes: Sequence[str] = (),
+    head: Sequence[str] = (),
+    to: TextIO | None = None,
+    split: bool = False,
+) -> None:
+    """Write a table to `to`, by default standard output; for people alone `head` stands above it, its first
+    line strong, and `notes` under it: one that begins with a column's title only where that is shown. With
+    `split` the columns for which a terminal is too narrow follow in further tables, in place of being left
+    out."""
+    block = Rows(rows, columns, title=title, notes=notes)
+    show_blocks([*([Answer(head)] if head else ()), block], block, shape, to=to, split=split)
+
+
+def show_blocks(
+    blocks: Sequence[Any], table: Rows, shape: Format, *, to: TextIO | None = None, split: bool = False
+) -> None:
+    """Write blocks for people, or for programs the rows of the one `table`."""
+    to = sys.stdout if to is None else to
+    match shape:
+        case Format.json:
+            show_json(dicts(table.rows), to)
+        case Format.csv:
+            write_table(table, exact(to))
+        case Format.markdown:
+            to.write(markdown(blocks))
+        case Format.table:
+            from peerage.render.terminal import write
+
+            write(blocks, to, split=split)
+
+
+def show_whole(found: Shown, blocks: Iterable[ViewBlock], shape: ReportFormat) -> None:
+    """Write blocks to standard output, or as JSON what they show."""
+    from peerage.render.terminal import write
+
+    if shape is ReportFormat.json:
+        show_json(found.as_dict())
+    else:
+        write(blocks, sys.stdout, split=True)
+
+
+def show_parts(whole: Any, parts: Sequence[Rows], of: str | None, shape: Format, first: str) -> None:
+    """Write the tables of one object, those without a row left out. `of` names the table wanted alone. JSON
+    holds all as the one object `whole`, CSV can hold one table alone: the `first`, if not said."""
+    if shape is Format.json and of is None:
+        show_json(plain(whole))
+        return
+    of = first if shape is Format.csv and of is None else of
+    for part in parts:
+        if part.name == of and not part.rows and shape is Format.table:
+            sys.stdout.write(f"{part.title}\nNothing of it is on record.\n")
+        elif part.name == of or (of is None and part.rows):
+            show_blocks([part], part, shape)
+            if shape is Format.table:
+                sys.stdout.write("\n")
+
+
+def show_json(data: Any, to: TextIO | None = None, *, indent: int | None = 2) -> None:
+    """Write plain data as JSON, by default to standard output; on one line where `indent` is None."""
+    write_json(data, exact(sys.stdout if to is None else to), indent=indent)
+
+
+def money(billed_nano: int, possibly_nano: int, unpriced: int = 0) -> str:
+    """What is known to have been billed, and beside it what may have been in addition, and the calls without
+    a known price, where there are any."""
+    calls = f"{counted(unpriced, 'call')} of unknown cost"
+    if unpriced and not billed_nano and not possibly_nano:
+        return calls
+    more = f", {dollars(possibly_nano / 1e9)} more possibly billed" if possibly_nano else ""
+    return f"{dollars(billed_nano / 1e9)} billed{more}{f', and {calls}' if unpriced else ''}"

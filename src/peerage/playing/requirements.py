@@ -1,0 +1,371 @@
+"""What a run requires before anybody is asked: settings that fit the ledger, players that may play there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from peerage.engine.plans import dearest_calls
+from peerage.engine.registration import changed
+from peerage.engine.unplayable import unplayable
+from peerage.games import FILE, GAMES, candidates, tracks_of
+from peerage.ledger import Ledger, LedgerError
+from peerage.ledger.secret import NO_SECRET, read_secret
+from peerage.ledger.series import SERIES
+from peerage.ledger.store import Batch
+from peerage.players.checks import near_models
+from peerage.players.prices import Price
+from peerage.sandbox import image
+from peerage.sandbox.confined import available
+from peerage.scheduling.fixtures import tables
+from peerage.settings import (
+    EVERY,
+    ArenaError,
+    ArenaSettings,
+    GameSettings,
+    SettingsError,
+    judged,
+    lacks_extra,
+    rules_of,
+    suggest,
+    too_few,
+)
+from peerage.settings.players.player import PERSON
+from peerage.settings.shape import InFlight, usual_window
+from peerage.standings import UNRATED, unrated
+from peerage.values.figures import dollars, listed
+from peerage.values.sealing import sealing_key
+
+_REMEMBER = ("command", "http", "https", "python", PERSON)
+"""Providers whose players may remember from one request to the next."""
+
+
+def with_meant(settings: ArenaSettings, unpriced: Iterable[str]) -> str:
+    """Players without a known price, each with the model that was probably meant."""
+    players = {player.name: player for player in settings.everyone}
+    near = {name: near_models(players[name]) for name in unpriced}
+    return ", ".join([f"{name} ({meant})" if meant else name for name, meant in near.items()])
+
+
+def with_games(settings: ArenaSettings, stated: str) -> ArenaSettings:
+    """The settings with other games than they name: names with commas between them, or `all`. A game that
+    they name keeps its rules. Raises SettingsError."""
+    if stated == EVERY:
+        games = list(GAMES)
+    else:
+        games = [name.strip() for name in stated.split(",")]
+    if unknown := [name for name in games if name not in GAMES]:
+        near = suggest(unknown[0], [*candidates(unknown[0]), EVERY])
+        raise SettingsError(f"--game: no game is called {unknown[0]!r}{near}")
+    chosen = {name: settings.lineup.get(name, GameSettings()) for name in games}
+    return settings.model_copy(update={"game": games[0], "games": chosen, "rules": {}})
+
+
+def with_playable(settings: ArenaSettings) -> tuple[ArenaSettings, dict[str, str]]:
+    """The settings with the games that can be played here in place of `all`, and why each other one is left
+    out. Raises SettingsError when none can be played."""
+    every = with_games(settings, EVERY)
+    left_out = {name: why for name in every.lineup if (why := unplayable_here(every, name))}
+    chosen = {name: one for name, one in every.lineup.items() if name not in left_out}
+    if not chosen:
+        raise SettingsError("\n".join([f"{game}: {why}" for game, why in left_out.items()]))
+    return settings.model_copy(update={"games": chosen, "game": next(iter(chosen))}), left_out
+
+
+def unplayable_here(settings: ArenaSettings, game: str) -> str:
+    """Why one of the arena's games cannot be played here by these players, and what to change; empty: it
+    can."""
+    alone = settings.alone(game)
+    try:
+        if why := lacks_extra(alone) or too_few(alone):
+            return why
+        _refuse_readers(alone)
+        _refuse_series(alone)
+        sandboxed = GAMES[game].needs.sandbox(rules_of(alone))
+    except (ArenaError, SettingsError) as error:
+        return str(error)
+    return lacks_sandbox(game) if sandboxed and not image.installed() else ""
+
+
+def lacks_sandbox(game: str) -> str:
+    return (
+        f"{game} runs programs that players write, and the sandbox is not installed; "
+        'run `pip install "peerage[sandbox]"` or `peerage doctor --install`'
+    )
+
+
+def refuse_unpriced(settings: ArenaSettings, unpriced: Sequence[str]) -> None:
+    """Raise ArenaError when the settings bound what may be spent and these players' prices are unknown."""
+    budget = settings.budget
+    bounded = any(limit is not None for limit in (budget.arena, budget.match, budget.player))
+    if not bounded:  # a daily budget bounds its own player alone
+        daily = {player.name for player in settings.everyone if player.daily_budget is not None}
+        unpriced = [name for name in unpriced if name in daily]
+    if unpriced:
+        named = with_meant(settings, unpriced)
+        correct = "Correct the model's name, or state" if "did you mean" in named else "State"
+        raise ArenaError(
+            f"a budget is set, but no price is known for {named}, so it could not be kept. "
+            f"{correct} `price: {{input: …, output: …}}` (dollars per million tokens) for each in "
+            "arena.yaml, or take the budget away"
+        )
+
+
+def too_dear(settings: ArenaSettings, prices: Mapping[str, Price]) -> list[str]:
+    """What to change for players of whom no day's budget pays for a call, one sentence each."""
+    limits = {one.name: one.daily_budget for one in settings.everyone if one.daily_budget is not None}
+    most = dearest_calls(settings, prices) if limits else {}
+    return [
+        f"{name}: one call may cost up to {dollars(most[name] / 1e9)}, and its `daily_budget` is "
+        f"{dollars(limit)}; raise it, or set `max_tokens`"
+        for name, limit in limits.items()
+        if most.get(name, 0) > limit * 1e9
+    ]
+
+
+def refuse_too_dear(settings: ArenaSettings, prices: Mapping[str, Price]) -> None:
+    """Raise ArenaError where a player's day can pay for no call."""
+    if told := too_dear(settings, prices):
+        raise ArenaError("\n".join(told))
+
+
+def pin(settings: ArenaSettings, ledger: Ledger) -> None:
+    """Write down in the first run what must not change between runs."""
+    _, unpinned = _pinned_facts(settings, ledger)
+    if unpinned:
+        ledger.write(Batch(meta=unpinned))
+
+
+def _pinned_facts(settings: ArenaSettings, ledger: Ledger) -> tuple[InFlight, dict[str, str]]:
+    """How late pairing is, and the facts that are still to be written down. Raises SettingsError when the
+    settings contradict those that are."""
+    meta, pairing = ledger.meta(), settings.pairing
+    parts = {name: one.weight for name, one in settings.lineup.items()}
+    sizes = {
+        name: part
+        * tables(
+            GAMES[name], rules_of(settings, name), len(settings.players), pairing.series, len(settings.judges)
+        )
+        for name, part in parts.items()
+    }
+    per_round = sum(sizes.values()) / sum(parts.values())
+    # What later matches draw on must be known when they are paired: by then each game has had its turn.
+    remembers = any(GAMES[name].remembers(rules_of(settings, name)) for name in parts)
+    turn = math.ceil(per_round * len(parts))
+    usual = usual_window(settings.engine.concurrency, per_round)
+    window = pairing.window or (min(usual, turn) if remembers else usual)
+    pinned = {
+        "rating": settings.rating.model_dump_json(),
+        "lag": str(max(1, math.ceil(window / per_round))),
+        "window": meta.get("window", str(window)) if pairing.window is None else str(window),
+    }
+    if pairing.series or SERIES in meta:
+        pinned[SERIES] = pairing.series or ""
+    games = unrated(meta) | {name for name in parts if "raw" not in tracks_of(name)}
+    still = {UNRATED: "\n".join(sorted(games - {""}))} if games != unrated(meta) else {}
+    if "lag" not in meta:
+        return InFlight(int(pinned["lag"]), window), pinned | still
+    if settings.pairing.series:  # an arena made without has no such fact
+        meta = {SERIES: "", **meta}
+    places = {"rating": "rating", "window": "pairing.window", SERIES: "pairing.series"}
+    for key, place in places.items():
+        if key not in pinned:
+            continue
+        if key not in meta:
+            raise LedgerError(f"{ledger.address} lacks the fact {key!r}; restore it from a copy")
+        if meta[key] != pinned[key]:
+            raise SettingsError(
+                f"{place} in arena.yaml is not what this arena was made with, and its recorded matches "
+                f"depend on it:{_difference(meta[key], pinned[key])}. Set it back, or start a new arena "
+                "in another folder"
+            )
+    numbers = [_number(ledger, meta, key, least=1) for key in InFlight._fields]
+    return InFlight(*numbers), still
+
+
+def check(settings: ArenaSettings, ledger: Ledger) -> tuple[InFlight, dict[str, str]]:
+    """Raise where the settings do not fit the ledger, or a player may not play there; else how late pairing
+    is, and the facts that are still to be written down."""
+    _check_secret(settings, ledger)
+    pinned = _pinned_facts(settings, ledger)
+    for game in settings.lineup:
+        _refuse_readers(settings.alone(game))
+        _refuse_series(settings.alone(game))
+    _refuse_changed(settings, ledger)
+    return pinned
+
+
+def notices(settings: ArenaSettings, ledger: Ledger) -> list[str]:
+    """What the user must know before a run: what it does to what is on record, and what people could see."""
+    told = []
+    specs = {name: GAMES[name] for name in settings.lineup}
+    for one in unplayable(ledger, specs.values()):
+        if one.game in specs:
+            why = f"this release plays version {specs[one.game].version}"
+            if FILE in one.release:
+                why = "its file has changed"
+            instead = f"To finish them first, run {one.release.replace(' ', ' with ')} once more"
+        elif settings.games:
+            why = f"{one.game} is not among the arena's games now"
+            instead = f"To finish them first, list {one.game} under games again"
+        else:
+            why = f"arena.yaml now says game: {settings.game}"
+            instead = f"To finish them first, write game: {one.game} again"
+        told.append(
+            f"unfinished matches of {one.game} version {one.version}: {len(one.numbers)} "
+            f"({one.numbers[0]:,} to {one.numbers[-1]:,}), and {why}. They end without a result: what was "
+            f"asked and spent stays on record, and nobody is rated by them. {instead}"
+        )
+    window = ledger.meta().get("window", "")
+    if window.isdecimal() and int(window) < settings.engine.concurrency:
+        told.append(
+            f"engine.concurrency is {settings.engine.concurrency}; this arena was made for {window} matches "
+            "under way at once, so there are no more. A new arena takes more with `pairing: {window: …}`"
+        )
+    placed = sorted([name for name, host in settings.hosts.items() if host.resources])
+    if placed and settings.engine.kind == "local":
+        told.append(
+            f"the resources of {', '.join(placed)} say nothing without `engine: ray`: it is started here"
+        )
+    told += _of_one_family(settings)
+    told += [remark for name, one in specs.items() for remark in one.remarks(rules_of(settings, name))]
+    if settings.judges and not any(judged(settings, game) for game in settings.lineup):
+        told.append(
+            "nobody is asked to judge: a check decides every task, and where it gives both answers the same "
+            "credit it is a tie. `tasks: {then: judges}`, `judging: {checks: measure}` and "
+            "`judging: {controls: 40}` ask judges"
+        )
+    people = [player.name for player in settings.everyone if player.is_person]
+    hiding = sorted([name for name, one in specs.items() if one.secrecy.hides])
+    if people and hiding:
+        told.append(
+            f"{', '.join(hiding)} hides things from players. People ({', '.join(people)}) see none of it at "
+            "their seats, but anyone who can read this arena's folder can"
+        )
+    return told
+
+
+def _of_one_family(settings: ArenaSettings) -> Iterator[str]:
+    """Yield a sentence for each judge that is of the family of some players."""
+    for judge in settings.judges:
+        related = [one.name for one in settings.players if one.family == judge.family]
+        if related and judge.provider != "house" and not judge.is_person:
+            yield (
+                f"{judge.name} judges {listed(related)} of its own family ({judge.family}), which judges "
+                "tend to favour; `peerage stats --of judges` tests that"
+            )
+
+
+def _refuse_changed(settings: ArenaSettings, ledger: Ledger) -> None:
+    """Raise where something else would answer under the name of a player that has a rating."""
+    found = read_secret(ledger)
+    if found is None:
+        return
+    differ = changed(ledger, settings.everyone, sealing_key(found.value))
+    if not differ:
+        return
+    told = "\n".join(
+        f"{name}: {', '.join(keys)} changed since its last match, and its rating is of what answered then. "
+        f"State `version: {player.version + 1}` for a newcomer, or another `name`; or set it back"
+        for player in settings.everyone
+        if (keys := differ.get(name := player.name))
+    )
+    raise SettingsError(told)
+
+
+def _refuse_readers(settings: ArenaSettings) -> None:
+    """Raise where a player could read from the ledger what the arena's one game hides from it, or remember
+    what it must not know."""
+    spec, rules = GAMES[settings.game], rules_of(settings)
+    why, hides = spec.secrecy.forgets(rules), spec.secrecy.hides
+    for player in settings.players:
+        if why and player.provider in _REMEMBER:
+            raise SettingsError(
+                f"{player.name} is {'a person' if player.is_person else 'an agent'} and may remember what "
+                f"{settings.game} asked it before: {why}"
+            )
+        if player.provider == "python" and hides:
+            raise ArenaError(
+                f"{settings.game} hides things from its players, and {player.name} runs inside this process, "
+                "where it could read them. Make it a program (`command:`) or a server (`http:`)"
+            )
+        if player.provider == "command" and hides and not available():
+            raise ArenaError(
+                f"{settings.game} hides things from its players, and on this system nothing keeps "
+                f"{player.name} from reading them in the ledger (Landlock does, on Linux 5.13 or newer). Let "
+                "it answer at an address (`http:`), run by another user"
+            )
+
+
+def _refuse_series(settings: ArenaSettings) -> None:
+    """Raise where a series would let somebody meet a task twice and gain by it."""
+    spec, rules, series = GAMES[settings.game], rules_of(settings), settings.pairing.series
+    remembers = [player.name for player in settings.players if player.provider in _REMEMBER]
+    if series and spec.seating.rotates(rules) and remembers:
+        raise SettingsError(
+            f"pairing.series: {series} has {settings.game} played on one task in every seat, and "
+            f"{', '.join(remembers)} may remember it from one match to the next. Leave `series` out"
+        )
+
+
+def _check_secret(settings: ArenaSettings, ledger: Ledger) -> None:
+    """Raise where the settings do not fit the arena's secret."""
+    found = read_secret(ledger)
+    if found is None:
+        return
+    if found.disclosed:
+        raise ArenaError(
+            f"{ledger.address}: its secret was disclosed, which ended the arena. Start a new one in "
+            "another folder"
+        )
+    if not found.value:
+        raise ArenaError(NO_SECRET.format(ledger.address.removeprefix("sqlite:///")))
+    others = [player.name for player in settings.everyone if player.provider != "house"]
+    if found.seed is not None and others:
+        raise SettingsError(
+            f"all that is drawn in this arena follows from seed {found.seed}, which {', '.join(others)} "
+            "could know: only house players may play here. Start a new arena, without `seed`"
+        )
+    if settings.secret_seed is not None and settings.seed != found.seed:
+        was = "has a random secret" if found.seed is None else f"was made with seed {found.seed}"
+        raise SettingsError(
+            f"seed in arena.yaml is {settings.seed}, and this arena {was}; its recorded matches depend on "
+            "it. Set it back, or start a new arena in another folder"
+        )
+
+
+def budget_since(settings: ArenaSettings, ledger: Ledger) -> int:
+    """How many matches were on record when the budgets of match and player were last changed."""
+    budget = settings.budget
+    if budget.match is None and budget.player is None:
+        return ledger.heads()[1]
+    stated = msgspec.json.encode([budget.match, budget.player]).decode()
+    meta = ledger.meta()
+    if meta.get("budget") != stated:
+        meta = {"budget": stated, "budget_since": str(ledger.heads()[1])}
+        ledger.write(Batch(meta=meta))
+    return _number(ledger, meta, "budget_since", least=0)
+
+
+def _number(ledger: Ledger, meta: Mapping[str, str], key: str, least: int) -> int:
+    found = meta.get(key, "")
+    if not (found.isdecimal() and len(found) < 16 and int(found) >= least):
+        raise LedgerError(
+            f"{ledger.address}: the fact {key!r} is {found[:60]!r}, expected a number from {least}; restore "
+            "it from a copy"
+        )
+    return int(found)
+
+
+def _difference(was: str, now: str) -> str:
+    """What differs between two pinned values, for a person."""
+    try:
+        before, after = msgspec.json.decode(was), msgspec.json.decode(now)
+    except msgspec.DecodeError:
+        before, after = was, now
+    if isinstance(before, dict) and isinstance(after, dict):
+        changed = [key for key in sorted({*before, *after}) if before.get(key) != after.get(key)]
+        return ";".join(f" {key} was {before.get(key)!r} and is {after.get(key)!r}" for key in changed)
+    return f" it was {before} and is {after}"

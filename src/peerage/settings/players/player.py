@@ -1,0 +1,511 @@
+"""Settings of one player: what answers, how it is asked, what it costs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import unicodedata
+from collections.abc import Mapping
+from importlib.metadata import entry_points
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit, urlunsplit
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from peerage.game.section import Section, Share
+from peerage.settings.players.families import family_of
+from peerage.settings.players.hours import read_hours
+from peerage.values.figures import suggest
+from peerage.values.texts import visible
+
+PROVIDERS = (
+    "openai",
+    "anthropic",
+    "google",
+    "groq",
+    "xai",
+    "huggingface",
+    "openrouter",
+    "mistral",
+    "ollama",
+)
+"""Model providers that are reached by name alone."""
+
+PERSON = "human"
+"""The provider of people."""
+
+OTHERS = ("house", PERSON, "gguf", "command", "http", "https", "python")
+"""Players that are no provider's model."""
+
+FLEX = ("openai", "google", "openrouter")
+"""Providers by whose names a player can be asked in the flex tier."""
+
+
+OURS: Mapping[str, str] = {
+    **dict.fromkeys(("model",), "`model`"),
+    **dict.fromkeys(("models", "route"), "a player of its own for each model"),
+    **dict.fromkeys(("messages", "system", "contents", "systeminstruction"), "`system_prompt`"),
+    **dict.fromkeys(
+        ("maxtokens", "maxcompletiontokens", "maxoutputtokens", "generationconfig"), "`max_tokens`"
+    ),
+    **dict.fromkeys(("temperature",), "`temperature`"),
+    **dict.fromkeys(("topp",), "`top_p`"),
+    **dict.fromkeys(("reasoningeffort", "reasoning", "thinking"), "`reasoning_effort` or `thinking_tokens`"),
+    **dict.fromkeys(("servicetier",), "`service_tier`"),
+    **dict.fromkeys(("provider",), "the player's `provider`"),
+    **dict.fromkeys(("responseformat",), "`structured`"),
+    **dict.fromkeys(("stream", "streamoptions", "usage", "n", "store"), ""),
+    **dict.fromkeys(("tools", "toolchoice", "toolconfig", "functions", "plugins", "websearchoptions"), ""),
+}
+"""Keys of a request that `extra_body` may not hold, without `_` and in lower case, as a provider may read
+them; each with what states the same, "" where nothing does."""
+MOST_EXTRA = 20_000
+"""Characters of JSON that `extra_body` may take."""
+
+DAY_S = 86_400.0
+FLEX_S = 900.0
+_OF_A_PERSON = {"model", "name", "version", "family", "timeout_s", "concurrency", "priority"}
+
+_HOW = "write `provider:model`, such as `openai:gpt-5-mini`"
+
+# What nobody means would overflow where it is computed with, in the middle of a run.
+Positive = Annotated[float, Field(gt=0, le=1e9)]
+NotNegative = Annotated[float, Field(ge=0, le=1e9)]
+Dollars = Annotated[float, Field(ge=0, le=100_000)]
+Tokens = Annotated[int, Field(ge=1, le=10_000_000)]
+
+
+def _runnable(words: tuple[str, ...]) -> tuple[str, ...]:
+    if any("\0" in word for word in words):
+        raise ValueError("a word holds the character U+0000, which no program can be given; remove it")
+    return words
+
+
+Words = Annotated[tuple[str, ...], AfterValidator(_runnable)]
+"""A program and its arguments."""
+
+
+class Price(Section):
+    """Price of a player's tokens, in dollars per million tokens."""
+
+    input: Dollars = Field(description="Dollars per million input tokens.")
+    output: Dollars = Field(description="Dollars per million output tokens.")
+    cached: Dollars | None = Field(
+        None,
+        description="Dollars per million input tokens that the provider read from its cache. Default: as "
+        "`input`.",
+    )
+
+    @model_validator(mode="after")
+    def _cheaper(self) -> Price:
+        if self.cached is not None and self.cached > self.input:
+            raise ValueError(
+                f"`cached` is {self.cached:g}, more than `input` with {self.input:g}, so no budget could be "
+                "kept; a cache costs at most as much as other input"
+            )
+        return self
+
+
+class Upstreams(Section):
+    """Upstreams by which OpenRouter may serve a player (its own `provider` of a request)."""
+
+    only: tuple[str, ...] = Field((), description="Upstreams that may serve it, such as `deepinfra`.")
+    order: tuple[str, ...] = Field((), description="Upstreams in the order in which they are tried.")
+    quantizations: tuple[str, ...] = Field(
+        (), description="Precisions at which it may be served, such as `fp8`, `bf16`."
+    )
+    allow_fallbacks: bool | None = Field(
+        None, description="`false`: no other upstream than those of `order`. Default: OpenRouter's, true."
+    )
+
+
+class Faults(Section):
+    """Faults of a house player, each a probability per reply (demo, tests and simulation)."""
+
+    slow: Share = Field(0.0, description="Answers twenty times slower.")
+    refusing: Share = Field(0.0, description="Declines to answer.")
+    malformed: Share = Field(0.0, description="Ignores the asked format, also after the repair.")
+    failing: Share = Field(0.0, description="Fails like a provider that is down.")
+    position_bias: Share = Field(0.0, description="As a judge, prefers whatever stands first.")
+    self_preference: Share = Field(0.0, description="As a judge, prefers answers in its own family's style.")
+
+
+def _tidied(value: object) -> object:
+    """Without spaces around it; and two names that look the same, composed or not, are the same."""
+    return unicodedata.normalize("NFC", value.strip()) if isinstance(value, str) else value
+
+
+class PlayerSettings(Section):
+    """One player: what answers, and how it is asked and priced."""
+
+    model_config = ConfigDict(serialize_by_alias=True)
+
+    model: str = Field(
+        description="What answers: `provider:model` (openai, anthropic, google, groq, xai, huggingface, "
+        "openrouter, mistral, ollama), `house:SKILL`, `human:NAME` (a person), `gguf:PATH`, "
+        "`command:PROGRAM ARGS`, `http:URL` (or `https:`), `python:module:function`; with `base_url`, any "
+        "OpenAI-compatible server. `command` can take its place."
+    )
+    command: Words = Field(
+        (),
+        description="In place of `model`: a program and its arguments as a list of words, which need no "
+        "quoting inside. Only the program is recorded and shown, never its arguments.",
+    )
+    name: Annotated[str, BeforeValidator(_tidied)] = Field(
+        "", max_length=80, description="Unique name in tables. Default: the model's text."
+    )
+    slots: int = Field(
+        1,
+        ge=1,
+        le=10,
+        description="Seats it may hold in one match, where its game allows several and seats would stay "
+        "empty; `pairing.slots` says how they count.",
+    )
+    version: int = Field(
+        1,
+        ge=1,
+        le=9_999,
+        description="Raise it when another model, address, prompt or sampling setting answers under the same "
+        "name: the new version starts as a newcomer (`NAME v2`) and its page links to the old one.",
+    )
+    base_url: str = Field("", description="Address of an OpenAI-compatible server (vLLM, llama.cpp).")
+    key_env: str = Field(
+        "", description="Environment variable that holds the key. Default: the provider's own."
+    )
+    family: str = Field(
+        "",
+        description="Players of one family count as related. Default: by the model's own name, "
+        "never by the server that it is asked at.",
+    )
+    architecture: str = Field("", description="Free text kept as metadata.")
+    open_weights: bool | None = Field(
+        None,
+        description="Whether anybody can download its weights; tables on pages filter by it. Default: as "
+        "provider and model imply, where they do.",
+    )
+    system_prompt: str = Field(
+        "",
+        description="System text of its answers as a contestant: it is put before the game's own, and never "
+        "before judging, drafting or the probe. Or `{file: prompt.md}`.",
+    )
+    template: str = Field(
+        "",
+        description="In arenas of your own tasks: the text that this player is asked in place of a task's "
+        "`prompt`, its places `{{name}}` filled from the task's columns; or `{file: template.md}`.",
+    )
+    temperature: float | None = Field(
+        None, ge=0, le=100, description="Sampling temperature. Default: the provider's."
+    )
+    top_p: Share | None = Field(None, description="Nucleus sampling. Default: the provider's.")
+    max_tokens: Tokens | None = Field(
+        None, description="Caps every answer, in addition to the game's own limit. Thinking is not counted."
+    )
+    thinking_tokens: int | None = Field(
+        None,
+        ge=0,
+        le=1_000_000,
+        description="Tokens it may think for each reply, on top of the answer's limit; 0 asks it not to. "
+        "Default: by `reasoning_effort`, 8192 for models known to think, else none.",
+    )
+    reasoning_effort: Literal["none", "minimal", "low", "medium", "high"] | None = Field(
+        None, description="How much a model thinks before it answers. Default: as the provider has it."
+    )
+    service_tier: Literal["flex"] | None = Field(
+        None,
+        description="`flex`: slower and at half price where the provider sells that (OpenAI, Google). While "
+        "it has no capacity, matches wait. Default: the provider's usual tier.",
+    )
+    upstreams: Upstreams | None = Field(
+        None,
+        alias="provider",
+        description="Of an `openrouter:` player: which upstreams may serve it. The one that did is on record "
+        "with each reply.",
+    )
+    extra_body: dict[str, Any] = Field(
+        {},
+        description="More keys for the body of each of its requests, as its provider takes them; none that "
+        "Peerage sets itself. They are on record for all to read: never an API key.",
+    )
+    structured: bool = Field(True, description="Use the provider's native structured output where it has it.")
+    price: Price | None = Field(None, description="Overrides the price table.")
+    pricing_source: str = Field("", description="Where the stated price comes from; kept on record.")
+    gpu_hour_price: Dollars | None = Field(
+        None, description="Dollars per GPU hour; costs are then seconds × price, not tokens."
+    )
+    watts: NotNegative | None = Field(None, description="Power drawn while answering, for cost in kWh.")
+    requests_per_minute: Positive | None = Field(None, description="Rate limit, requests.")
+    tokens_per_minute: Positive | None = Field(None, description="Rate limit, tokens in and out.")
+    concurrency: int | None = Field(
+        None,
+        ge=1,
+        le=1_000_000,
+        description="Calls in flight to this player at most; below that a run finds out how many its "
+        "provider bears. Of a person: matches that may wait for it, 8 if not stated.",
+    )
+    timeout_s: float = Field(
+        120.0,
+        gt=0,
+        le=30 * DAY_S,
+        description="Seconds until a call counts as failed. A person has a day if not stated, counted from "
+        "when it is its turn; with `service_tier: flex` it is a quarter of an hour then.",
+    )
+    host: str = Field("", description="Name of one of `hosts`, which serves it and is paid by the hour.")
+    available: str = Field(
+        "",
+        description="Hours at which it may be asked, such as `22:00-06:00 Europe/Berlin, weekends`: days, "
+        "hours or both, commas between stretches, one time zone (UTC where none is named). Outside of them "
+        "its matches wait. Default: always.",
+    )
+    daily_budget: NotNegative | None = Field(
+        None,
+        description="Dollars that it may cost in a day (UTC) at most; then its matches wait until the next.",
+    )
+    priority: int = Field(
+        1,
+        ge=1,
+        le=100,
+        description="How often it is a contestant: one with 3 is paired in three times as many rounds as one "
+        "with 1. Of matches that wait, those with the highest priority go on first.",
+    )
+    faults: Faults = Field(default_factory=Faults, description="House players only.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_line(cls, value: object) -> object:
+        """One line is its model; where only a command is stated, its program is the model."""
+        if isinstance(value, str):
+            return {"model": value}
+        if isinstance(value, dict) and "model" not in value and (command := value.get("command")):
+            program = command[0] if isinstance(command, list | tuple) else command
+            return {"model": f"command:{program}", **value}
+        return value
+
+    @field_validator("name", "model")
+    @classmethod
+    def _printable(cls, value: str) -> str:
+        if visible(value) != value or "\n" in value or "\t" in value:
+            raise ValueError(f"{visible(value)!r} holds characters that cannot be seen; retype it")
+        return value
+
+    @field_validator("available")
+    @classmethod
+    def _hours(cls, value: str) -> str:
+        if value:
+            read_hours(value)
+        return value
+
+    @field_validator("base_url", "model")
+    @classmethod
+    def _address(cls, value: str, info: ValidationInfo) -> str:
+        if info.field_name == "model" and not value.startswith(("http:", "https:")):
+            return value
+        try:
+            _ = urlsplit(value).port
+        except ValueError:  # what it says may hold a password
+            raise ValueError(
+                "its host or port is none; write an address such as `http://127.0.0.1:8000/v1`"
+            ) from None
+        return value
+
+    @model_validator(mode="after")
+    def _complete(self) -> PlayerSettings:
+        scheme, _, rest = self.model.partition(":")
+        if not known_scheme(scheme):
+            raise ValueError(
+                f"no provider is called {scheme!r}{suggest(scheme, PROVIDERS + OTHERS)} "
+                f"({_HOW}; for a server of your own, `openai:MODEL` with its `base_url`)"
+            )
+        if not rest.strip():
+            raise ValueError(f"{self.model!r} names no model; {_HOW} or `house:0.5`")
+        if self.command and self.model != f"command:{self.command[0]}":
+            raise ValueError("found both `model` and `command`; state one of them")
+        if self.provider == "command" and not self.command:
+            try:
+                words = words_of(rest)
+            except ValueError:
+                raise ValueError(
+                    "a quote in `model` is never closed; close it, or give the words as a list: "
+                    "`command: [./agent, --option]`"
+                ) from None
+            if not words[0]:
+                raise ValueError(f"{self.model!r} names no program; write `command: [./agent, --option]`")
+        if self.provider == "house":
+            try:
+                skill = float(rest)
+            except ValueError:
+                skill = -1.0
+            if not 0 <= skill <= 1:
+                raise ValueError(f"{self.model!r}: a house player's skill is a number from 0 to 1")
+        elif self.faults != Faults():
+            raise ValueError(f"{self.model!r}: only house players (`house:0.5`) take `faults`")
+        self._check_thinking()
+        self._check_body()
+        if self.is_person:
+            self._check_person(rest.strip())
+        if self.service_tier:
+            self._check_tier()
+        if self.host:
+            self._check_host()
+        if self.price is not None and self.gpu_hour_price is not None:
+            raise ValueError("state `price` (by token) or `gpu_hour_price` (by time), not both")
+        if not self.name:
+            object.__setattr__(self, "name", self.public_model)
+        if self.version > 1 and not self.name.endswith(f" v{self.version}"):
+            object.__setattr__(self, "name", f"{self.name} v{self.version}")
+        if not self.family:
+            object.__setattr__(self, "family", family_of(self.public_model, self.base_url))
+        return self
+
+    def _check_person(self, called: str) -> None:
+        if senseless := sorted(self.model_fields_set - _OF_A_PERSON):
+            raise ValueError(
+                f"{self.model!r} is a person, to whom `{senseless[0]}` says nothing; take it away. A person "
+                f"takes {', '.join(sorted(_OF_A_PERSON - {'model'}))}"
+            )
+        if not self.name:
+            object.__setattr__(self, "name", unicodedata.normalize("NFC", called))
+        if "timeout_s" not in self.model_fields_set:
+            object.__setattr__(self, "timeout_s", DAY_S)
+
+    def _check_body(self) -> None:
+        if self.upstreams is not None and self.provider != "openrouter":
+            raise ValueError(
+                f"`provider` says by which upstreams OpenRouter serves an `openrouter:` player, and this is "
+                f"{self.public_model!r}; take it away"
+            )
+        if not self.extra_body:
+            return
+        if self.provider not in PROVIDERS and self.provider != "gguf":
+            raise ValueError(
+                f"`extra_body` is for players that are asked at a provider, not for {self.public_model!r}; "
+                "take it away"
+            )
+        for key in self.extra_body:
+            instead = OURS.get(key.replace("_", "").lower())
+            if instead is not None:
+                state = f"state {instead} instead" if instead else "take it away"
+                raise ValueError(f"`extra_body` holds `{visible(key)}`, which Peerage sets itself; {state}")
+        try:
+            size = len(json.dumps(self.extra_body, allow_nan=False))
+        except (TypeError, ValueError, RecursionError):
+            raise ValueError(
+                "`extra_body` holds what JSON cannot say, such as a date or NaN; put it in quotes"
+            ) from None
+        if size > MOST_EXTRA:
+            raise ValueError(f"`extra_body` takes {size:,} characters; {MOST_EXTRA:,} at most are sent")
+
+    @property
+    def added(self) -> dict[str, Any]:
+        """Return what is added to the body of its requests."""
+        if self.upstreams is None:
+            return {**self.extra_body}
+        return self.extra_body | {"provider": self.upstreams.model_dump(mode="json", exclude_defaults=True)}
+
+    def _check_tier(self) -> None:
+        if self.provider not in FLEX and not self.base_url:
+            raise ValueError(
+                f"`service_tier: flex` is sold by {', '.join(FLEX)}, not by {self.provider!r}; take it away"
+            )
+        if "timeout_s" not in self.model_fields_set:
+            object.__setattr__(self, "timeout_s", FLEX_S)
+
+    def _check_host(self) -> None:
+        for key in ("price", "gpu_hour_price"):
+            if getattr(self, key) is not None and key in self.model_fields_set:
+                raise ValueError(
+                    f"found both `host` and `{key}`; a hosted player costs its host's `usd_per_hour`, so "
+                    f"take `{key}` away"
+                )
+        if self.provider != "gguf" and self.provider != "house" and not self.base_url:
+            raise ValueError(
+                f"{self.model!r} has a `host` and no address; state the `base_url` of the server there, or "
+                "let a `gguf:` file be served here"
+            )
+
+    def _check_thinking(self) -> None:
+        tokens = self.thinking_tokens
+        if tokens and self.provider == "house":
+            raise ValueError("house players do not think; take `thinking_tokens` away")
+        if tokens and self.reasoning_effort == "none":
+            raise ValueError(
+                f"`reasoning_effort: none` and `thinking_tokens: {tokens}` contradict each other; remove one"
+            )
+        if tokens is not None and 0 < tokens < 1024 and self.provider == "anthropic":
+            raise ValueError(
+                f"`thinking_tokens: {tokens}`: Anthropic's models think at least 1024 tokens or not at all; "
+                "write 1024 or more, or 0"
+            )
+
+    @property
+    def public_model(self) -> str:
+        """`model` as it may be shown and recorded: a command without its arguments, an address without
+        credentials and query."""
+        if self.provider in ("http", "https"):
+            return without_credentials(self.model)
+        if self.provider == "command":
+            return f"command:{self.words[0]}"
+        return self.model
+
+    @property
+    def is_person(self) -> bool:
+        """Return whether a person answers."""
+        return is_person(self.model)
+
+    @property
+    def is_limited(self) -> bool:
+        """Return whether more than the arena's own limits decide on when it may be asked."""
+        limits = self.concurrency, self.requests_per_minute, self.tokens_per_minute, self.daily_budget
+        return any(limit is not None for limit in limits)
+
+    @property
+    def unversioned(self) -> str:
+        """The name that all versions of this player share."""
+        return self.name.removesuffix(f" v{self.version}") if self.version > 1 else self.name
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The program and the arguments of a `command:` player, as it is run."""
+        return self.command or words_of(self.model.partition(":")[2])
+
+    @property
+    def provider(self) -> str:
+        """The prefix of `model`."""
+        return self.model.partition(":")[0]
+
+
+def is_person(model: str) -> bool:
+    """Return whether a person answers where this model is named."""
+    return model.startswith(f"{PERSON}:")
+
+
+def words_of(line: str, windows: bool = os.name == "nt") -> tuple[str, ...]:
+    """The words of a command line: quotes hold one together; on Windows a backslash is only a backslash.
+
+    Raises ValueError where a quote is never closed.
+    """
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=False)
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    if windows:
+        lexer.escape = ""
+    return tuple(lexer)
+
+
+def known_scheme(scheme: str) -> bool:
+    """Return whether `scheme:` is ours or an installed plugin's (entry point group `peerage.players`)."""
+    return scheme in PROVIDERS + OTHERS or bool(entry_points(group="peerage.players", name=scheme))
+
+
+def without_credentials(address: str) -> str:
+    """An address without user, password, query and fragment."""
+    parts = urlsplit(address)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
