@@ -22,7 +22,7 @@ from peerage.challenges.drafting import Draft, drafts_of
 from peerage.engine.driver import REPAIR, first_key, unusable_reason
 from peerage.game.blocks import Block, Replies, SeatReply, plain
 from peerage.game.match import DONE, Fixture, MatchRecord, Outcome, Seat
-from peerage.game.protocol import SANDBOX, Ask, Chosen, Format, FormatError, Message, Role, Run, ran
+from peerage.game.protocol import SANDBOX, Ask, Choice, Chosen, Format, FormatError, Message, Role, Run, ran
 from peerage.games import installed, plays
 from peerage.judging.ballots import ballots_of
 from peerage.judging.panel import Ballot
@@ -56,6 +56,13 @@ REASONS = {
 """The meaning of each reason for a missing result, and after a semicolon what to change."""
 
 _shown = lru_cache(maxsize=4096)(read_shown)  # thousands of matches ask a judge in the same words
+
+
+@lru_cache(maxsize=4096)
+def _chosen(expects: Choice, reply: str) -> Chosen:
+    """Return what a vote says; many judges say the same in the same words, and reading it is most of the
+    work."""
+    return expects.parse(reply)
 
 
 class Step(Struct, frozen=True, gc=False):
@@ -374,7 +381,7 @@ class Matches:
         status, reply, reason, choice, value = said.status, said.words, said.reason, "", None
         if status == "ok" and not said.withheld:
             try:
-                value = expects.parse(reply)
+                value = _chosen(expects, reply) if isinstance(expects, Choice) else expects.parse(reply)
             except FormatError as unusable:
                 status, reason = "invalid", unusable_reason(said.cut, reply, reason, unusable)
             else:
