@@ -31,7 +31,7 @@ from tests import virtual
 from peerage.arena import open_arena
 from peerage.cli.begin.choice import choice_text, stated_choice
 from peerage.ledger import Ledger
-from peerage.ledger.codec import by_hex, read_fixture, read_reply
+from peerage.ledger.forms.codec import by_hex, read_fixture, read_reply
 from peerage.players.client import Client
 from peerage.players.house import HouseClient, PacedClient
 from peerage.settings import PlayerSettings

@@ -12,10 +12,10 @@ from peerage.game.match import Fixture, MatchRecord, Outcome, Seat, Totals
 from peerage.game.protocol import Ask, Choice, Message, Quote
 from peerage.game.protocol import Text as FreeText
 from peerage.judging.panel import Ballot
-from peerage.ledger.codec import Text, fixture_body, record_body
-from peerage.ledger.codec_requests import request_body
-from peerage.ledger.merkle import GENESIS, digest, leaf, link, match_root
-from peerage.ledger.store import Batch, FixtureRow, IntentRow, RecordRow, ReplyRow, Summary
+from peerage.ledger import Batch, FixtureRow, IntentRow, RecordRow, ReplyRow, Summary
+from peerage.ledger.forms.codec import Text, fixture_body, record_body
+from peerage.ledger.forms.codec_requests import request_body
+from peerage.ledger.forms.merkle import GENESIS, digest, leaf, link, match_root
 
 _SETTINGS = {"topics": ["algebra", "history"], "prompt": "Answer as well as you can. " * 20}
 _WORDS = "The sum of the first n odd numbers is n squared, which a picture of growing squares shows. "

@@ -18,8 +18,7 @@ from contextlib import closing
 from pathlib import Path
 
 from bench.sample import sample
-from peerage.ledger import Ledger, open_ledger
-from peerage.ledger.store import Batch
+from peerage.ledger import Batch, Ledger, open_ledger
 from peerage.settings import Rating
 from peerage.standings import elo_settings
 from peerage.standings.accounts import position, snapshot_body

@@ -25,9 +25,9 @@ from peerage.game.blocks import Block
 from peerage.game.match import Fixture, MatchRecord, Outcome, Totals
 from peerage.games import GAMES
 from peerage.games.last_arena.tables import BudgetRow, Cell, Place, ReasonsRow, SortRow
-from peerage.ledger.kept_checkpoints import Extension
-from peerage.ledger.since import Since
-from peerage.ledger.verify import Problem, Report
+from peerage.ledger.check.kept_checkpoints import Extension
+from peerage.ledger.check.since import Since
+from peerage.ledger.check.verify import Problem, Report
 from peerage.ratings.accuracy import AccuracyDifference
 from peerage.settings import ArenaSettings
 from peerage.settings.lineup import ARENAS

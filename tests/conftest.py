@@ -15,8 +15,10 @@ from unittest.mock import patch
 import pytest
 from hypothesis import HealthCheck, settings
 
-from peerage.ledger import Ledger, bodies, open_ledger, secret
+from peerage.ledger import Ledger, open_ledger
+from peerage.ledger.forms import bodies
 from peerage.ledger.stores import sqlite
+from peerage.ledger.topics import secret
 
 if TYPE_CHECKING:
     from tests.servers.mongo import MongoServer

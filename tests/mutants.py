@@ -55,28 +55,32 @@ PARTS = {
         ],
     ),
     "recovery": Part(
-        ["engine/recovery.py", "engine/journal.py", "ledger/waits.py"],
+        ["engine/recovery.py", "engine/journal.py", "ledger/topics/waits.py"],
         [
             *("engine/test_recovery.py", "engine/test_journal.py", "engine/test_waits.py"),
-            *("engine/test_recovery_folds.py", "ledger/test_wait_entries.py"),
+            *("engine/test_recovery_folds.py", "ledger/topics/test_wait_entries.py"),
         ],
     ),
     "codec": Part(
-        ["ledger/codec.py", "ledger/merkle.py", "ledger/log.py", "values/sealing.py"],
+        ["ledger/forms/codec.py", "ledger/forms/merkle.py", "ledger/forms/log.py", "values/sealing.py"],
         [
-            *("ledger/test_codec.py", "ledger/test_merkle.py", "ledger/test_log_digests.py"),
+            *(
+                "ledger/forms/test_codec.py",
+                "ledger/forms/test_merkle.py",
+                "ledger/forms/test_log_digests.py",
+            ),
             *("values/test_sealing.py", "properties/test_ledger_codec.py"),
             "properties/test_ledger_merkle.py",
         ],
     ),
     "verify": Part(
         [
-            *("ledger/verify.py", "ledger/audit.py", "ledger/held.py"),
-            *("ledger/since.py", "ledger/kept_checkpoints.py", "ledger/checkpoints.py"),
+            *("ledger/check/verify.py", "ledger/check/audit.py", "ledger/check/held.py"),
+            *("ledger/check/since.py", "ledger/check/kept_checkpoints.py", "ledger/check/checkpoints.py"),
         ],
         [
-            *("ledger/test_verify.py", "ledger/test_findings.py"),
-            *("ledger/test_since.py", "ledger/test_checkpoints.py"),
+            *("ledger/check/test_verify.py", "ledger/check/test_findings.py"),
+            *("ledger/check/test_since.py", "ledger/check/test_checkpoints.py"),
             "engine/test_settings_log.py",
         ],
     ),

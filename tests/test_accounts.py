@@ -11,8 +11,7 @@ import pytest
 
 from peerage.arena import open_arena
 from peerage.game.match import Totals
-from peerage.ledger import LedgerError
-from peerage.ledger.store import Summary
+from peerage.ledger import LedgerError, Summary
 from peerage.players.client import Answer, Call, PlayerError
 from peerage.standings import Skill, Standings, elo_settings
 from peerage.standings.accounts import (

@@ -188,7 +188,6 @@ CROWDED = {
     "cluster": 14,
     "engine": 49,
     "judging": 16,
-    "ledger": 33,
     "players": 28,
     "ratings": 26,
     "ratings/strength": 13,

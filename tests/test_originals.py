@@ -21,8 +21,8 @@ from typer.testing import CliRunner
 from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.games import GAMES
-from peerage.ledger.codec import read_record
-from peerage.ledger.export import documents
+from peerage.ledger.forms.codec import read_record
+from peerage.ledger.out.export import documents
 from peerage.settings import SettingsError, load
 from peerage.settings.reading import loads
 from peerage.settings.shape import Pairing, Rating

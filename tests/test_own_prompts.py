@@ -13,7 +13,7 @@ import pytest
 from peerage.arena import open_arena
 from peerage.engine.replay import replay
 from peerage.ledger import Ledger, open_ledger
-from peerage.ledger.export import export
+from peerage.ledger.out.export import export
 from peerage.site.export.build import build_folder
 from peerage.site.export.publishing import publish, restore
 from peerage.site.reading import Site

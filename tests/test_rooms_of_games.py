@@ -42,8 +42,11 @@ SHARED = {
         {"ballots", "control_ballots"},
         "written and read by panels, for every game with a panel",
     ),
-    "ledger/codec.py": ({""}, "what fixtures of any game may have among what was drawn: topic and authors"),
-    "ledger/disclosure.py": ({""}, "opens what belongs to a retired challenge, in any game with a pool"),
+    "ledger/forms/codec.py": (
+        {""},
+        "what fixtures of any game may have among what was drawn: topic and authors",
+    ),
+    "ledger/out/disclosure.py": ({""}, "opens what belongs to a retired challenge, in any game with a pool"),
     "game/same_tasks.py": ({""}, "what every game of same tasks draws"),
     "game/spec.py": ({""}, "hands on what was drawn, whole"),
     "game/match.py": (

@@ -9,7 +9,7 @@ from peerage.engine.recovery import Recovered
 from peerage.engine.rounds import Rounds
 from peerage.game.match import Outcome
 from peerage.games.code_golf import GAME as CODE_GOLF
-from peerage.ledger.store import Summary
+from peerage.ledger import Summary
 from peerage.ratings.elo import EloSettings
 from peerage.scheduling.fixtures import Scheduler
 from peerage.settings import PlayerSettings

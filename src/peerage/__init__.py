@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from peerage.arena import open_arena as open
     from peerage.engine.replay import ReplayReport
     from peerage.engine.report import RunReport
-    from peerage.ledger.store import LedgerError
-    from peerage.ledger.verify import Report as VerifyReport
+    from peerage.ledger import LedgerError
+    from peerage.ledger.check.verify import Report as VerifyReport
     from peerage.players.client import PlayerError
     from peerage.reading.played import ScopeError
     from peerage.render.charts import Chart
@@ -47,7 +47,7 @@ _HOME = {
     "ArenaError": "settings",
     "Chart": "render.charts",
     "Gate": "tables.gate",
-    "LedgerError": "ledger.store",
+    "LedgerError": "ledger.forms.rows",
     "MatchView": "views.match",
     "Outlook": "tables.outlook",
     "PairRow": "views.players",
@@ -62,7 +62,7 @@ _HOME = {
     "Stats": "views.stats",
     "Table": "render.table",
     "Verdict": "tables.verdict",
-    "VerifyReport": "ledger.verify",
+    "VerifyReport": "ledger.check.verify",
     "__version__": "version",
     "open": "arena",
 }

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from peerage.engine.report import RunReport
     from peerage.engine.runner import Runner
     from peerage.game.match import MatchRecord, Outcome, Recording
-    from peerage.ledger.store import Summary
-    from peerage.ledger.verify import Report
+    from peerage.ledger import Summary
+    from peerage.ledger.check.verify import Report
     from peerage.players.client import Client
     from peerage.playing.start import Beside
     from peerage.reading.reading import Reading
@@ -201,7 +201,7 @@ class Arena:
         """Return the verdict of a table: whom to pick, who may be as good, who is out, what is proven,
         what the pick gives up and how often it beats the others, the best value for money, what weakens that,
         and which judges favour each other. Raises LedgerError where a reply is not as it was logged."""
-        from peerage.ledger.held import hold_replies
+        from peerage.ledger.check.held import hold_replies
         from peerage.reading.played import Scope
         from peerage.tables.decision import decision
         from peerage.tables.leaderboard import board
@@ -232,7 +232,7 @@ class Arena:
         accuracy, or so many `elo` points. `decision` is "shown", "worse" (by more, proven) or "open"; it
         holds at every look. Raises ScopeError for an unknown player or a wrong margin, LedgerError where a
         reply is not as it was logged."""
-        from peerage.ledger.held import hold_replies
+        from peerage.ledger.check.held import hold_replies
         from peerage.reading.played import Scope
         from peerage.tables.gate import gate, margin
 
@@ -323,7 +323,7 @@ class Arena:
         return draw(found[wanted])
 
     def _site(self) -> Site:
-        from peerage.ledger.votes import PeopleVotes
+        from peerage.ledger.topics.votes import PeopleVotes
         from peerage.site.reading import Site
 
         return Site(
@@ -378,7 +378,7 @@ class Arena:
 
     def verify(self) -> Report:
         """Check every digest and chain of the ledger, and of the audience's votes that go with it."""
-        from peerage.ledger.votes import PeopleVotes
+        from peerage.ledger.topics.votes import PeopleVotes
         from peerage.standings.verify import verify
 
         return verify(self.ledger, votes=PeopleVotes(self.ledger.address, self.folder))

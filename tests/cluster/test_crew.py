@@ -26,7 +26,7 @@ from peerage.cluster.offers import Offers
 from peerage.engine import runner as runners
 from peerage.engine.report import RunReport
 from peerage.engine.runner import Runner
-from peerage.ledger.store import Batch, IntentRow
+from peerage.ledger import Batch, IntentRow
 from peerage.players.client import Call, Later, PlayerError
 from peerage.settings import ArenaError
 from peerage.values.clock import now_ms

@@ -20,7 +20,7 @@ from tests.engine.arenas import house, write_arena
 from tests.engine.test_hosts import HANDS, uptimes_of
 
 from peerage.arena import open_arena
-from peerage.ledger.uptimes import hosts_up
+from peerage.ledger.topics.uptimes import hosts_up
 
 if TYPE_CHECKING:
     from tests.servers.postgres import PostgresServer

@@ -12,8 +12,7 @@ import pytest
 from tests.ledger.on_servers import fixture
 
 from peerage.cluster.leases import Claimed, GivenUp, Leases, WorkersLedger, working
-from peerage.ledger import Ledger, LedgerError, open_ledger
-from peerage.ledger.store import Batch, IntentRow, ReplyRow
+from peerage.ledger import Batch, IntentRow, Ledger, LedgerError, ReplyRow, open_ledger
 from peerage.ledger.stores.contract import Insert
 from peerage.ledger.stores.postgres import Line, PostgresStore
 from peerage.ledger.stores.sql import Connection

@@ -17,22 +17,25 @@ import msgspec
 import pytest
 from msgspec.structs import astuple
 
-from peerage.ledger import Ledger, LedgerBusy, LedgerError, open_ledger
-from peerage.ledger.columns import of_summaries
-from peerage.ledger.rows import Rows
-from peerage.ledger.store import (
+from peerage.ledger import (
     COPY,
-    SCHEMA,
     Amendment,
     Batch,
     Exchange,
     FailureRow,
     FixtureRow,
     IntentRow,
+    Ledger,
+    LedgerBusy,
+    LedgerError,
     RecordRow,
     ReplyRow,
     Summary,
+    open_ledger,
 )
+from peerage.ledger.forms.columns import of_summaries
+from peerage.ledger.forms.rows import SCHEMA
+from peerage.ledger.tables import Rows
 
 Opener = Callable[..., Ledger]
 
@@ -221,7 +224,7 @@ def test_attempts_are_read_some_at_a_time(ledger: Ledger, monkeypatch: pytest.Mo
         sizes.append(len(part))
         return read(rows, part, *how)
 
-    monkeypatch.setattr("peerage.ledger.rows.ATTEMPTS", 11)
+    monkeypatch.setattr("peerage.ledger.tables.ATTEMPTS", 11)
     monkeypatch.setattr(Rows, "_attempts", attempts)
     assert list(ledger.exchanges(1)) == expected
     assert sizes == [12] * 10, "whole matches"
@@ -299,7 +302,7 @@ def test_money(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     assert ledger.spent_by(0) == {}
     assert +Counter(ledger.spent_by(1, ())) == {"bob": 120}
     assert +Counter(ledger.spent_by(1, {"ada"})) == {"ada": 20, "bob": 120}
-    monkeypatch.setattr("peerage.ledger.rows.IDS", 2)  # so that the lost ones are not in the newest block
+    monkeypatch.setattr("peerage.ledger.tables.IDS", 2)  # so that the lost ones are not in the newest block
     assert ledger.spent_by() == {"ada": 20, "bob": 125, "cyd": 0}
     assert {row.key: row.cost_nano for row in ledger.exchanges(1) if row.reply} == {
         "paid": 20,
@@ -333,7 +336,7 @@ def test_the_newest_snapshot_not_beyond(ledger: Ledger, monkeypatch: pytest.Monk
     assert ledger.snapshot(20) == (20, b"twenty again")
     assert ledger.snapshot(19) == (10, b"ten")
     assert ledger.snapshot(9) == (0, b"none")
-    monkeypatch.setattr("peerage.ledger.rows.NEAR", 0)  # as in a log that goes on for long after it
+    monkeypatch.setattr("peerage.ledger.tables.NEAR", 0)  # as in a log that goes on for long after it
     assert ledger.snapshot() == (20, b"twenty again")
 
 
@@ -389,7 +392,7 @@ RUNNER = """
 import sys, time
 from pathlib import Path
 from peerage.ledger import open_ledger
-from peerage.ledger.store import Batch, FixtureRow
+from peerage.ledger.forms.rows import Batch, FixtureRow
 ledger = open_ledger(sys.argv[1], Path(), create=False)
 with ledger.runner():
     number = 0

@@ -16,10 +16,10 @@ from tests.engine.test_waits import Clock, clock, sound
 from peerage.arena import open_arena
 from peerage.engine.availability import DAY_MS, Availability, spent_today
 from peerage.engine.runner import Runner
-from peerage.ledger.store import amend
-from peerage.ledger.uptimes import HOUR_MS, Uptime, Use
-from peerage.ledger.uptimes import TOPIC as UPTIMES
-from peerage.ledger.waits import TOPIC, read_wait
+from peerage.ledger import amend
+from peerage.ledger.topics.uptimes import HOUR_MS, Uptime, Use
+from peerage.ledger.topics.uptimes import TOPIC as UPTIMES
+from peerage.ledger.topics.waits import TOPIC, read_wait
 from peerage.players.prices import price_of
 from peerage.playing import run as playing
 from peerage.playing.requirements import refuse_unpriced, too_dear

@@ -31,8 +31,8 @@ from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.engine.benches import TOPIC, Benches, benched
 from peerage.engine.report import RunReport
-from peerage.ledger.codec import by_hex, read_fixture
-from peerage.ledger.places import Bench
+from peerage.ledger.forms.codec import by_hex, read_fixture
+from peerage.ledger.topics.places import Bench
 from peerage.players.client import Answer, Call, Client, PlayerError
 from peerage.players.house import HouseClient, PacedClient
 from peerage.settings import PlayerSettings

@@ -19,10 +19,9 @@ from peerage.engine import replay as replaying
 from peerage.engine.benches import BENCHED
 from peerage.engine.records import Settled
 from peerage.engine.replay import replay
-from peerage.ledger import Ledger
-from peerage.ledger.codec import by_hex, read_fixture, read_said
-from peerage.ledger.secret import read_secret
-from peerage.ledger.store import Exchange
+from peerage.ledger import Exchange, Ledger
+from peerage.ledger.forms.codec import by_hex, read_fixture, read_said
+from peerage.ledger.topics.secret import read_secret
 from peerage.players.client import Answer, Call, Client, PlayerError
 from peerage.players.house import HouseClient
 from peerage.settings import PlayerSettings
@@ -104,7 +103,7 @@ def arena(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Played under two versions of a player, with another benched, and its secret disclosed."""
     folder = tmp_path_factory.mktemp("first")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("peerage.ledger.secret.secrets.token_hex", lambda size: "5e" * size)
+        patch.setattr("peerage.ledger.topics.secret.secrets.token_hex", lambda size: "5e" * size)
         play(written(folder, 1), 12, clients=First)
     written(folder, 2)
     to_the_end(folder, First)
@@ -170,7 +169,7 @@ def test_the_disclosed_secret_and_the_replies_give_it_again(
         runs = [json.loads(row.body) for row in ledger.amendments("players")]
         renewed = next(one["after_match"] for one in runs if one["name"] == f"{RENEWED} v2")
     assert secret is not None
-    monkeypatch.setattr("peerage.ledger.secret.secrets.token_hex", lambda size: secret.value)
+    monkeypatch.setattr("peerage.ledger.topics.secret.secrets.token_hex", lambda size: secret.value)
 
     def again(settings: PlayerSettings) -> Client:
         return Again(replies, settings.name)

@@ -34,7 +34,7 @@ from peerage.engine.benches import benched
 from peerage.engine.driver import REPAIR
 from peerage.engine.replay import replay
 from peerage.engine.report import RunReport
-from peerage.ledger.codec import by_hex, read_fixture, read_reply
+from peerage.ledger.forms.codec import by_hex, read_fixture, read_reply
 from peerage.players.client import Answer, Call, PlayerError
 from peerage.players.house import HouseClient, PacedClient
 from peerage.settings import PlayerSettings

@@ -15,7 +15,7 @@ from tests.engine.games import ask
 from peerage.engine.pending import Pending, backoff
 from peerage.game.house import usual
 from peerage.game.protocol import Reply
-from peerage.ledger.codec import read_reply
+from peerage.ledger.forms.codec import read_reply
 from peerage.players.client import Answer, Call, PlayerError
 
 FAST = {"concurrency": 4, "retries": 2, "match_deadline_s": 3600.0}

@@ -22,7 +22,7 @@ from peerage.engine.replay import replay
 from peerage.game.match import Outcome, Table
 from peerage.game.protocol import Ask, Choice, Message, Reply, Text
 from peerage.ledger import Ledger
-from peerage.ledger.codec import read_said
+from peerage.ledger.forms.codec import read_said
 from peerage.render.html import Html
 from peerage.site.reading import Site
 from peerage.views.match import match_view, transcript, view_of

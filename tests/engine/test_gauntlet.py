@@ -27,7 +27,7 @@ from tests.engine.arenas import (
 from peerage.arena import open_arena
 from peerage.engine.replay import replay
 from peerage.game.match import Fixture
-from peerage.ledger.codec import by_hex, read_fixture
+from peerage.ledger.forms.codec import by_hex, read_fixture
 from peerage.standings.verify import verify
 
 MATCHES = 36

@@ -14,7 +14,7 @@ from tests.engine.test_waits import Clock, clock, sound
 
 from peerage.arena import open_arena
 from peerage.engine import hosts
-from peerage.ledger.uptimes import Uptime, uptimes
+from peerage.ledger.topics.uptimes import Uptime, uptimes
 from peerage.players.client import Answer, Call, Client, PlayerError
 from peerage.players.house import HouseClient, PacedClient
 from peerage.playing.requirements import notices

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from peerage.engine.journal import Journal
-from peerage.ledger import Ledger, LedgerError, open_ledger
-from peerage.ledger.store import Batch, IntentRow
+from peerage.ledger import Batch, IntentRow, Ledger, LedgerError, open_ledger
 
 
 class Recording:

@@ -16,7 +16,7 @@ from peerage.engine.registration import registered
 from peerage.formats import Choices
 from peerage.formats.forms import fields, reply
 from peerage.game.match import Fixture
-from peerage.ledger.codec import by_hex, read_fixture, read_record
+from peerage.ledger.forms.codec import by_hex, read_fixture, read_record
 from peerage.players.client import Answer, Call, PlayerError
 from peerage.players.house import HouseClient
 from peerage.settings import PlayerSettings

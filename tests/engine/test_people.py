@@ -25,8 +25,8 @@ from peerage.engine.rounds import MOST_WAITING
 from peerage.engine.runner import Runner
 from peerage.engine.waiting import Away, WaitingMatches
 from peerage.game.match import Fixture
-from peerage.ledger.codec import by_hex, read_fixture, read_reply
-from peerage.ledger.store import Exchange
+from peerage.ledger import Exchange
+from peerage.ledger.forms.codec import by_hex, read_fixture, read_reply
 from peerage.players.client import Client
 from peerage.players.house import HouseClient
 from peerage.players.people import People, Turn, match_digest

@@ -22,7 +22,7 @@ from peerage.engine.benches import benched
 from peerage.engine.probed import TOPIC, ProbeCost, ProbeEntry, ProbeResult, entries, probe_costs
 from peerage.engine.probes import TRIES
 from peerage.engine.report import RunReport
-from peerage.ledger.store import amend
+from peerage.ledger import amend
 from peerage.players.checks import PROBE_TOKENS, together
 from peerage.standings.verify import verify
 from peerage.views.stats import ProbeStats

@@ -20,8 +20,8 @@ from peerage.game.blocks import Program as ShownProgram
 from peerage.game.match import Outcome
 from peerage.game.protocol import SANDBOX, Ran, Reply, Run, Together
 from peerage.game.spec import Needs
-from peerage.ledger.codec import by_hex
-from peerage.ledger.codec_requests import read_request, request_body
+from peerage.ledger.forms.codec import by_hex
+from peerage.ledger.forms.codec_requests import read_request, request_body
 from peerage.sandbox.program import Limits, Program, RunResult, SandboxUnavailable
 from peerage.views.match import match_view
 

@@ -16,7 +16,7 @@ from tests.engine.arenas import ledger_of
 
 from peerage.arena import open_arena
 from peerage.engine.probes import needs_probe
-from peerage.ledger.codec import read_reply
+from peerage.ledger.forms.codec import read_reply
 from peerage.players import open_client
 from peerage.players.client import Client
 from peerage.players.house import HouseClient

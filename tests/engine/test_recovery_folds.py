@@ -24,9 +24,8 @@ from peerage.engine.recovery import (
     spent,
 )
 from peerage.game.match import Fixture
-from peerage.ledger import Ledger
-from peerage.ledger.codec import by_hex, read_fixture
-from peerage.ledger.store import Summary, amend
+from peerage.ledger import Ledger, Summary, amend
+from peerage.ledger.forms.codec import by_hex, read_fixture
 from peerage.scheduling.standing import Ended
 from peerage.settings import Rating
 from peerage.standings import NOBODY, after_all, elo_settings

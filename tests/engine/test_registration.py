@@ -9,8 +9,8 @@ from tests.engine.arenas import play, write_arena
 
 from peerage.arena import open_arena
 from peerage.engine.registration import card, changed, identity, prices, registered, registrations
-from peerage.ledger.settings_log import PLAYERS
-from peerage.ledger.store import Batch
+from peerage.ledger import Batch
+from peerage.ledger.topics.settings_log import PLAYERS
 from peerage.players import thinking
 from peerage.players.client import Answer, Call, Client
 from peerage.players.house import HouseClient

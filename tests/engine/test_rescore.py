@@ -12,7 +12,7 @@ from tests.engine.arenas import ledger_of, play, write_arena
 
 from peerage.engine.rejudge import recorded_answers
 from peerage.games.rejudge import RejudgeRules
-from peerage.ledger.codec import by_hex, read_fixture, read_record
+from peerage.ledger.forms.codec import by_hex, read_fixture, read_record
 from peerage.tables.rejudge import rejudge_report
 from peerage.tables.tournament import played
 

@@ -22,10 +22,10 @@ from tests.engine.arenas import (
 
 from peerage.arena import open_arena
 from peerage.game.match import Fixture
-from peerage.ledger.codec import by_hex, read_fixture
-from peerage.ledger.export import contestants, documents
-from peerage.ledger.series import in_series, matches_of, shown
-from peerage.ledger.store import Ledger
+from peerage.ledger import Ledger
+from peerage.ledger.forms.codec import by_hex, read_fixture
+from peerage.ledger.out.export import contestants, documents
+from peerage.ledger.topics.series import in_series, matches_of, shown
 from peerage.reading.moment import public
 from peerage.render.terminal import on
 from peerage.settings import SettingsError

@@ -15,8 +15,8 @@ from peerage import games
 from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.engine.settings_log import log_settings
-from peerage.ledger.disclosure import write_redacted
-from peerage.ledger.settings_log import settings_changes, statements
+from peerage.ledger.out.disclosure import write_redacted
+from peerage.ledger.topics.settings_log import settings_changes, statements
 from peerage.settings import loads
 from peerage.standings.verify import verify
 from peerage.testing.example import GAME

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 from tests.engine.arenas import SMALL, house, ledger_of, patience, play, write_arena
 
-from peerage.ledger.codec import read_reply
+from peerage.ledger.forms.codec import read_reply
 from peerage.players.client import Answer, Call, Client, PlayerError
 from peerage.players.house import HouseClient
 from peerage.settings import ArenaSettings, PlayerSettings, Rating

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from peerage.arena import open_arena
 from peerage.cli.main import app
-from peerage.ledger.codec import read_record
+from peerage.ledger.forms.codec import read_record
 from peerage.players.client import Call, PlayerError
 from peerage.tables.tournament import tournament
 

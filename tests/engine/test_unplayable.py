@@ -16,7 +16,7 @@ import peerage
 from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.games import GAMES, release_of
-from peerage.ledger.codec import by_hex, read_fixture
+from peerage.ledger.forms.codec import by_hex, read_fixture
 from peerage.standings.verify import verify
 
 THIS, NEXT = f"peerage=={peerage.__version__}", "peerage==99.0.0"

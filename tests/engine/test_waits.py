@@ -41,17 +41,16 @@ from peerage.engine.probes import bench_by_probes, probe_players
 from peerage.engine.runner import Runner
 from peerage.engine.waiting import Away, WaitingMatches
 from peerage.game.match import Fixture
-from peerage.ledger import open_ledger
-from peerage.ledger.codec import by_hex, read_fixture
-from peerage.ledger.disclosure import write_redacted
-from peerage.ledger.log import finished
-from peerage.ledger.places import Bench
-from peerage.ledger.store import amend
-from peerage.ledger.stored import StoredLedger
+from peerage.ledger import amend, open_ledger
+from peerage.ledger.forms.codec import by_hex, read_fixture
+from peerage.ledger.forms.log import finished
+from peerage.ledger.ledger import StoredLedger
+from peerage.ledger.out.disclosure import write_redacted
 from peerage.ledger.stores.contract import Row
 from peerage.ledger.stores.sql import Connection, Query
 from peerage.ledger.stores.sqlite import SqliteStore
-from peerage.ledger.waits import TOPIC, read_wait, waits
+from peerage.ledger.topics.places import Bench
+from peerage.ledger.topics.waits import TOPIC, read_wait, waits
 from peerage.players.client import Answer, Call, Client, Later, PlayerError
 from peerage.players.house import HouseClient, PacedClient
 from peerage.players.prices import price_of

@@ -26,7 +26,7 @@ import peerage.players.wire
 import peerage.playing.run
 import peerage.playing.start  # noqa: F401
 from peerage.arena import open_arena
-from peerage.ledger.uptimes import hosts_up, uptimes
+from peerage.ledger.topics.uptimes import hosts_up, uptimes
 
 MATCHES = 14
 PATIENCE_S = 60.0

@@ -32,9 +32,8 @@ from peerage.arena import open_arena
 from peerage.engine.benches import TOPIC
 from peerage.engine.recovery import recover
 from peerage.game.protocol import SANDBOX
-from peerage.ledger import LedgerError
-from peerage.ledger.codec import by_hex, read_fixture, read_reply
-from peerage.ledger.store import Exchange
+from peerage.ledger import Exchange, LedgerError
+from peerage.ledger.forms.codec import by_hex, read_fixture, read_reply
 from peerage.standings import elo_settings
 
 SIGNALS = (*[signal.SIGKILL] * 3, signal.SIGTERM, signal.SIGHUP, signal.SIGSTOP)

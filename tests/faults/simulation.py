@@ -47,10 +47,9 @@ from peerage.arena import open_arena
 from peerage.engine.journal import LEFT_OPEN, NOT_SENT, Journal
 from peerage.engine.report import RunReport
 from peerage.engine.runner import Runner
-from peerage.ledger import Ledger, LedgerBusy, LedgerError, open_ledger
-from peerage.ledger.codec import read_reply
-from peerage.ledger.store import Batch
-from peerage.ledger.stored import StoredLedger
+from peerage.ledger import Batch, Ledger, LedgerBusy, LedgerError, open_ledger
+from peerage.ledger.forms.codec import read_reply
+from peerage.ledger.ledger import StoredLedger
 from peerage.ledger.stores import sqlite
 from peerage.values import clock
 from peerage.values.sealing import unseal

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from peerage.cli.main import app
 from peerage.ledger import open_ledger
-from peerage.ledger.codec import by_hex, read_fixture
+from peerage.ledger.forms.codec import by_hex, read_fixture
 from peerage.sandbox.confined import available
 
 THIEF = """

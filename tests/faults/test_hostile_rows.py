@@ -17,8 +17,8 @@ from tests.engine.arenas import SMALL, house, play, write_arena
 
 from peerage.arena import Arena, ArenaError, open_arena
 from peerage.ledger import LedgerError
-from peerage.ledger.codec import MissingText
-from peerage.ledger.export import export
+from peerage.ledger.forms.codec import MissingText
+from peerage.ledger.out.export import export
 from peerage.render.terminal import text
 from peerage.views.match import transcript
 

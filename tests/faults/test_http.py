@@ -22,10 +22,9 @@ from tests.servers.openai_server import Behaviour, OpenAIServer, sensible
 from peerage.arena import open_arena
 from peerage.engine.report import RunReport
 from peerage.engine.runner import Runner
-from peerage.ledger import open_ledger
-from peerage.ledger.codec import read_reply
-from peerage.ledger.secret import TOPIC as SECRET
-from peerage.ledger.store import amend
+from peerage.ledger import amend, open_ledger
+from peerage.ledger.forms.codec import read_reply
+from peerage.ledger.topics.secret import TOPIC as SECRET
 from peerage.standings.verify import verify
 from peerage.values.sealing import salt, seal, sealing_key
 

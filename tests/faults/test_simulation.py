@@ -19,8 +19,7 @@ from peerage.engine.folding import Folding
 from peerage.engine.journal import Journal
 from peerage.engine.records import MatchTally
 from peerage.game.match import Fixture, Outcome
-from peerage.ledger import LedgerError
-from peerage.ledger.store import Batch
+from peerage.ledger import Batch, LedgerError
 from peerage.ledger.stores.sqlite import SqliteStore
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())

@@ -21,8 +21,8 @@ from peerage.arena import open_arena
 from peerage.engine import patience
 from peerage.engine.benches import Benches
 from peerage.games import GAMES
-from peerage.ledger.places import Bench
-from peerage.ledger.store import Batch
+from peerage.ledger import Batch
+from peerage.ledger.topics.places import Bench
 from peerage.players.client import Answer, Call, Client, PlayerError
 from peerage.players.house import HouseClient
 from peerage.players.prices import price_of

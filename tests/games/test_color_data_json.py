@@ -24,9 +24,9 @@ from peerage.games.color_obfuscation.data_json import (
 )
 from peerage.games.color_obfuscation.data_json import recording as recording_of
 from peerage.games.color_obfuscation.rules import ColorObfuscationRules
-from peerage.ledger.codec import fixture_body
-from peerage.ledger.export import documents
-from peerage.ledger.store import Batch, FixtureRow, LedgerError
+from peerage.ledger import Batch, FixtureRow, LedgerError
+from peerage.ledger.forms.codec import fixture_body
+from peerage.ledger.out.export import documents
 from peerage.standings import elo_settings
 
 FILE = Path(__file__).parents[1] / "data/cob/data.json"

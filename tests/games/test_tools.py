@@ -14,7 +14,7 @@ from peerage.game.protocol import Ask, Prompt, Reply, Steps, Together
 from peerage.game.spec import Asks, GameRules, GameSpec, Needs
 from peerage.game.tools import turns, with_python
 from peerage.games.challenge_exchange import GAME as CHALLENGE_EXCHANGE
-from peerage.ledger.codec_requests import request_body
+from peerage.ledger.forms.codec_requests import request_body
 
 PLAYERS = ["ada", "bo"]
 ASKED = Prompt("You guess.", "Is 1 + 1 = 2? {{yes}} {format}")

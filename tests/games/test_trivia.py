@@ -22,8 +22,8 @@ from peerage.games.trivia import GAME
 from peerage.games.trivia.play import Question
 from peerage.games.trivia.quiz import read_quiz
 from peerage.ledger import open_ledger
-from peerage.ledger.disclosure import write_redacted
-from peerage.ledger.export import export
+from peerage.ledger.out.disclosure import write_redacted
+from peerage.ledger.out.export import export
 from peerage.site.export.build import build_folder
 from peerage.standings.verify import verify
 from peerage.testing import fixture, house, play

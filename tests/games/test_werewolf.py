@@ -16,7 +16,7 @@ from peerage.game.match import Fixture
 from peerage.game.protocol import Ask, Choice, Reply
 from peerage.games.werewolf import GAME
 from peerage.games.werewolf.rules import WerewolfRules, parts, wolves_among
-from peerage.ledger.store import LedgerError
+from peerage.ledger import LedgerError
 from peerage.testing.offline import Played
 from peerage.views.match import as_seen
 

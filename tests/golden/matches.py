@@ -21,7 +21,7 @@ from peerage.formats import stored
 from peerage.game.match import Fixture
 from peerage.game.protocol import Ask, Format, Reply, Run
 from peerage.game.spec import GameSpec
-from peerage.ledger.codec_requests import request_body
+from peerage.ledger.forms.codec_requests import request_body
 from peerage.testing.offline import Answering, call, performed
 
 

@@ -17,9 +17,9 @@ from tests.golden.transcripts import HERE, on_file, spec_of
 from peerage.engine.driver import Driver
 from peerage.game.match import Fixture, MatchRecord, Outcome
 from peerage.game.protocol import Reply
-from peerage.ledger.codec import fixture_body, record_body, reply_body
-from peerage.ledger.codec_requests import request_body
-from peerage.ledger.store import Exchange, FixtureRow, MatchRows, RecordRow
+from peerage.ledger import Exchange, FixtureRow, MatchRows, RecordRow
+from peerage.ledger.forms.codec import fixture_body, record_body, reply_body
+from peerage.ledger.forms.codec_requests import request_body
 from peerage.render.terminal import on
 from peerage.views.match import NUMBERS, MatchView, match_view, transcript
 

@@ -14,11 +14,11 @@ from tests.engine.arenas import house, ledger_of, paced, play, write_arena
 from tests.engine.clients import Cast
 from tests.ledger.tampered import BATTLES
 
-from peerage.ledger import outside
-from peerage.ledger.merkle import digest
-from peerage.ledger.public import Opinion, enter
-from peerage.ledger.secret import disclose
-from peerage.ledger.store import amend
+from peerage.ledger import amend
+from peerage.ledger.forms.merkle import digest
+from peerage.ledger.topics import outside
+from peerage.ledger.topics.public import Opinion, enter
+from peerage.ledger.topics.secret import disclose
 from peerage.players.client import Call, Client, PlayerError
 from peerage.ratings.read import results as reading
 from peerage.ratings.read.histories import Battles

@@ -11,11 +11,11 @@ from typing import Any
 import msgspec
 from tests.engine.arenas import ledger_of
 
-from peerage.ledger.bodies import Bodies
-from peerage.ledger.log import Rolling, linked, of_amendment, of_record
-from peerage.ledger.merkle import GENESIS, checksum, digest, leaf, link, match_root, stream_genesis
-from peerage.ledger.narrow import flat
-from peerage.ledger.votes import STREAM
+from peerage.ledger.forms.bodies import Bodies
+from peerage.ledger.forms.log import Rolling, linked, of_amendment, of_record
+from peerage.ledger.forms.merkle import GENESIS, checksum, digest, leaf, link, match_root, stream_genesis
+from peerage.ledger.forms.narrow import flat
+from peerage.ledger.topics.votes import STREAM
 
 
 def changed(folder: Path, *statements: str, file: str = "arena.db") -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from peerage.arena import Arena, open_arena
-from peerage.ledger import LedgerError, open_ledger
-from peerage.ledger.store import Batch, FixtureRow
+from peerage.ledger import Batch, FixtureRow, LedgerError, open_ledger
 from peerage.version import __version__
 
 NEWER = (

@@ -14,11 +14,11 @@ from zlib import crc32
 from tests.engine.arenas import SMALL, house, ledger_of, play, play_stopping_at, write_arena
 from tests.engine.clients import Cast, says
 
-from peerage.ledger import outside
-from peerage.ledger.merkle import digest
-from peerage.ledger.public import Opinion, enter
-from peerage.ledger.store import amend
-from peerage.ledger.votes import PeopleVotes, Vote
+from peerage.ledger import amend
+from peerage.ledger.forms.merkle import digest
+from peerage.ledger.topics import outside
+from peerage.ledger.topics.public import Opinion, enter
+from peerage.ledger.topics.votes import PeopleVotes, Vote
 from peerage.players.client import Call, PlayerError
 from peerage.ratings.read import results as reading
 from peerage.ratings.read.histories import Battles

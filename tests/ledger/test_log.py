@@ -20,11 +20,10 @@ from typer.testing import CliRunner
 
 from peerage.arena import open_arena
 from peerage.cli.main import app
-from peerage.ledger import LedgerError, open_ledger
-from peerage.ledger.disclosure import write_redacted
-from peerage.ledger.log import linked
-from peerage.ledger.schema import TABLES
-from peerage.ledger.store import Amendment, Batch, amend
+from peerage.ledger import Amendment, Batch, LedgerError, amend, open_ledger
+from peerage.ledger.forms.log import linked
+from peerage.ledger.forms.schema import TABLES
+from peerage.ledger.out.disclosure import write_redacted
 from peerage.standings.verify import verify
 
 pytestmark = pytest.mark.usefixtures("plain_bodies")

@@ -15,21 +15,23 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from peerage.ledger import Ledger, holding, open_ledger
-from peerage.ledger.codec import text_digest
-from peerage.ledger.merkle import GENESIS, digest, leaf, link, match_root
-from peerage.ledger.store import (
+from peerage.ledger import (
     Amendment,
     Batch,
     Entry,
     FailureRow,
     FixtureRow,
     IntentRow,
+    Ledger,
     RecordRow,
     ReplyRow,
     Summary,
+    holding,
+    open_ledger,
 )
-from peerage.ledger.stored import StoredLedger
+from peerage.ledger.forms.codec import text_digest
+from peerage.ledger.forms.merkle import GENESIS, digest, leaf, link, match_root
+from peerage.ledger.ledger import StoredLedger
 from peerage.ledger.stores.sql import Query
 from peerage.ledger.stores.sqlite import SqliteStore
 from peerage.settings import Rating

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from peerage.game.match import Fixture, MatchRecord, Outcome, Seat, Totals
 from peerage.game.protocol import Ask, Choice, Message, Quote, Reply, Text, fence, render
-from peerage.ledger.codec import (
+from peerage.ledger import Exchange
+from peerage.ledger.forms.codec import (
     by_hex,
     fixture_body,
     read_fixture,
@@ -18,8 +19,7 @@ from peerage.ledger.codec import (
     record_body,
     reply_body,
 )
-from peerage.ledger.codec_requests import INLINE_CHARS, read_request, request_body
-from peerage.ledger.store import Exchange
+from peerage.ledger.forms.codec_requests import INLINE_CHARS, read_request, request_body
 from peerage.values.texts import storable
 
 texts = st.text(max_size=3 * INLINE_CHARS).map(storable)

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import astuple
 
-from peerage.ledger import open_ledger
-from peerage.ledger.store import SCHEMA, Batch, Exchange, IntentRow, ReplyRow, Summary
+from peerage.ledger import Batch, Exchange, IntentRow, ReplyRow, Summary, open_ledger
+from peerage.ledger.forms.rows import SCHEMA
 from peerage.standings.verify import verify
 from peerage.values.texts import storable
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.ledger.rfc9162 import check_consistency
 
-from peerage.ledger.log import entry_leaf
-from peerage.ledger.merkle import check_proof, consistency, leaf, leaves, levels, proof, root
+from peerage.ledger.forms.log import entry_leaf
+from peerage.ledger.forms.merkle import check_proof, consistency, leaf, leaves, levels, proof, root
 from peerage.values.sealing import seal
 
 BODIES = st.binary() | st.integers().map(lambda value: msgspec.json.encode({"text": seal("0f" * 16, value)}))

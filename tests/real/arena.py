@@ -26,10 +26,9 @@ from peerage.engine.driver import ROOM
 from peerage.game.match import MatchRecord
 from peerage.game.protocol import Choice, FormatError, Reply
 from peerage.judging.panel import REASON_CHARS, VERDICT_TOKENS
-from peerage.ledger import open_ledger
-from peerage.ledger.codec import by_hex, read_record, read_reply, read_said
-from peerage.ledger.secret import TOPIC
-from peerage.ledger.store import amend
+from peerage.ledger import amend, open_ledger
+from peerage.ledger.forms.codec import by_hex, read_record, read_reply, read_said
+from peerage.ledger.topics.secret import TOPIC
 from peerage.values.sealing import salt, seal, sealing_key
 
 MODEL = smollm()

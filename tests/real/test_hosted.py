@@ -11,7 +11,7 @@ from tests.real.arena import ONE_THREAD, needs_model, servers_of
 from tests.servers.smollm import smollm
 
 from peerage.arena import open_arena
-from peerage.ledger.uptimes import uptimes
+from peerage.ledger.topics.uptimes import uptimes
 from peerage.standings.verify import verify
 
 pytestmark = [pytest.mark.real, needs_model]

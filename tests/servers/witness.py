@@ -12,7 +12,7 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from tests.ledger.rfc9162 import check_consistency
 
-from peerage.ledger.notes import WITNESS, Signature, VerifierKey, read_checkpoint, signers
+from peerage.ledger.check.notes import WITNESS, Signature, VerifierKey, read_checkpoint, signers
 
 NAME = "witness.example.org/w1"
 

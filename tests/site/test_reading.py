@@ -10,7 +10,7 @@ import pytest
 from tests.engine.arenas import play
 from tests.site.arenas import hostile, hostile_arena, spans_read
 
-from peerage.ledger.store import LedgerError
+from peerage.ledger import LedgerError
 from peerage.reading.challenges import pool
 from peerage.reading.moment import Moment
 from peerage.site.pages.charts import stops

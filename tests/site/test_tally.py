@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from peerage.ledger.store import LedgerError, Summary
+from peerage.ledger import LedgerError, Summary
 from peerage.site.reading import Site
 from peerage.site.tally import RECENT, Record, SiteTally
 

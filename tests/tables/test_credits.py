@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from peerage.arena import Arena, open_arena
 from peerage.cli.main import app
-from peerage.ledger.codec import read_fixture, read_record
+from peerage.ledger.forms.codec import read_fixture, read_record
 from peerage.reading.credits import credits_of
 from peerage.reading.played import PlayedMatches, Scope
 from peerage.site.addresses import player_page

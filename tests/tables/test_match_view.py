@@ -16,7 +16,7 @@ from peerage.arena import Arena, open_arena
 from peerage.game.blocks import Quoted, ScoreLine, Task
 from peerage.games import GAMES
 from peerage.ledger import LedgerError
-from peerage.ledger.merkle import GENESIS, digest, link
+from peerage.ledger.forms.merkle import GENESIS, digest, link
 from peerage.views.match import MatchView, tasks
 
 

@@ -11,9 +11,9 @@ from tests.engine.arenas import play, write_arena
 
 from peerage.arena import Arena, open_arena
 from peerage.judging.scores import recorded
-from peerage.ledger.codec import read_record
-from peerage.ledger.public import Opinion, enter, opinions
-from peerage.ledger.store import LedgerError
+from peerage.ledger import LedgerError
+from peerage.ledger.forms.codec import read_record
+from peerage.ledger.topics.public import Opinion, enter, opinions
 from peerage.reading.matches import Matches
 from peerage.tables.tournament import answers, find, progress, token, tokens, tournament
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from peerage.ledger import Ledger, LedgerError, open_ledger
-from peerage.ledger.store import Batch, RecordRow, Summary
+from peerage.ledger import Batch, Ledger, LedgerError, RecordRow, Summary, open_ledger
 from peerage.reading.played import PlayedMatches, Scope
 from peerage.settings import Rating
 from peerage.standings import NOBODY, UNRATED

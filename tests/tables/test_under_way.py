@@ -11,7 +11,7 @@ from tests.engine.arenas import paced, play_stopping_at, write_arena
 from peerage.game.blocks import Task
 from peerage.games import hides
 from peerage.ledger import Ledger, LedgerError, open_ledger
-from peerage.ledger.codec import by_hex, read_fixture, read_reply
+from peerage.ledger.forms.codec import by_hex, read_fixture, read_reply
 from peerage.site.server.events import playing
 from peerage.tables.under_way import UNDER_WAY, under_way
 from peerage.views.match import match_view

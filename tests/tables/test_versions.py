@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from peerage.arena import open_arena
 from peerage.cli.main import app
-from peerage.ledger.codec import by_hex, read_fixture
+from peerage.ledger.forms.codec import by_hex, read_fixture
 from peerage.site.addresses import player_page
 from peerage.site.reading import Site
 

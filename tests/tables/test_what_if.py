@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from peerage.arena import Arena, open_arena
 from peerage.cli.main import app
-from peerage.ledger.export import lines
+from peerage.ledger.out.export import lines
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.history import duels
 from peerage.ratings.judges import fit

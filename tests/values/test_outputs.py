@@ -282,7 +282,7 @@ WITHIN = {
     "sandbox/worker.py": "a file in memory that becomes stdin",
     "site/people/private_key.py": "a key, made only where there is none",
     "sandbox/image.py": "a cache of the sandbox",
-    "ledger/checkpoints.py": "a key, made only where there is none, and the draft that `replacing` gives",
+    "ledger/check/checkpoints.py": "a key, made only where there is none, and a draft of `replacing`",
     "ledger/stores/sqlite.py": "the draft that `replacing` gives",
     "site/pages/downloads.py": "the draft that `replacing` gives",
     "site/rendering.py": "the same",

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from peerage.game.protocol import Ask, Message, Quote, Reply, Run, Text
-from peerage.ledger.codec import read_reply, read_said, reply_body, reply_salt
-from peerage.ledger.codec_requests import read_request, request_body
-from peerage.ledger.merkle import digest, leaf, link
-from peerage.ledger.store import Exchange
+from peerage.ledger import Exchange
+from peerage.ledger.forms.codec import read_reply, read_said, reply_body, reply_salt
+from peerage.ledger.forms.codec_requests import read_request, request_body
+from peerage.ledger.forms.merkle import digest, leaf, link
 from peerage.values.sealing import REDACTED, Sealed, committed, match_key, salt, seal, sealing_key, unseal
 
 SALT = salt("secret", "name")

@@ -50,8 +50,8 @@ from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.records import MatchTally, answered_first
 from peerage.engine.troubles import Trouble
 from peerage.game.match import Fixture, Outcome
-from peerage.ledger.codec import read_reply
-from peerage.ledger.store import Exchange, FailureRow, Ledger, LedgerError
+from peerage.ledger import Exchange, FailureRow, Ledger, LedgerError
+from peerage.ledger.forms.codec import read_reply
 from peerage.settings import Engine
 
 STAFF_EVERY_S = 2.0

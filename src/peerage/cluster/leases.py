@@ -20,14 +20,14 @@ from typing import Any, NamedTuple
 
 import psycopg
 
-from peerage.ledger.bodies import Bodies
-from peerage.ledger.rows import Rows, inserts_of
-from peerage.ledger.store import Batch, Exchange, LedgerAway, LedgerError
-from peerage.ledger.stored import StoredLedger
+from peerage.ledger import Batch, Exchange, LedgerAway, LedgerError
+from peerage.ledger.forms.bodies import Bodies
+from peerage.ledger.ledger import StoredLedger
 from peerage.ledger.stores.contract import Found, Writes
 from peerage.ledger.stores.postgres import PLANS, Connected, PostgresStore, Run
 from peerage.ledger.stores.postgres_words import is_lost
 from peerage.ledger.stores.server import Patience, note, process_named
+from peerage.ledger.tables import Rows, inserts_of
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS workers (run bigint NOT NULL, number bigint NOT NULL, written bigint NOT NULL,

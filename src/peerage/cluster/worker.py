@@ -45,9 +45,9 @@ from peerage.engine.records import MatchTally
 from peerage.engine.under_way import MatchesUnderWay
 from peerage.game.match import Fixture, Outcome
 from peerage.games import release_of
-from peerage.ledger.codec import by_hex, read_fixture
-from peerage.ledger.merkle import digest as digest_of
-from peerage.ledger.store import Exchange
+from peerage.ledger import Exchange
+from peerage.ledger.forms.codec import by_hex, read_fixture
+from peerage.ledger.forms.merkle import digest as digest_of
 from peerage.players import open_client
 from peerage.players.client import Client, InstantClient
 from peerage.settings import ArenaError

@@ -17,9 +17,9 @@ from peerage.engine.budget import dollars, whole_nano
 from peerage.engine.pending import Pending
 from peerage.engine.probed import TOPIC as PROBES
 from peerage.engine.probed import probe_costs
-from peerage.ledger.store import Ledger
-from peerage.ledger.uptimes import uptimes
-from peerage.ledger.waits import Waiting
+from peerage.ledger import Ledger
+from peerage.ledger.topics.uptimes import uptimes
+from peerage.ledger.topics.waits import Waiting
 from peerage.settings import PlayerSettings
 from peerage.settings.players.hours import Hours, closed_until, read_hours
 

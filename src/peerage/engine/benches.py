@@ -15,9 +15,9 @@ import msgspec
 from msgspec.structs import replace
 
 from peerage.game.match import Fixture
-from peerage.ledger import places
-from peerage.ledger.places import Bench, read_bench
-from peerage.ledger.store import Amendment, Ledger
+from peerage.ledger import Amendment, Ledger
+from peerage.ledger.topics import places
+from peerage.ledger.topics.places import Bench, read_bench
 from peerage.standings.accounts import Account
 
 TOPIC = places.TOPIC

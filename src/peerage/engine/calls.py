@@ -28,9 +28,9 @@ from peerage.engine.pricing import MAX_STORED_CHARS, priced
 from peerage.engine.reservations import MatchBudget, Paying
 from peerage.engine.troubles import Trouble, Troubles, in_short
 from peerage.game.protocol import SANDBOX, Ask, Reply, Run
-from peerage.ledger.codec import Text, reply_body
-from peerage.ledger.merkle import leaf
-from peerage.ledger.store import FailureRow, IntentRow, ReplyRow
+from peerage.ledger import FailureRow, IntentRow, ReplyRow
+from peerage.ledger.forms.codec import Text, reply_body
+from peerage.ledger.forms.merkle import leaf
 from peerage.players.client import Answer, Call, InstantClient, Later, PlayerError
 from peerage.settings import Engine
 from peerage.values.texts import storable

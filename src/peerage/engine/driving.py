@@ -12,7 +12,7 @@ from peerage.engine.plans import Plans
 from peerage.engine.records import MatchTally
 from peerage.engine.troubles import Trouble
 from peerage.game.match import Fixture, Outcome
-from peerage.ledger.store import Exchange
+from peerage.ledger import Exchange
 
 Reason: TypeAlias = tuple[str, str, int | None]
 """The player for whom a request waits, why, and until when (Unix milliseconds; None: not known)."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from peerage.engine.records import ENGINE, MatchTally, answered_first, settle
 from peerage.game.match import Outcome
-from peerage.ledger.codec import by_hex, read_fixture
-from peerage.ledger.merkle import GENESIS, link
-from peerage.ledger.merkle import digest as digest_of
-from peerage.ledger.store import Batch, Ledger, LedgerError, RecordRow
-from peerage.ledger.waits import Wait, waits
+from peerage.ledger import Batch, Ledger, LedgerError, RecordRow
+from peerage.ledger.forms.codec import by_hex, read_fixture
+from peerage.ledger.forms.merkle import GENESIS, link
+from peerage.ledger.forms.merkle import digest as digest_of
+from peerage.ledger.topics.waits import Wait, waits
 from peerage.settings import Rating
 from peerage.standings import pinned_elo
 from peerage.standings.accounts import position

@@ -17,9 +17,9 @@ from peerage.engine.records import ENGINE, MatchTally, settle
 from peerage.engine.recovery import Recovered
 from peerage.engine.rounds import Rounds
 from peerage.game.match import DEVELOPMENT, Fixture, MatchRecord, Outcome
-from peerage.ledger.merkle import link
-from peerage.ledger.places import Bench
-from peerage.ledger.store import RecordRow, Summary
+from peerage.ledger import RecordRow, Summary
+from peerage.ledger.forms.merkle import link
+from peerage.ledger.topics.places import Bench
 from peerage.ratings.elo import EloSettings
 from peerage.standings.accounts import NOTHING, count, snapshot_body
 from peerage.standings.looks import ended

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from peerage.engine.availability import Away
-from peerage.ledger.uptimes import Uptime, Use, record_of
+from peerage.ledger.topics.uptimes import Uptime, Use, record_of
 from peerage.players.checks import WARM_TOKENS, probe_call
 from peerage.players.client import PlayerError
 from peerage.players.host_guard import GRACE_S, STOP_S

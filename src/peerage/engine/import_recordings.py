@@ -14,11 +14,11 @@ from peerage.engine.records import MatchTally, settle
 from peerage.game.match import Outcome, Recording, Seat
 from peerage.game.protocol import Reply
 from peerage.games import GAMES, release_of
-from peerage.ledger.codec import fixture_body, read_issued, reply_body, reply_salt
-from peerage.ledger.codec_requests import request_body
-from peerage.ledger.merkle import GENESIS, leaf, link
-from peerage.ledger.merkle import digest as digest_of
-from peerage.ledger.store import Batch, FixtureRow, IntentRow, Ledger, LedgerError, RecordRow, ReplyRow
+from peerage.ledger import Batch, FixtureRow, IntentRow, Ledger, LedgerError, RecordRow, ReplyRow
+from peerage.ledger.forms.codec import fixture_body, read_issued, reply_body, reply_salt
+from peerage.ledger.forms.codec_requests import request_body
+from peerage.ledger.forms.merkle import GENESIS, leaf, link
+from peerage.ledger.forms.merkle import digest as digest_of
 from peerage.ratings.elo import EloSettings
 from peerage.standings import NOBODY, Standings, after_all
 from peerage.standings.accounts import position

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from math import inf
 
-from peerage.ledger.codec import Text
-from peerage.ledger.store import Batch, Writes
+from peerage.ledger import Batch, Writes
+from peerage.ledger.forms.codec import Text
 
 LEFT_OPEN = "left open when an earlier run ended"
 NOT_SENT = "not sent: the run was stopped"

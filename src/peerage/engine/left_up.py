@@ -7,9 +7,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from peerage.ledger.codec import read_reply
-from peerage.ledger.store import Ledger, amend
-from peerage.ledger.uptimes import TOPIC, HostUp, Uptime, Use, hosts_up, uptimes
+from peerage.ledger import Ledger, amend
+from peerage.ledger.forms.codec import read_reply
+from peerage.ledger.topics.uptimes import TOPIC, HostUp, Uptime, Use, hosts_up, uptimes
 from peerage.players.host_guard import GRACE_S, STOP_S, stopped
 from peerage.players.hosted import running
 

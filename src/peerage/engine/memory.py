@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 
 from peerage.game.spec import GameSpec, Memory
-from peerage.ledger.codec import read_header
-from peerage.ledger.store import Ledger
+from peerage.ledger import Ledger
+from peerage.ledger.forms.codec import read_header
 from peerage.values.sealing import sealing_key
 
 Facts = Sequence[Mapping[str, Any]]

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 import msgspec
 from msgspec import Struct
 
-from peerage.ledger.codec import named_model
-from peerage.ledger.store import Amendment, Ledger
+from peerage.ledger import Amendment, Ledger
+from peerage.ledger.forms.codec import named_model
 from peerage.values.figures import counted
 
 TOPIC = "models"

@@ -14,7 +14,7 @@ from peerage.engine.journal import Journal
 from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.probed import TOPIC, ProbeEntry
 from peerage.engine.probes import probe_players
-from peerage.ledger.store import Amendment
+from peerage.ledger import Amendment
 from peerage.players.checks import Probed
 
 FIRST_S = 5.0

@@ -14,8 +14,8 @@ from peerage.engine.policy import policy_of
 from peerage.game.match import Fixture
 from peerage.game.spec import GameSpec
 from peerage.games import GAMES, plays
-from peerage.ledger.codec import by_hex, read_fixture, read_record
-from peerage.ledger.store import Ledger
+from peerage.ledger import Ledger
+from peerage.ledger.forms.codec import by_hex, read_fixture, read_record
 from peerage.players.prices import Price
 from peerage.scheduling.fixtures import Scheduler, by_need, next_round, remember
 from peerage.scheduling.standing import History

@@ -13,8 +13,8 @@ from itertools import islice
 from msgspec import Struct
 
 from peerage.engine.journal import LEFT_OPEN, NOT_SENT
-from peerage.ledger.codec import read_said
-from peerage.ledger.store import Exchange, Ledger, amended
+from peerage.ledger import Exchange, Ledger, amended
+from peerage.ledger.forms.codec import read_said
 
 TOPIC = "probes"
 LAST_CALLS = 64

@@ -14,8 +14,8 @@ from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.pricing import priced
 from peerage.engine.probed import ProbeEntry, ProbeResult, reachable
 from peerage.engine.registration import as_registered
-from peerage.ledger.places import Bench
-from peerage.ledger.store import Amendment, Ledger
+from peerage.ledger import Amendment, Ledger
+from peerage.ledger.topics.places import Bench
 from peerage.players.checks import PAID, PROBE_TOKENS, Probed, needs_probe, probe, probe_call, together
 from peerage.players.client import Later
 from peerage.players.prices import Price

@@ -10,9 +10,9 @@ from msgspec import UNSET
 from peerage.engine.benches import BENCHED
 from peerage.game.match import DONE, Fixture, MatchRecord, Outcome, Totals, rated
 from peerage.game.protocol import Reply
-from peerage.ledger.codec import read_said, record_body, reply_of
-from peerage.ledger.merkle import leaf, match_root
-from peerage.ledger.store import Exchange, Summary
+from peerage.ledger import Exchange, Summary
+from peerage.ledger.forms.codec import read_said, record_body, reply_of
+from peerage.ledger.forms.merkle import leaf, match_root
 from peerage.ratings.elo import EloSettings
 from peerage.standings import Standings, after_match, moves_elo
 

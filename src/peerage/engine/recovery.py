@@ -14,14 +14,14 @@ from peerage.engine.model_watch import Watch
 from peerage.engine.probed import ProbeCost, probe_costs
 from peerage.engine.records import ENGINE
 from peerage.game.match import DEVELOPMENT, DONE, Fixture
-from peerage.ledger.codec import by_hex, read_fixture, read_issued, read_record, read_reply
-from peerage.ledger.merkle import GENESIS
-from peerage.ledger.merkle import digest as digest_of
-from peerage.ledger.series import series_of
-from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError
-from peerage.ledger.uptimes import unused
-from peerage.ledger.waits import TOPIC as WAITS
-from peerage.ledger.waits import Moment, Waits
+from peerage.ledger import Exchange, FixtureRow, Ledger, LedgerError
+from peerage.ledger.forms.codec import by_hex, read_fixture, read_issued, read_record, read_reply
+from peerage.ledger.forms.merkle import GENESIS
+from peerage.ledger.forms.merkle import digest as digest_of
+from peerage.ledger.topics.series import series_of
+from peerage.ledger.topics.uptimes import unused
+from peerage.ledger.topics.waits import TOPIC as WAITS
+from peerage.ledger.topics.waits import Moment, Waits
 from peerage.ratings.elo import EloSettings
 from peerage.scheduling.standing import Ended, History
 from peerage.standings import NOBODY, Standings, after_all

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from peerage.engine.probed import seen_to_think
-from peerage.ledger.settings_log import PLAYERS
-from peerage.ledger.settings_log import registrations as read_registrations
-from peerage.ledger.store import Amendment, Ledger
+from peerage.ledger import Amendment, Ledger
+from peerage.ledger.topics.settings_log import PLAYERS
+from peerage.ledger.topics.settings_log import registrations as read_registrations
 from peerage.players.prices import Price, price_of
 from peerage.players.thinking import Room
 from peerage.settings import ArenaSettings, PlayerSettings, without_credentials

@@ -28,9 +28,16 @@ from peerage.games.rejudge import (
     recorded_in,
 )
 from peerage.judging.ballots import ballots_of
-from peerage.ledger.codec import MissingText, by_hex, fixture_body, read_fixture, read_record, read_reply
-from peerage.ledger.codec_requests import read_request
-from peerage.ledger.store import Batch, Exchange, FixtureRow, Ledger, LedgerError
+from peerage.ledger import Batch, Exchange, FixtureRow, Ledger, LedgerError
+from peerage.ledger.forms.codec import (
+    MissingText,
+    by_hex,
+    fixture_body,
+    read_fixture,
+    read_record,
+    read_reply,
+)
+from peerage.ledger.forms.codec_requests import read_request
 from peerage.settings import PlayerSettings
 from peerage.values.sealing import match_key
 

@@ -26,12 +26,12 @@ from peerage.engine.model_watch import Change, Watch, changes
 from peerage.engine.records import settle
 from peerage.engine.replayed import BLOCK, UNREADABLE, Replayed, by_helper, replayed, short
 from peerage.game.match import Fixture, MatchRecord
-from peerage.ledger.codec import by_hex, read_fixture, read_issued, read_record
-from peerage.ledger.merkle import digest as digest_of
-from peerage.ledger.narrow import is_time
-from peerage.ledger.places import places
-from peerage.ledger.store import MENDED, Batch, FixtureRow, Ledger, LedgerError, RecordRow, Summary
-from peerage.ledger.waits import waits
+from peerage.ledger import MENDED, Batch, FixtureRow, Ledger, LedgerError, RecordRow, Summary
+from peerage.ledger.forms.codec import by_hex, read_fixture, read_issued, read_record
+from peerage.ledger.forms.merkle import digest as digest_of
+from peerage.ledger.forms.narrow import is_time
+from peerage.ledger.topics.places import places
+from peerage.ledger.topics.waits import waits
 from peerage.ratings.elo import EloSettings
 from peerage.settings import Rating
 from peerage.standings import NOBODY, Standings, pinned_elo

@@ -17,10 +17,9 @@ from peerage.game.match import Fixture, Outcome
 from peerage.game.protocol import SANDBOX
 from peerage.game.spec import GameSpec
 from peerage.games import installed, plays
-from peerage.ledger import open_ledger
-from peerage.ledger.codec import by_hex, read_fixture, read_issued, read_record
-from peerage.ledger.codec_requests import request_body
-from peerage.ledger.store import Exchange, FixtureRow, Ledger
+from peerage.ledger import Exchange, FixtureRow, Ledger, open_ledger
+from peerage.ledger.forms.codec import by_hex, read_fixture, read_issued, read_record
+from peerage.ledger.forms.codec_requests import request_body
 from peerage.settings import FILE_NAME, load
 from peerage.values.sealing import Sealed
 

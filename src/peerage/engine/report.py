@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from peerage.engine.troubles import Trouble
-from peerage.ledger.waits import Waiting
+from peerage.ledger.topics.waits import Waiting
 from peerage.scheduling.goal import State
 
 

@@ -40,12 +40,12 @@ from peerage.engine.rounds import Rounds
 from peerage.engine.waiting import ASK_AGAIN_S, SOONEST_S, Away, WaitingMatches
 from peerage.game.match import Fixture, MatchRecord, Outcome
 from peerage.game.protocol import SANDBOX
-from peerage.ledger.codec import fixture_body
-from peerage.ledger.merkle import digest as digest_of
-from peerage.ledger.store import Amendment, FailureRow, FixtureRow, Ledger, Summary
-from peerage.ledger.uptimes import TOPIC as UPTIMES
-from peerage.ledger.uptimes import Uptime
-from peerage.ledger.waits import Wait
+from peerage.ledger import Amendment, FailureRow, FixtureRow, Ledger, Summary
+from peerage.ledger.forms.codec import fixture_body
+from peerage.ledger.forms.merkle import digest as digest_of
+from peerage.ledger.topics.uptimes import TOPIC as UPTIMES
+from peerage.ledger.topics.uptimes import Uptime
+from peerage.ledger.topics.waits import Wait
 from peerage.players.client import Awaited
 from peerage.players.hosted import NOT_UP
 from peerage.scheduling.goal import Known

@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 
 from peerage.games import GAMES, release_of
-from peerage.ledger.settings_log import TOPIC, Stated, statements
-from peerage.ledger.store import Amendment, Batch, Ledger
+from peerage.ledger import Amendment, Batch, Ledger
+from peerage.ledger.topics.settings_log import TOPIC, Stated, statements
 from peerage.settings import ArenaSettings, rules_of
 
 

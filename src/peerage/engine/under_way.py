@@ -25,9 +25,9 @@ from peerage.engine.troubles import Trouble
 from peerage.game.house import House
 from peerage.game.match import Fixture, Outcome
 from peerage.game.protocol import SANDBOX, Reply, Request
-from peerage.ledger.codec import reply_salt
-from peerage.ledger.codec_requests import request_body
-from peerage.ledger.store import Exchange, Texts
+from peerage.ledger import Exchange, Texts
+from peerage.ledger.forms.codec import reply_salt
+from peerage.ledger.forms.codec_requests import request_body
 from peerage.settings import Engine
 
 

@@ -13,8 +13,8 @@ import msgspec
 
 from peerage.game.spec import GameSpec
 from peerage.games import plays
-from peerage.ledger.codec import read_issued
-from peerage.ledger.store import Ledger, LedgerError
+from peerage.ledger import Ledger, LedgerError
+from peerage.ledger.forms.codec import read_issued
 
 
 class Unplayable(NamedTuple):

@@ -7,9 +7,9 @@ from typing import NamedTuple, TypeAlias
 
 from peerage.engine.probed import probed_tokens
 from peerage.game.match import DONE
-from peerage.ledger.codec import by_hex, read_fixture, read_reply
-from peerage.ledger.codec_requests import read_form, read_shown
-from peerage.ledger.store import Ledger
+from peerage.ledger import Ledger
+from peerage.ledger.forms.codec import by_hex, read_fixture, read_reply
+from peerage.ledger.forms.codec_requests import read_form, read_shown
 
 LEARNED_FROM = 100
 """Last matches on record from which it is known what calls take."""

@@ -37,9 +37,9 @@ class Fixture(Struct, frozen=True):
     `seed` the key of this match, which no player knows while it is played, `drawn` what was drawn for this
     match (a topic, a prompt, a challenge from the pool). `snapshot` is the number of matches folded into the
     ratings it was paired by, `paired_from` the place of the newest entry that pairing took in, matches and
-    benches counted (`ledger.places`); 0 in first rounds and in matches that nothing paired. `release` is what
-    issued it and can replay it, as pip names it: `peerage==0.2.0`, and after a blank the package of a game
-    that is none of ours. `series` is the number of the first match of its series (`scheduling.series`), 0 for
+    benches counted (`ledger.topics.places`); 0 in first rounds and in matches that nothing paired. `release`
+    is what issued it and can replay it, as pip names it: `peerage==0.2.0`, and after a blank the package of a
+    game that is none of ours. `series` is the number of the first match of its series, 0 for
     a match that is in none. `slots` says how a player that holds several seats is rated, empty where nobody
     does.
     """

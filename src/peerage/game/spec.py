@@ -132,7 +132,7 @@ class Original(NamedTuple):
     """The file of the benchmark that a game comes from.
 
     `layout` names it to `peerage export --format`, `file` is its name on the arena's site, `about` says there
-    what reads it. `write` makes it, in pieces of text, of exported matches (`ledger.export.documents`).
+    what reads it. `write` makes it, in pieces of text, of exported matches (`ledger.out.export.documents`).
     """
 
     layout: str

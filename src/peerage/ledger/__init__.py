@@ -1,7 +1,8 @@
-"""The append-only ledger of an arena: `store` has its rows and what it offers, docs/ledger.md its format.
+"""The append-only ledger of an arena; docs/ledger.md has its format.
 
-`schema` declares the tables, `stores` keep their rows, and what these mean is written once above:
-`rows`, `writer`, `holding`, `stored`. It imports shared nouns and settings, never players or the engine.
+`forms` says what is stored, `stores` keep rows, and what these mean is written once above: `ledger`, over
+`tables`, `writer`, `lineup` and `holding`. Above it `topics`, `check`, `out`. It imports shared nouns and
+settings, never players or the engine.
 """
 
 from __future__ import annotations
@@ -9,10 +10,63 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from peerage.ledger.store import Ledger, LedgerBusy, LedgerError, LedgerMissing
+from peerage.ledger.forms.rows import (
+    COPY,
+    MENDED,
+    Amendment,
+    Batch,
+    Columns,
+    Entry,
+    Exchange,
+    Failure,
+    FailureRow,
+    FixtureRow,
+    IntentRow,
+    Ledger,
+    LedgerAway,
+    LedgerBusy,
+    LedgerError,
+    LedgerMissing,
+    MatchRows,
+    Pin,
+    RecordRow,
+    ReplyRow,
+    Summary,
+    Texts,
+    Writes,
+    amend,
+    amended,
+)
 from peerage.values.environment import environment
 
-__all__ = ["Ledger", "LedgerBusy", "LedgerError", "LedgerMissing", "open_ledger"]
+__all__ = [
+    "COPY",
+    "MENDED",
+    "Amendment",
+    "Batch",
+    "Columns",
+    "Entry",
+    "Exchange",
+    "Failure",
+    "FailureRow",
+    "FixtureRow",
+    "IntentRow",
+    "Ledger",
+    "LedgerAway",
+    "LedgerBusy",
+    "LedgerError",
+    "LedgerMissing",
+    "MatchRows",
+    "Pin",
+    "RecordRow",
+    "ReplyRow",
+    "Summary",
+    "Texts",
+    "Writes",
+    "amend",
+    "amended",
+    "open_ledger",
+]
 
 
 def open_ledger(address: str, folder: Path, *, create: bool) -> Ledger:
@@ -38,7 +92,7 @@ def open_ledger(address: str, folder: Path, *, create: bool) -> Ledger:
             f"ledger {shown!r}: this kind of address is unknown; write for example sqlite:///arena.db"
         )
     # A short command that needs no ledger must not wait for a database.
-    from peerage.ledger.stored import StoredLedger, prepare
+    from peerage.ledger.ledger import StoredLedger, prepare
     from peerage.ledger.stores import open_store
 
     store = open_store(address, folder)

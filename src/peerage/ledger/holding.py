@@ -21,13 +21,11 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from peerage.ledger.codec import RecordHeader, read_header
-from peerage.ledger.lineup import LineUp
-from peerage.ledger.log import finished, of_amendment, of_play, of_record
-from peerage.ledger.merkle import GENESIS, leaves, link, match_root
-from peerage.ledger.merkle import digest as digest_of
-from peerage.ledger.rows import Rows
-from peerage.ledger.store import (
+from peerage.ledger.forms.codec import RecordHeader, read_header
+from peerage.ledger.forms.log import finished, of_amendment, of_play, of_record
+from peerage.ledger.forms.merkle import GENESIS, leaves, link, match_root
+from peerage.ledger.forms.merkle import digest as digest_of
+from peerage.ledger.forms.rows import (
     COPY,
     UNLOGGED,
     Amendment,
@@ -37,7 +35,9 @@ from peerage.ledger.store import (
     LedgerError,
     RecordRow,
 )
+from peerage.ledger.lineup import LineUp
 from peerage.ledger.stores.contract import END
+from peerage.ledger.tables import Rows
 
 AT_ONCE = 50
 """Matches whose rows are held at a time."""

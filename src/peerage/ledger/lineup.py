@@ -10,11 +10,10 @@ from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import NamedTuple
 
-from peerage.ledger.log import finished
-from peerage.ledger.rows import Rows
-from peerage.ledger.store import LedgerError
+from peerage.ledger.forms.log import WAITS, finished
+from peerage.ledger.forms.rows import LedgerError
 from peerage.ledger.stores.contract import END
-from peerage.ledger.waits import TOPIC
+from peerage.ledger.tables import Rows
 
 MOST_OPEN = 10**7
 """More matches than that are never under way; a number beyond was not counted by us."""
@@ -43,7 +42,7 @@ class LineUp:
     def order(self) -> Order | None:
         """The order as it is now; None where no match ever waited."""
         with self._lock:
-            if self._order is None and not self._rows.any_said(TOPIC):
+            if self._order is None and not self._rows.any_said(WAITS):
                 return None
             for entry in self._rows.log(self._position):
                 self._position = entry.position

@@ -7,13 +7,13 @@ from hashlib import sha256
 from itertools import groupby, islice
 from operator import attrgetter
 
-from peerage.ledger.bodies import Bodies, dictionary_of
+from peerage.ledger.forms.bodies import Bodies, dictionary_of
+from peerage.ledger.forms.log import GENESIS, Rolling, extended, of_amendment, of_play, of_record
+from peerage.ledger.forms.rows import UNLOGGED, Amendment, Batch, Summary
+from peerage.ledger.forms.schema import DICTIONARIES, ENTRIES, LOG, REPLIES, SNAPSHOTS, SUMMARIES
 from peerage.ledger.lineup import LineUp
-from peerage.ledger.log import GENESIS, Rolling, extended, of_amendment, of_play, of_record
-from peerage.ledger.rows import Rows, inserts_of
-from peerage.ledger.schema import DICTIONARIES, ENTRIES, LOG, REPLIES, SNAPSHOTS, SUMMARIES
-from peerage.ledger.store import UNLOGGED, Amendment, Batch, Summary
 from peerage.ledger.stores.contract import BLOCK, END, Insert, Row, Writes
+from peerage.ledger.tables import Rows, inserts_of
 
 Said = tuple[str, bytes] | Amendment
 """An entry to come: what it is about with its digest, or an amendment."""

@@ -11,10 +11,9 @@ from peerage.engine.plans import dearest_calls
 from peerage.engine.registration import changed
 from peerage.engine.unplayable import unplayable
 from peerage.games import FILE, GAMES, candidates, tracks_of
-from peerage.ledger import Ledger, LedgerError
-from peerage.ledger.secret import NO_SECRET, read_secret
-from peerage.ledger.series import SERIES
-from peerage.ledger.store import Batch
+from peerage.ledger import Batch, Ledger, LedgerError
+from peerage.ledger.topics.secret import NO_SECRET, read_secret
+from peerage.ledger.topics.series import SERIES
 from peerage.players.checks import near_models
 from peerage.players.prices import Price
 from peerage.sandbox import image

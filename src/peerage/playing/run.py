@@ -42,11 +42,10 @@ from peerage.engine.stop_signals import stopped_by_signals
 from peerage.engine.under_way import MatchesUnderWay
 from peerage.game.match import Fixture, MatchRecord, Outcome, Recording
 from peerage.games import GAMES, plays
-from peerage.ledger import Ledger, LedgerError
-from peerage.ledger.secret import arena_secret
-from peerage.ledger.settings_log import statements
-from peerage.ledger.store import Batch, Summary, amend
-from peerage.ledger.votes import PeopleVotes
+from peerage.ledger import Batch, Ledger, LedgerError, Summary, amend
+from peerage.ledger.topics.secret import arena_secret
+from peerage.ledger.topics.settings_log import statements
+from peerage.ledger.topics.votes import PeopleVotes
 from peerage.players import open_client
 from peerage.players.checks import together
 from peerage.players.client import Awaited, Client, InstantClient, PlayerError

@@ -10,10 +10,10 @@ from peerage.challenges.pool import STREAM, ChallengePool, read_challenge_detail
 from peerage.engine.memory import learnt
 from peerage.game.ranking import by_rank
 from peerage.games import installed
-from peerage.ledger.codec import read_header
-from peerage.ledger.columns import of_summaries
-from peerage.ledger.disclosure import acted
-from peerage.ledger.store import Columns, Ledger, LedgerError, Summary
+from peerage.ledger import Columns, Ledger, LedgerError, Summary
+from peerage.ledger.forms.codec import read_header
+from peerage.ledger.forms.columns import of_summaries
+from peerage.ledger.out.disclosure import acted
 
 
 def pools(game: str) -> bool:

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from peerage.games import installed
 from peerage.judging.ballots import read_ballots
 from peerage.judging.known import KnownVotes, held, known_votes, read_task_detail
-from peerage.ledger.codec import read_header, read_issued
-from peerage.ledger.store import Ledger, LedgerError, Summary
+from peerage.ledger import Ledger, LedgerError, Summary
+from peerage.ledger.forms.codec import read_header, read_issued
 from peerage.ratings.accuracy import Accuracy, OnTask, accuracies
 from peerage.reading.rows import records_of, rows_of
 

@@ -26,10 +26,10 @@ from peerage.game.protocol import SANDBOX, Ask, Choice, Chosen, Format, FormatEr
 from peerage.games import installed, plays
 from peerage.judging.ballots import ballots_of
 from peerage.judging.panel import Ballot
-from peerage.ledger.codec import StoredReply, by_hex, read_fixture, read_record, read_said
-from peerage.ledger.codec_requests import Part, read_form, read_request, read_shown
-from peerage.ledger.merkle import GENESIS
-from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, RecordRow
+from peerage.ledger import Exchange, FixtureRow, Ledger, LedgerError, RecordRow
+from peerage.ledger.forms.codec import StoredReply, by_hex, read_fixture, read_record, read_said
+from peerage.ledger.forms.codec_requests import Part, read_form, read_request, read_shown
+from peerage.ledger.forms.merkle import GENESIS
 from peerage.reading.played import EVERYTHING, Scope
 
 UNDER_WAY = "under way"

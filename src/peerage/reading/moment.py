@@ -8,11 +8,7 @@ from functools import cached_property, partial
 from itertools import islice
 from typing import Any, TypeVar
 
-from peerage.ledger.columns import of_summaries
-from peerage.ledger.disclosure import disclosed, redacted
-from peerage.ledger.log import finished
-from peerage.ledger.series import shown
-from peerage.ledger.store import (
+from peerage.ledger import (
     Amendment,
     Batch,
     Columns,
@@ -26,6 +22,10 @@ from peerage.ledger.store import (
     RecordRow,
     Summary,
 )
+from peerage.ledger.forms.columns import of_summaries
+from peerage.ledger.forms.log import finished
+from peerage.ledger.out.disclosure import disclosed, redacted
+from peerage.ledger.topics.series import shown
 
 T = TypeVar("T")
 

@@ -1,7 +1,7 @@
 """Votes of people on recorded answers, next to those of judges: what agreement rests on.
 
-People vote blind in a browser or a terminal (`ledger.votes`). A vote counts when it cites the record that
-stands. What an expert picked by number is no sample of anything and does not count; what is drawn is drawn
+People vote blind in a browser or a terminal (`ledger.topics.votes`). A vote counts when it cites the record
+that stands. What an expert picked by number is no sample and does not count; what is drawn is drawn
 more often where judges split, so each duel weighs by one over the share of its sort that people judged.
 """
 
@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from msgspec import Struct
 
-from peerage.ledger.codec import read_header, read_issued
-from peerage.ledger.merkle import digest
-from peerage.ledger.store import FixtureRow, Ledger, RecordRow
-from peerage.ledger.votes import BOTH_BAD, SKIPPED, TIE, Vote
+from peerage.ledger import FixtureRow, Ledger, RecordRow
+from peerage.ledger.forms.codec import read_header, read_issued
+from peerage.ledger.forms.merkle import digest
+from peerage.ledger.topics.votes import BOTH_BAD, SKIPPED, TIE, Vote
 from peerage.ratings.kernels import Floats, Ints
 from peerage.reading.rows import rows_of
 

@@ -20,9 +20,9 @@ from peerage.game.spec import GameSpec
 from peerage.games import installed
 from peerage.judging.known import KnownVotes
 from peerage.judging.marks import Votes
-from peerage.ledger.audit import totals_of
-from peerage.ledger.series import series_of
-from peerage.ledger.store import Columns, Ledger, LedgerError, Summary
+from peerage.ledger import Columns, Ledger, LedgerError, Summary
+from peerage.ledger.check.audit import totals_of
+from peerage.ledger.topics.series import series_of
 from peerage.ratings.history import Duels, Game, Games, duels, games, pairings
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.overall import Shares, shares_of

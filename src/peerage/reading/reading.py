@@ -9,8 +9,8 @@ from typing import Any
 from peerage.engine.benches import benched
 from peerage.engine.model_watch import Change, changes
 from peerage.engine.registration import models_and_families, registered
-from peerage.ledger.places import Bench
-from peerage.ledger.store import Ledger
+from peerage.ledger import Ledger
+from peerage.ledger.topics.places import Bench
 from peerage.ratings.elo import EloSettings
 from peerage.reading.matches import Match, Matches
 from peerage.reading.observations import Observations, observe

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator
 from typing import Any, TypeAlias
 
 from peerage.game.match import Fixture, Outcome
-from peerage.ledger.codec import by_hex, read_fixture, read_record
-from peerage.ledger.store import FixtureRow, Ledger, LedgerError, RecordRow
+from peerage.ledger import FixtureRow, Ledger, LedgerError, RecordRow
+from peerage.ledger.forms.codec import by_hex, read_fixture, read_record
 
 Wanted: TypeAlias = dict[int, Any] | None
 

@@ -14,8 +14,8 @@ from peerage.games.rejudge.recorded import read_recorded
 from peerage.judging.ballots import read_ballots
 from peerage.judging.marks import Votes
 from peerage.judging.panel import ABSTAIN, TIE, UNUSABLE, Ballot
-from peerage.ledger.codec import StoredFixture, read_header, read_issued
-from peerage.ledger.store import Ledger, LedgerError, Summary
+from peerage.ledger import Ledger, LedgerError, Summary
+from peerage.ledger.forms.codec import StoredFixture, read_header, read_issued
 from peerage.ratings.history import duels
 from peerage.reading.challenges import amended
 from peerage.reading.rows import rows_of

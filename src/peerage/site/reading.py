@@ -12,14 +12,13 @@ from peerage.challenges.pool import STREAM
 from peerage.game.match import DONE
 from peerage.games import tracks_of
 from peerage.judging.corrections import Correction
-from peerage.ledger import Ledger, open_ledger
-from peerage.ledger.checkpoints import kept_in, leaves_of
-from peerage.ledger.kept_checkpoints import KeptCheckpoint
-from peerage.ledger.log import finished
-from peerage.ledger.merkle import GENESIS, levels
-from peerage.ledger.series import shown
-from peerage.ledger.store import Summary
-from peerage.ledger.votes import PeopleVotes
+from peerage.ledger import Ledger, Summary, open_ledger
+from peerage.ledger.check.checkpoints import kept_in, leaves_of
+from peerage.ledger.check.kept_checkpoints import KeptCheckpoint
+from peerage.ledger.forms.log import finished
+from peerage.ledger.forms.merkle import GENESIS, levels
+from peerage.ledger.topics.series import shown
+from peerage.ledger.topics.votes import PeopleVotes
 from peerage.reading.challenges import pool, pools
 from peerage.reading.credits import about_tasks
 from peerage.reading.moment import Moment

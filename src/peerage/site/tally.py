@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from peerage.game.match import DONE
-from peerage.ledger.store import LedgerError, Summary
+from peerage.ledger import LedgerError, Summary
 
 RECENT = 20
 

@@ -19,7 +19,7 @@ import msgspec
 
 from peerage.game.match import DONE
 from peerage.games import tracks_of
-from peerage.ledger.store import LedgerError, Summary
+from peerage.ledger import LedgerError, Summary
 from peerage.ratings.elo import (
     DuelResult,
     EloSettings,

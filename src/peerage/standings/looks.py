@@ -16,8 +16,8 @@ import numpy as np
 from msgspec import Struct
 
 from peerage.game.match import DONE
-from peerage.ledger.series import series_of
-from peerage.ledger.store import Ledger, Summary, amend, amended
+from peerage.ledger import Ledger, Summary, amend, amended
+from peerage.ledger.topics.series import series_of
 from peerage.ratings.strength.proven import proven
 from peerage.scheduling.goal import Decided
 from peerage.scheduling.standing import Ended

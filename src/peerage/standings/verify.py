@@ -15,13 +15,13 @@ from hashlib import sha256
 import msgspec
 
 from peerage.game.match import DONE
-from peerage.ledger import verify as held
-from peerage.ledger.audit import Walked
-from peerage.ledger.kept_checkpoints import KeptCheckpoint
-from peerage.ledger.since import Head
-from peerage.ledger.store import Ledger, Summary
-from peerage.ledger.verify import Report
-from peerage.ledger.votes import PeopleVotes
+from peerage.ledger import Ledger, Summary
+from peerage.ledger.check import verify as held
+from peerage.ledger.check.audit import Walked
+from peerage.ledger.check.kept_checkpoints import KeptCheckpoint
+from peerage.ledger.check.since import Head
+from peerage.ledger.check.verify import Report
+from peerage.ledger.topics.votes import PeopleVotes
 from peerage.ratings.elo import EloSettings
 from peerage.settings import Rating
 from peerage.standings.accounts import Account, Position, Sums, read_snapshot

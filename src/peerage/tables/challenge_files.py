@@ -11,10 +11,10 @@ from peerage.challenges.pool import STREAM, ChallengePool
 from peerage.challenges.wording import identity
 from peerage.formats.integer import whole_number
 from peerage.games.challenge_exchange.valyrian import Finished, published_challenge
-from peerage.ledger.codec import read_record
-from peerage.ledger.disclosure import disclosed, redacted
-from peerage.ledger.secret import arena_secret
-from peerage.ledger.store import Exchange, Ledger, amend
+from peerage.ledger import Exchange, Ledger, amend
+from peerage.ledger.forms.codec import read_record
+from peerage.ledger.out.disclosure import disclosed, redacted
+from peerage.ledger.topics.secret import arena_secret
 from peerage.reading.challenges import amended, match_points, pool
 from peerage.tables.challenges import rows
 from peerage.values.sealing import salt, seal, sealing_key, unseal

@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from peerage.challenges.flags import FLAGS
 from peerage.challenges.pool import STREAM, ChallengePool, PoolChallenge, Review, Verdict
-from peerage.ledger.merkle import digest
-from peerage.ledger.store import Ledger, LedgerError, amend
+from peerage.ledger import Ledger, LedgerError, amend
+from peerage.ledger.forms.merkle import digest
 from peerage.reading.challenges import amended, pool
 from peerage.settings import suggest
 

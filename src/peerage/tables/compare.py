@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from peerage.ledger.store import Summary
+from peerage.ledger import Summary
 from peerage.ratings.accuracy import AccuracyDifference, difference
 from peerage.reading.played import ScopeError
 from peerage.settings import suggest

@@ -18,10 +18,10 @@ from uuid import NAMESPACE_URL, uuid5
 import yaml
 
 from peerage.game.match import Fixture
-from peerage.ledger.codec import read_record
-from peerage.ledger.export import documents
-from peerage.ledger.merkle import GENESIS
-from peerage.ledger.store import Ledger
+from peerage.ledger import Ledger
+from peerage.ledger.forms.codec import read_record
+from peerage.ledger.forms.merkle import GENESIS
+from peerage.ledger.out.export import documents
 from peerage.tables.leaderboard import Board
 from peerage.tables.row import Row
 from peerage.tables.tracks import NAMES

@@ -14,8 +14,8 @@ from typing import Literal, NamedTuple, TypeAlias
 import msgspec
 
 from peerage.game.match import DONE
-from peerage.ledger.series import SERIES
-from peerage.ledger.store import Summary
+from peerage.ledger import Summary
+from peerage.ledger.topics.series import SERIES
 from peerage.ratings.not_worse import PROVEN, Difference, More, bets, fewest, further, interval
 from peerage.reading.credits import TaskMatch
 from peerage.reading.played import EVERYTHING, PlayedMatches, Scope, ScopeError

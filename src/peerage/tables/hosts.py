@@ -8,8 +8,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from peerage.ledger.store import Ledger
-from peerage.ledger.uptimes import hosts_up, uptimes
+from peerage.ledger import Ledger
+from peerage.ledger.topics.uptimes import hosts_up, uptimes
 from peerage.tables import Shown
 
 

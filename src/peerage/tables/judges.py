@@ -28,7 +28,7 @@ from peerage.judging.preference import (
     positions,
 )
 from peerage.judging.scores_standing import normalised
-from peerage.ledger.votes import PeopleVotes
+from peerage.ledger.topics.votes import PeopleVotes
 from peerage.ratings.judges import counted, leaders_without, reliabilities
 from peerage.ratings.kernels import Floats
 from peerage.ratings.table import Z95

@@ -13,8 +13,8 @@ from peerage.engine.model_watch import Change, in_words
 from peerage.engine.registration import models_and_families, only_judging
 from peerage.games import tracks_of
 from peerage.judging.known import accused
-from peerage.ledger.places import Bench
-from peerage.ledger.store import Ledger
+from peerage.ledger import Ledger
+from peerage.ledger.topics.places import Bench
 from peerage.players.prices import PLAY_PRICE
 from peerage.ratings.accuracy import Accuracy
 from peerage.ratings.elo import EloSettings

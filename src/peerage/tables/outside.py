@@ -10,8 +10,8 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from peerage.ledger.outside import Source, read, sources
-from peerage.ledger.store import Ledger
+from peerage.ledger import Ledger
+from peerage.ledger.topics.outside import Source, read, sources
 from peerage.ratings.history import Duels, Games, as_games, games, pairings, shared
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.read.histories import Battles, Used

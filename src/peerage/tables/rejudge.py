@@ -19,8 +19,8 @@ from peerage.judging.agreement import alpha, spelt
 from peerage.judging.panel import TIE
 from peerage.judging.scores import Grade, recorded
 from peerage.judging.scores_standing import MEAN, normalised_grades, of, received
-from peerage.ledger.codec import by_hex, read_fixture
-from peerage.ledger.store import Ledger
+from peerage.ledger import Ledger
+from peerage.ledger.forms.codec import by_hex, read_fixture
 from peerage.ratings.bradley_terry import BradleyTerry, fit_duels
 from peerage.ratings.history import duels
 from peerage.ratings.regression import fit_clustered

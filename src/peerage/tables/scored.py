@@ -11,7 +11,7 @@ from peerage.game.match import Fixture, Outcome
 from peerage.judging.comparisons import in_orders
 from peerage.judging.marks import MARKS, Mark, Marks, Rows, Votes, add_marks, marks_in
 from peerage.judging.scores import recorded
-from peerage.ledger.store import Ledger, Summary
+from peerage.ledger import Ledger, Summary
 from peerage.reading.observations import contest_of, scores
 from peerage.reading.rows import whole_of
 

@@ -12,10 +12,10 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import groupby
 from typing import NamedTuple
 
-from peerage.ledger.codec import read_said
-from peerage.ledger.codec_requests import read_form, read_shown
-from peerage.ledger.series import shown
-from peerage.ledger.store import Ledger
+from peerage.ledger import Ledger
+from peerage.ledger.forms.codec import read_said
+from peerage.ledger.forms.codec_requests import read_form, read_shown
+from peerage.ledger.topics.series import shown
 from peerage.reading.matches import lookup
 from peerage.reading.played import EVERYTHING, Scope
 from peerage.reading.reading import Reading

@@ -31,9 +31,9 @@ from peerage.games.last_arena.tables import (
 )
 from peerage.judging.scores import Grade
 from peerage.judging.scores_standing import normalised_grades, of
-from peerage.ledger.codec import by_hex, read_fixture, read_issued, read_record, read_reply
-from peerage.ledger.public import Opinion, opinions, read_opinion
-from peerage.ledger.store import Ledger, LedgerError
+from peerage.ledger import Ledger, LedgerError
+from peerage.ledger.forms.codec import by_hex, read_fixture, read_issued, read_record, read_reply
+from peerage.ledger.topics.public import Opinion, opinions, read_opinion
 from peerage.reading.rows import rows_of
 from peerage.tables import Shown
 from peerage.values.inputs import opened

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from peerage.ledger.store import LedgerError
+from peerage.ledger import LedgerError
 from peerage.ratings import glicko2
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.connection import strong_components

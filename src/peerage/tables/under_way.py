@@ -10,10 +10,10 @@ from peerage.engine.registration import registered
 from peerage.game.blocks import Task, sent_to_all
 from peerage.game.protocol import Quote
 from peerage.games import hides
-from peerage.ledger.codec import MissingText
-from peerage.ledger.series import shown
-from peerage.ledger.store import Ledger, LedgerError
-from peerage.ledger.waits import waits
+from peerage.ledger import Ledger, LedgerError
+from peerage.ledger.forms.codec import MissingText
+from peerage.ledger.topics.series import shown
+from peerage.ledger.topics.waits import waits
 from peerage.reading.matches import UNDER_WAY, Matches
 from peerage.settings.players.hours import closed_until, read_hours
 

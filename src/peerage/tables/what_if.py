@@ -16,7 +16,7 @@ from peerage.games import installed
 from peerage.judging.ballots import ballots_of
 from peerage.judging.panel import Ballot, PanelRules, count
 from peerage.judging.scores import recorded
-from peerage.ledger.store import Summary
+from peerage.ledger import Summary
 from peerage.reading.played import PlayedMatches, ScopeError
 from peerage.reading.rows import whole_of
 from peerage.settings import suggest

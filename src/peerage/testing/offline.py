@@ -21,8 +21,8 @@ from peerage.game.house import House, usual
 from peerage.game.match import Fixture, Outcome, Seat
 from peerage.game.protocol import MORE_ROOM, Ask, Quote, Ran, Reply, Run, fence, render
 from peerage.game.spec import CallBound, GameSpec
-from peerage.ledger.codec import by_hex
-from peerage.ledger.codec_requests import read_request, request_body
+from peerage.ledger.forms.codec import by_hex
+from peerage.ledger.forms.codec_requests import read_request, request_body
 from peerage.players.client import Call, PlayerError
 from peerage.players.house import HouseClient
 from peerage.settings import PlayerSettings

@@ -30,9 +30,9 @@ from peerage.game.blocks import (
 from peerage.game.match import Totals
 from peerage.game.protocol import SANDBOX, Chosen, Role, Run, fence, render
 from peerage.games import hides
-from peerage.ledger.merkle import digest, leaf
-from peerage.ledger.series import matches_of, shown
-from peerage.ledger.store import Ledger, LedgerError
+from peerage.ledger import Ledger, LedgerError
+from peerage.ledger.forms.merkle import digest, leaf
+from peerage.ledger.topics.series import matches_of, shown
 from peerage.reading.matches import UNDER_WAY, Match, Matches, Step
 from peerage.reading.observations import spoken_in, texts_judged
 from peerage.render.blocks import Column, Fold, Link, Links, Meeting, Met, Reply, Rows, Transcript, numbers

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from peerage.game.blocks import Heading, Target
-from peerage.ledger.store import Summary
+from peerage.ledger import Summary
 from peerage.reading.matches import in_words
 from peerage.render.blocks import Column, Facts, Rows, Small, ViewBlock, as_facts, numbers, texts
 from peerage.tables.judge_rows import JudgesReport

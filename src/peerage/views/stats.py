@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from peerage.engine.probed import ProbeCost, probe_costs
 from peerage.game.protocol import SANDBOX
 from peerage.judging.ballots import ballots_in, judge_statistics
-from peerage.ledger.codec import read_reply
-from peerage.ledger.store import Ledger
+from peerage.ledger import Ledger
+from peerage.ledger.forms.codec import read_reply
 from peerage.reading.matches import in_words
 from peerage.reading.observations import Drafts, Replies
 from peerage.reading.played import EVERYTHING, Scope

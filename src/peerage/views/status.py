@@ -12,9 +12,9 @@ from peerage.engine.probed import probe_costs
 from peerage.engine.recovery import spent
 from peerage.game.blocks import Sentence
 from peerage.games import hides
-from peerage.ledger.codec import read_issued
-from peerage.ledger.store import Ledger
-from peerage.ledger.waits import Waiting, waits
+from peerage.ledger import Ledger
+from peerage.ledger.forms.codec import read_issued
+from peerage.ledger.topics.waits import Waiting, waits
 from peerage.render.blocks import Rows, ViewBlock, numbers, texts
 from peerage.standings.accounts import unpriced
 from peerage.tables import Shown

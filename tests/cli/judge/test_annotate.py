@@ -120,7 +120,7 @@ def test_names_that_look_alike_are_one_voter(folder: Path) -> None:
 def test_a_duel_judged_elsewhere_meanwhile_ends_nothing(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from peerage.ledger.votes import VotedAlready
+    from peerage.ledger.topics.votes import VotedAlready
     from peerage.site.people.annotation import Annotator
 
     cast, once = Annotator.cast, ["ada has judged match 1 before"]

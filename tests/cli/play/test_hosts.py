@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.cli.play.ending import ending
-from peerage.ledger.uptimes import HostUp, record_of
-from peerage.ledger.votes import PeopleVotes
+from peerage.ledger.topics.uptimes import HostUp, record_of
+from peerage.ledger.topics.votes import PeopleVotes
 from peerage.render.blocks import Facts, Rows
 from peerage.settings import SettingsError, load
 from peerage.site.pages.arena import costs_page

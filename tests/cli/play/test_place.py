@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from peerage.cli.main import app
 from peerage.engine.recovery import spent
 from peerage.game.match import Fixture
-from peerage.ledger.codec import by_hex, read_fixture
+from peerage.ledger.forms.codec import by_hex, read_fixture
 
 NEW = "house:0.83"
 PRICED = [

@@ -25,8 +25,7 @@ from tests.engine.arenas import write_arena
 
 from peerage.arena import open_arena
 from peerage.engine.probed import entries
-from peerage.ledger import open_ledger
-from peerage.ledger.store import Exchange
+from peerage.ledger import Exchange, open_ledger
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="these signals are unknown there")
 PATIENCE_S = 60

@@ -18,7 +18,7 @@ from tests.site.arenas import sealed_arena
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
-from peerage.ledger.votes import Vote
+from peerage.ledger.topics.votes import Vote
 from peerage.reading.people_votes import finished
 from peerage.site.api.answers import answer, openapi
 from peerage.site.api.endpoints import ENDPOINTS

@@ -25,8 +25,8 @@ from typer.testing import CliRunner
 from peerage.cli.main import app
 from peerage.engine.replay import repair
 from peerage.ledger import open_ledger
-from peerage.ledger.secret import disclose
-from peerage.ledger.votes import Vote
+from peerage.ledger.topics.secret import disclose
+from peerage.ledger.topics.votes import Vote
 from peerage.site.export import build as site_build
 from peerage.site.export.build import FILES, SiteError, build, build_folder
 from peerage.site.pages import downloads, preview

@@ -15,8 +15,7 @@ from tests.engine.arenas import play, write_arena
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
-from peerage.ledger import LedgerError
-from peerage.ledger.store import Batch
+from peerage.ledger import Batch, LedgerError
 from peerage.site.export.publishing import PublishError, publish, restore
 from peerage.site.reading import Site
 from peerage.standings.verify import verify

@@ -18,8 +18,8 @@ from typing import Any, ClassVar
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from peerage.ledger.merkle import root
-from peerage.ledger.notes import Checkpoint, read_key, sign, signers
+from peerage.ledger.check.notes import Checkpoint, read_key, sign, signers
+from peerage.ledger.forms.merkle import root
 from peerage.site.export.witnesses import Rewritten, WitnessError, cosigned, fetch, listed
 
 DATA = json.loads((Path(__file__).parents[2] / "data" / "witness" / "exchanges.json").read_text("utf-8"))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.engine.arenas import ledger_of, play, write_arena
 
 from peerage.ledger import Ledger
-from peerage.ledger.votes import PeopleVotes, Vote, VotedAlready
+from peerage.ledger.topics.votes import PeopleVotes, Vote, VotedAlready
 from peerage.reading import people_votes
 from peerage.reading.people_votes import cited, finished, said
 from peerage.site.pages.audience import audience

@@ -19,10 +19,9 @@ from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
-from peerage.ledger import open_ledger
-from peerage.ledger.export import COLUMNS, contestants, documents
-from peerage.ledger.secret import TOPIC
-from peerage.ledger.store import Batch
+from peerage.ledger import Batch, open_ledger
+from peerage.ledger.out.export import COLUMNS, contestants, documents
+from peerage.ledger.topics.secret import TOPIC
 from peerage.site.export.build import build
 from peerage.site.pages import downloads
 from peerage.site.pages.router import page

@@ -9,7 +9,7 @@ import pytest
 from tests.engine.arenas import house, play, write_arena
 
 from peerage.arena import open_arena
-from peerage.ledger.votes import PeopleVotes
+from peerage.ledger.topics.votes import PeopleVotes
 from peerage.scheduling.further import Forecast, forecast
 from peerage.site.pages.router import page
 from peerage.site.reading import Site

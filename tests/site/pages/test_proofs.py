@@ -16,7 +16,7 @@ from tests.servers.witness import NAME, Witness, serving
 from typer.testing import CliRunner, Result
 
 from peerage.cli.main import app
-from peerage.ledger.checkpoints import kept_in, new_key
+from peerage.ledger.check.checkpoints import kept_in, new_key
 from peerage.players.client import Call, PlayerError
 from peerage.site.export.build import build_folder
 from peerage.site.pages.router import page

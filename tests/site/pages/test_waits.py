@@ -12,8 +12,8 @@ import pytest
 from tests.engine.arenas import ledger_of, play, write_arena
 from tests.engine.test_waits import MATCHES, Clock, sleepers, third
 
-from peerage.ledger.votes import PeopleVotes
-from peerage.ledger.waits import TOPIC as WAITS
+from peerage.ledger.topics.votes import PeopleVotes
+from peerage.ledger.topics.waits import TOPIC as WAITS
 from peerage.players.client import Call
 from peerage.playing import run as playing
 from peerage.site.pages.matches import shard

@@ -15,7 +15,7 @@ from tests.engine.arenas import ledger_of
 from tests.site.arenas import MATCHES_SERVED
 
 from peerage.ledger import Ledger
-from peerage.ledger.votes import PeopleVotes, Vote, expert_voter
+from peerage.ledger.topics.votes import PeopleVotes, Vote, expert_voter
 from peerage.reading.people_votes import finished, said
 from peerage.reading.votes import battles
 from peerage.site.pages.audience import audience

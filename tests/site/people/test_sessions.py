@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from peerage.ledger.store import LedgerError
+from peerage.ledger import LedgerError
 from peerage.site.people.voting import Sessions
 
 

@@ -12,7 +12,7 @@ import pytest
 from tests.engine.arenas import ledger_of
 
 from peerage.ledger import Ledger
-from peerage.ledger.votes import PeopleVotes
+from peerage.ledger.topics.votes import PeopleVotes
 from peerage.ratings.read.report import DataError
 from peerage.reading.people_votes import finished, said
 from peerage.reading.votes import battles

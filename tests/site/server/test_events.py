@@ -14,9 +14,8 @@ import msgspec
 import pytest
 from tests.engine.arenas import ledger_of, paced, play, play_stopping_at, write_arena
 
-from peerage.ledger import Ledger
-from peerage.ledger.store import amend
-from peerage.ledger.votes import PeopleVotes, Vote
+from peerage.ledger import Ledger, amend
+from peerage.ledger.topics.votes import PeopleVotes, Vote
 from peerage.site.server import events
 from peerage.site.server.events import Feed, event, playing, settled
 

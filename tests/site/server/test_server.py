@@ -17,7 +17,7 @@ from starlette.types import Message
 from tests.engine.arenas import statuses
 from tests.site.arenas import MATCHES_SERVED, eventually
 
-from peerage.ledger.votes import PeopleVotes
+from peerage.ledger.topics.votes import PeopleVotes
 from peerage.site.http.frame import Refused, body_of
 from peerage.site.http.guard import ClientHeader
 from peerage.site.pages.router import page

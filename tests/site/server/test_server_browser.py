@@ -19,7 +19,7 @@ from tests.engine.arenas import play, statuses
 from tests.site.arenas import DECIDED, hostile
 from tests.site.browsers import DESK, PATIENCE_MS, PHONE, needed
 
-from peerage.ledger.votes import PeopleVotes, Vote
+from peerage.ledger.topics.votes import PeopleVotes, Vote
 from peerage.site.people.seats import Links
 
 pytestmark = needed

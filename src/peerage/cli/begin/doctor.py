@@ -23,7 +23,7 @@ from peerage.cluster.requirements import refuse
 from peerage.engine.probed import probe_costs
 from peerage.games import GAMES
 from peerage.ledger import LedgerError, LedgerMissing, open_ledger
-from peerage.ledger.uptimes import unused
+from peerage.ledger.topics.uptimes import unused
 from peerage.players import checks
 from peerage.players.keys import PROVIDERS, found_keys
 from peerage.players.prices import price_of

@@ -11,8 +11,8 @@ import typer
 from peerage.cli.shared.options import HERE, Folder, ledger_in, say
 
 if TYPE_CHECKING:
-    from peerage.ledger.kept_checkpoints import KeptCheckpoint
-    from peerage.ledger.notes import VerifierKey
+    from peerage.ledger.check.kept_checkpoints import KeptCheckpoint
+    from peerage.ledger.check.notes import VerifierKey
 
 
 class NotSigned(Exception):
@@ -58,7 +58,7 @@ def checkpoint(
     extend every checkpoint signed before. Anyone who keeps a checkpoint finds later, with `peerage verify
     --checkpoint`, whether anything that it covers was changed, cut off or re-dated, votes included.
     """
-    from peerage.ledger.checkpoints import (
+    from peerage.ledger.check.checkpoints import (
         FOLDER,
         KEYS,
         keep,
@@ -70,9 +70,9 @@ def checkpoint(
         take_in_votes,
         unsigned,
     )
-    from peerage.ledger.checkpoints import new_key as drawn
-    from peerage.ledger.notes import key_of, sign
-    from peerage.ledger.votes import PeopleVotes
+    from peerage.ledger.check.checkpoints import new_key as drawn
+    from peerage.ledger.check.notes import key_of, sign
+    from peerage.ledger.topics.votes import PeopleVotes
     from peerage.site.export.witnesses import Rewritten, WitnessError, cosigned
     from peerage.standings.verify import verify
     from peerage.values.outputs import CHECKPOINT, arena_files, checkpoint_key, refuse, write
@@ -148,7 +148,7 @@ def _begin(folder: Path) -> None:
 
 def keys_of(stated: Sequence[str]) -> tuple[VerifierKey, ...]:
     """Public keys as they were given: each one itself, or a file of them."""
-    from peerage.ledger.notes import read_key, read_keys
+    from peerage.ledger.check.notes import read_key, read_keys
     from peerage.values.inputs import read_bytes
 
     found: list[VerifierKey] = []
@@ -166,7 +166,7 @@ def kept_of(stated: str, keys: Sequence[VerifierKey]) -> Iterator[KeptCheckpoint
 
     Their signatures are checked with `keys`, or where none are given with those beside them.
     """
-    from peerage.ledger.checkpoints import FOLDER, KEYS, read_file, read_public_keys, read_text
+    from peerage.ledger.check.checkpoints import FOLDER, KEYS, read_file, read_public_keys, read_text
 
     if stated.startswith(("http://", "https://")):
         from peerage.site.export.witnesses import fetch, listed

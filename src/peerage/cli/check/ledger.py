@@ -17,9 +17,9 @@ from peerage.values.clock import now_ms
 from peerage.values.figures import counted
 
 if TYPE_CHECKING:
-    from peerage.ledger.kept_checkpoints import Extension
-    from peerage.ledger.store import Ledger
-    from peerage.ledger.votes import PeopleVotes
+    from peerage.ledger import Ledger
+    from peerage.ledger.check.kept_checkpoints import Extension
+    from peerage.ledger.topics.votes import PeopleVotes
 
 SHOWN = 20
 INCOMPLETE = 3
@@ -60,10 +60,10 @@ def verify(
     against it. Exits with 0 when the ledger is whole and extends them, with 1 when not, naming what differs.
     """
     from peerage.cli.check.checkpoint import kept_of, keys_of
-    from peerage.ledger.checkpoints import kept_in
-    from peerage.ledger.since import read_head
-    from peerage.ledger.verify import remedy
-    from peerage.ledger.votes import PeopleVotes
+    from peerage.ledger.check.checkpoints import kept_in
+    from peerage.ledger.check.since import read_head
+    from peerage.ledger.check.verify import remedy
+    from peerage.ledger.topics.votes import PeopleVotes
     from peerage.standings.verify import verify as check
 
     if folder_ is not None and folder != HERE:
@@ -208,8 +208,8 @@ def copy(
     from contextlib import closing
 
     from peerage.ledger import open_ledger
-    from peerage.ledger.copying import copy as copied
-    from peerage.ledger.votes import PeopleVotes
+    from peerage.ledger.out.copying import copy as copied
+    from peerage.ledger.topics.votes import PeopleVotes
     from peerage.standings.verify import verify as check
 
     address, folder = _place(source)
@@ -274,7 +274,7 @@ def export(
         raise typer.BadParameter(f"--to FOLDER goes with --format {', '.join(FOLDERS)}, which need it")
     if (shape == "eval-results") != bool(dataset):
         raise typer.BadParameter("--dataset OWNER/NAME goes with --format eval-results, which needs it")
-    from peerage.ledger.votes import PeopleVotes
+    from peerage.ledger.topics.votes import PeopleVotes
     from peerage.reading.moment import public
 
     with ledger_in(folder) as opened:
@@ -308,8 +308,8 @@ def disclose(
     open, anyone can check that nobody chose what was drawn, and copies show all that was sealed. No match can
     follow.
     """
-    from peerage.ledger.secret import disclose as open_secret
-    from peerage.ledger.secret import strange_keys
+    from peerage.ledger.topics.secret import disclose as open_secret
+    from peerage.ledger.topics.secret import strange_keys
 
     with ledger_in(folder) as ledger, ledger.runner():
         done = ledger.heads()[1]
@@ -339,12 +339,12 @@ def _pieces(ledger: Ledger, shape: Document, people: PeopleVotes) -> Iterator[st
 
         return written(ledger, people.votes())
     if shape == "outside":
-        from peerage.ledger.outside import lines
+        from peerage.ledger.topics.outside import lines
 
         return lines(ledger)
     from peerage.games import GAMES
-    from peerage.ledger.export import documents
-    from peerage.ledger.export import export as pieces
+    from peerage.ledger.out.export import documents
+    from peerage.ledger.out.export import export as pieces
 
     if shape == "cob":
         originals = [game.original for game in GAMES.values() if game.original]

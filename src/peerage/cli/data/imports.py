@@ -17,7 +17,7 @@ from peerage.values.inputs import opened
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
-    from peerage.ledger.outside import Source
+    from peerage.ledger.topics.outside import Source
     from peerage.ratings.read.histories import Battles, PlayedGames
 
     Entry = tuple[Source, Battles | PlayedGames]
@@ -97,7 +97,7 @@ def _read(paths: list[Path], kind: str, score: str) -> Entry:
     from contextlib import ExitStack
     from hashlib import file_digest, sha256
 
-    from peerage.ledger.outside import LABELS, Source
+    from peerage.ledger.topics.outside import LABELS, Source
     from peerage.ratings.read.histories import Answers, Battles, as_games
     from peerage.ratings.read.results import read
     from peerage.values.texts import storable
@@ -122,7 +122,7 @@ def _read(paths: list[Path], kind: str, score: str) -> Entry:
 
 
 def _enter_outside(found: list[Entry], folder: Path, *, again: bool) -> None:
-    from peerage.ledger.outside import enter as write
+    from peerage.ledger.topics.outside import enter as write
 
     if not again:
         _refuse_repeated(found, [])  # before an arena is made for them
@@ -151,9 +151,9 @@ def _there(arena: Arena) -> list[Entry]:
     """The results that an arena has: those of others, and its own matches' (from a source without a name)."""
     from io import BytesIO
 
-    from peerage.ledger.export import table
-    from peerage.ledger.outside import Source
-    from peerage.ledger.outside import read as entered
+    from peerage.ledger.out.export import table
+    from peerage.ledger.topics.outside import Source
+    from peerage.ledger.topics.outside import read as entered
     from peerage.ratings.read.histories import PlayedGames
     from peerage.ratings.read.results import read
 

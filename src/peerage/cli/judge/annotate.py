@@ -12,8 +12,8 @@ from peerage.cli.shared.options import HERE, Folder, arena_in, at, program, pros
 from peerage.values.clock import now_ms
 
 if TYPE_CHECKING:
-    from peerage.ledger.store import Ledger
-    from peerage.ledger.votes import PeopleVotes
+    from peerage.ledger import Ledger
+    from peerage.ledger.topics.votes import PeopleVotes
     from peerage.site.people.annotation import Annotator, Shown, Verdict
 
 LONGEST_NAME = 100
@@ -58,7 +58,7 @@ def annotate(
     """
     from random import SystemRandom
 
-    from peerage.ledger.votes import PeopleVotes
+    from peerage.ledger.topics.votes import PeopleVotes
     from peerage.site.people.annotation import Annotator
     from peerage.tables.rejudge import of_scores
     from peerage.values.figures import counted
@@ -109,7 +109,7 @@ def stated(name: str) -> str:
 
 def _judge(annotator: Annotator) -> int:
     """Show duels and take votes until the person leaves or none is left; how many were judged."""
-    from peerage.ledger.votes import VotedAlready
+    from peerage.ledger.topics.votes import VotedAlready
 
     said = 0
     while True:

@@ -121,7 +121,7 @@ def _issue(source: Arena | None, pairs: Sequence[RecordedAnswers], arena: Arena,
     """Write down what is to be judged, of an arena or else of files."""
     from peerage.engine.rejudge import authors_in, issue, recorded_answers
     from peerage.games.rejudge.files import same_model
-    from peerage.ledger.secret import arena_secret
+    from peerage.ledger.topics.secret import arena_secret
     from peerage.settings import rules_of
 
     def named_alike(judge: PlayerSettings, author: str) -> bool:
@@ -289,7 +289,7 @@ def _agree(arena: Arena, yes: bool, note: str = "") -> None:
     """Ask before anything is spent on what is still to be judged."""
     from peerage.cli.play.plan import agree
     from peerage.engine.usage import on_record
-    from peerage.ledger.codec import by_hex, read_fixture
+    from peerage.ledger.forms.codec import by_hex, read_fixture
     from peerage.tables.plan import of_fixtures
 
     settings = arena.settings

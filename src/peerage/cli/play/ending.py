@@ -26,7 +26,7 @@ def ending(
     """The last words of a run, line by line; `void` are its matches that came to nothing. `folder` holds the
     ledger, where that is not the arena's."""
     from peerage.engine.probed import probe_costs
-    from peerage.ledger.uptimes import unused
+    from peerage.ledger.topics.uptimes import unused
     from peerage.players.checks import together
     from peerage.values.texts import visible
 

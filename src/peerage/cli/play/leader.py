@@ -7,7 +7,7 @@ from collections import defaultdict
 from itertools import permutations
 
 from peerage.game.match import DONE
-from peerage.ledger.store import Summary
+from peerage.ledger import Summary
 from peerage.values.figures import likely
 from peerage.values.texts import visible
 

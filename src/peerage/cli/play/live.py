@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from peerage.engine.report import Progress, RunReport
     from peerage.engine.runner import Runner
     from peerage.game.match import MatchRecord
-    from peerage.ledger.store import Summary
-    from peerage.ledger.waits import Waiting
+    from peerage.ledger import Summary
+    from peerage.ledger.topics.waits import Waiting
 
 REFRESH_S = 1.0
 LOOK_S = 0.25

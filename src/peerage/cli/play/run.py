@@ -184,7 +184,7 @@ def known_already(arena: Arena, limit: int | None) -> str:
     """Return what the matches on record say of the goal where that is known, so that nobody is asked, probed
     or paid to find it out; empty where it is not, or the limit leaves nothing to play."""
     from peerage.engine.recovery import decided
-    from peerage.ledger.series import series_of
+    from peerage.ledger.topics.series import series_of
     from peerage.scheduling.goal import Known
     from peerage.standings.looks import ended
 

@@ -276,7 +276,7 @@ def redact(
     What is sealed stands there as its commitment, so `verify` gives the same head; retired challenges are
     disclosed.
     """
-    from peerage.ledger.disclosure import write_redacted
+    from peerage.ledger.out.disclosure import write_redacted
     from peerage.reading.moment import public
     from peerage.values.outputs import REDACTED, arena_files, writing
 

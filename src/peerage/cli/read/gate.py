@@ -48,7 +48,7 @@ def show_gate(
     Whatever keeps it from an answer leaves with 2, as mistakes do: 1 says that the new player is worse.
     """
     from peerage.arena import ArenaError
-    from peerage.ledger.store import LedgerError
+    from peerage.ledger import LedgerError
     from peerage.values.outputs import JUNIT, append, arena_files, refuse, write
     from peerage.values.system_errors import reason
     from peerage.views.compare import gates

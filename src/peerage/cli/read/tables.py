@@ -76,7 +76,7 @@ def stats(
 
 def _show_judges(arena: Arena, shape: Format, of: Part | None, level: float) -> None:
     """Write what is known of judges, or one table of it."""
-    from peerage.ledger.votes import PeopleVotes
+    from peerage.ledger.topics.votes import PeopleVotes
     from peerage.tables.judges import judges
     from peerage.views.judges import about_favours, parts
 

@@ -258,7 +258,7 @@ def votes(
     files: Annotated[list[Path], typer.Argument(help="Files that people saved.")], folder: Folder = HERE
 ) -> None:
     """Enter points that people outside gave; peer scores stay as they are."""
-    from peerage.ledger.public import enter
+    from peerage.ledger.topics.public import enter
     from peerage.tables.tournament import opinion as read
 
     with arena_in(folder) as arena:

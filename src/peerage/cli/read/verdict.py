@@ -110,7 +110,7 @@ def compare(
     options |= {"--github": github, "--force": force}
     if stated := [name for name, value in options.items() if value]:
         raise typer.BadParameter(f"{stated[0]} is of a gate: add its margin, such as --not-worse-by 3%")
-    from peerage.ledger.held import hold_replies
+    from peerage.ledger.check.held import hold_replies
     from peerage.reading.played import Scope
     from peerage.tables import compare as tables
     from peerage.tables.leaderboard import board

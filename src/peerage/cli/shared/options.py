@@ -15,7 +15,7 @@ import typer
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
-    from peerage.ledger.store import Ledger
+    from peerage.ledger import Ledger
     from peerage.values.parallel import Helpers
 
 

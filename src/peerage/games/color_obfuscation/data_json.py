@@ -201,7 +201,7 @@ def as_recorded(entry: Entry, outcome: Outcome) -> bool:
 
 
 def write_battles(documents: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """A `data.json`, in pieces of text, of the battles among exported matches (`ledger.export.documents`).
+    """A `data.json`, in pieces of text, of the battles among exported matches (`ledger.out.export`).
 
     A battle that came from such a file goes back as it came, in that file's layout. Of ours the decided ones
     are written; one ended when its record was written, which is given for its start too.

@@ -1,14 +1,14 @@
 """Stores of rows, one of SQLite, PostgreSQL and MongoDB for each address: `open_store` picks it.
 
 `contract` says what a store offers; whatever is above uses that alone, but for the cluster, which knows
-PostgreSQL. Stores import tables as data (`ledger.schema`) and nothing that says what rows mean.
+PostgreSQL. Stores import tables as data (`ledger.forms.schema`) and nothing that says what rows mean.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from peerage.ledger.store import LedgerError
+from peerage.ledger.forms.rows import LedgerError
 from peerage.ledger.stores.contract import Store
 
 

@@ -1,4 +1,4 @@
-"""Rows in MongoDB, kept, read and written: a collection for each table of `ledger.schema`.
+"""Rows in MongoDB, kept, read and written: a collection for each table of `ledger.forms.schema`.
 
 `_id` is a row's key. A row that belongs to another has the columns that it inherits, so that sums and ranges
 are read from indexes. A body beyond `CHUNK` bytes lies in pieces in the collection `chunks`, under its
@@ -23,8 +23,8 @@ from pymongo.read_concern import ReadConcern
 from pymongo.read_preferences import ReadPreference
 from pymongo.write_concern import WriteConcern
 
-from peerage.ledger.schema import BESIDE, INTENTS, TABLES, VOTES, Table
-from peerage.ledger.store import LedgerError
+from peerage.ledger.forms.rows import LedgerError
+from peerage.ledger.forms.schema import BESIDE, INTENTS, TABLES, VOTES, Table
 from peerage.ledger.stores.contract import BLOCK, END, Begins, Found, Insert, Row, Select, Wanted
 from peerage.ledger.stores.server import superseded
 

@@ -14,7 +14,7 @@ from pymongo.errors import (
     PyMongoError,
 )
 
-from peerage.ledger.store import LedgerError
+from peerage.ledger.forms.rows import LedgerError
 from peerage.ledger.stores.server import known_password
 
 _REPLACED = (24, 43, 237, 239, 246)

@@ -1,6 +1,6 @@
 """The contract of a store of rows: `Store`, implemented for SQLite, PostgreSQL and MongoDB.
 
-A store knows tables (`ledger.schema`), not matches. What a ledger means is written once, above it.
+A store knows tables (`ledger.forms.schema`), not matches. What a ledger means is written once, above it.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from peerage.ledger.schema import Table
-from peerage.ledger.store import LedgerError
+from peerage.ledger.forms.rows import LedgerError
+from peerage.ledger.forms.schema import Table
 
 BLOCK = 500
 """Rows that are read at once."""

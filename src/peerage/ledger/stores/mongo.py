@@ -33,8 +33,8 @@ from pymongo.errors import CollectionInvalid, OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 from pymongo.read_preferences import ReadPreference
 
-from peerage.ledger.schema import META, Table
-from peerage.ledger.store import LedgerError
+from peerage.ledger.forms.rows import LedgerError
+from peerage.ledger.forms.schema import META, Table
 from peerage.ledger.stores._mongo_rows import (
     COLLECTIONS,
     DURABLE,

@@ -1,8 +1,8 @@
 """What only PostgreSQL needs: addresses, connections, the runner's lock and its fence, its errors in words.
 
-Each arena has a schema of its own, by default `peerage`, with the tables of `ledger.schema` and one more,
-`runner`, of one row: `fence` counts the runners there were, `written` their transactions, and `holder` says
-who the last one is. A runner holds an advisory lock as long as its connection lives, and each of its
+Each arena has a schema of its own, by default `peerage`, with the tables of `ledger.forms.schema` and one
+more, `runner`, of one row: `fence` counts the runners there were, `written` their transactions, and `holder`
+says who the last one is. A runner holds an advisory lock as long as its connection lives, and each of its
 transactions first counts `written` on, under its own fence. So one that slept, whose connection was closed
 and whose place another took, cannot write; and one whose connection broke while it committed finds out
 whether it did.
@@ -28,8 +28,8 @@ import psycopg
 from msgspec import Struct
 from psycopg.conninfo import conninfo_to_dict
 
-from peerage.ledger.schema import BESIDE, KINDS, TABLES, Table
-from peerage.ledger.store import LedgerAway, LedgerError
+from peerage.ledger.forms.rows import LedgerAway, LedgerError
+from peerage.ledger.forms.schema import BESIDE, KINDS, TABLES, Table
 from peerage.ledger.stores import sql
 from peerage.ledger.stores.contract import Found, Insert, Reads, Row, Writes
 from peerage.ledger.stores.postgres_words import explained, is_lost, parts

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 import psycopg
 
-from peerage.ledger.store import LedgerError
+from peerage.ledger.forms.rows import LedgerError
 
 
 def parts(address: str) -> tuple[str, str, str, str]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from threading import Event
 from typing import Any, TypeVar
 
-from peerage.ledger.store import LedgerBusy, LedgerError
+from peerage.ledger.forms.rows import LedgerBusy, LedgerError
 
 AWAY_S = 600.0
 """How long a runner waits for a server that it lost, and `READER_AWAY_S` anybody else."""

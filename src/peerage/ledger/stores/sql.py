@@ -11,7 +11,7 @@ from itertools import chain
 from threading import Lock
 from typing import Any, NamedTuple, Protocol
 
-from peerage.ledger.schema import INTENTS, NULLABLE, Table
+from peerage.ledger.forms.schema import INTENTS, NULLABLE, Table
 from peerage.ledger.stores.contract import END, Begins, Insert, Row, Select, Wanted
 
 KEPT = 2

@@ -17,8 +17,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from peerage.ledger.schema import KINDS, Table
-from peerage.ledger.store import LedgerError
+from peerage.ledger.forms.rows import LedgerError
+from peerage.ledger.forms.schema import KINDS, Table
 from peerage.ledger.stores import sql
 from peerage.ledger.stores.contract import BLOCK, Found, Insert, Reads, Row, Writes, damaged
 from peerage.ledger.stores.server import busy, note, process_named

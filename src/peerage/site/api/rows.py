@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeVar
 
 from msgspec import Struct
 
-from peerage.ledger.store import Summary
+from peerage.ledger import Summary
 
 JSON = "application/json"
 S = TypeVar("S", bound=Struct)

@@ -18,9 +18,9 @@ from filelock import FileLock, Timeout
 
 from peerage.engine.garbage import tuned
 from peerage.ledger import open_ledger
-from peerage.ledger.kept_checkpoints import KeptCheckpoint
+from peerage.ledger.check.kept_checkpoints import KeptCheckpoint
 from peerage.ledger.stores import access
-from peerage.ledger.votes import PeopleVotes
+from peerage.ledger.topics.votes import PeopleVotes
 from peerage.settings import load
 from peerage.site.addresses import number_in
 from peerage.site.pages import downloads

@@ -32,12 +32,7 @@ from msgspec import Struct
 
 from peerage.engine.registration import only_judging
 from peerage.games import installed
-from peerage.ledger import LedgerError, open_ledger
-from peerage.ledger.checkpoints import FOLDER as CHECKPOINTS
-from peerage.ledger.disclosure import texts_until
-from peerage.ledger.export import documents
-from peerage.ledger.log import finished
-from peerage.ledger.store import (
+from peerage.ledger import (
     COPY,
     Amendment,
     Batch,
@@ -47,10 +42,16 @@ from peerage.ledger.store import (
     FailureRow,
     FixtureRow,
     IntentRow,
+    LedgerError,
     RecordRow,
     ReplyRow,
     Summary,
+    open_ledger,
 )
+from peerage.ledger.check.checkpoints import FOLDER as CHECKPOINTS
+from peerage.ledger.forms.log import finished
+from peerage.ledger.out.disclosure import texts_until
+from peerage.ledger.out.export import documents
 from peerage.settings import FILE_NAME
 from peerage.site.pages.proofs import stored
 from peerage.site.reading import Site

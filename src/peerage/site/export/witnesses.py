@@ -14,8 +14,15 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urljoin
 from urllib.request import Request, urlopen
 
-from peerage.ledger.merkle import consistency
-from peerage.ledger.notes import WITNESS, Checkpoint, VerifierKey, read_signatures, signers, witness_request
+from peerage.ledger.check.notes import (
+    WITNESS,
+    Checkpoint,
+    VerifierKey,
+    read_signatures,
+    signers,
+    witness_request,
+)
+from peerage.ledger.forms.merkle import consistency
 
 PATIENCE_S = 30.0
 LONGEST = 64_000_000

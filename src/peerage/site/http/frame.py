@@ -11,8 +11,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from peerage.ledger.store import Ledger
-from peerage.ledger.votes import PeopleVotes
+from peerage.ledger import Ledger
+from peerage.ledger.topics.votes import PeopleVotes
 from peerage.settings import ArenaSettings
 from peerage.site.api.rows import JSON
 from peerage.site.pages.router import HTML, document

@@ -15,11 +15,11 @@ from peerage.game.match import DONE
 from peerage.game.protocol import Role
 from peerage.games import installed, tracks_of
 from peerage.judging.corrections import CORRECTIONS
-from peerage.ledger.codec_requests import read_form, read_templates
-from peerage.ledger.log import entry_leaf
-from peerage.ledger.settings_log import settings_changes
-from peerage.ledger.since import log_root
-from peerage.ledger.uptimes import unused
+from peerage.ledger.check.since import log_root
+from peerage.ledger.forms.codec_requests import read_form, read_templates
+from peerage.ledger.forms.log import entry_leaf
+from peerage.ledger.topics.settings_log import settings_changes
+from peerage.ledger.topics.uptimes import unused
 from peerage.reading.matches import Match, in_words
 from peerage.reading.played import ScopeError
 from peerage.render.blocks import (

@@ -1,7 +1,7 @@
 """The audience's table: what people who judged blind say, experts among them, next to what the peers say.
 
-Votes are amendments (`ledger.votes`). Here they are folded into a table of their own; they move no rating of
-the peers. A vote counts when it cites the record that stands.
+Votes are amendments (`ledger.topics.votes`). Here they are folded into a table of their own; they move no
+rating of the peers. A vote counts when it cites the record that stands.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from msgspec import Struct
 
-from peerage.ledger.store import Ledger
-from peerage.ledger.votes import BOTH_BAD, SKIPPED, TIE, Vote
+from peerage.ledger import Ledger
+from peerage.ledger.topics.votes import BOTH_BAD, SKIPPED, TIE, Vote
 from peerage.ratings.bradley_terry import BradleyTerry
 from peerage.ratings.history import duels
 from peerage.ratings.regression import fit_clustered

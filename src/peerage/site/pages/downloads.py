@@ -16,10 +16,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from peerage.ledger import Ledger
-from peerage.ledger.disclosure import write_redacted
-from peerage.ledger.export import COLUMNS, contestants, lines, table, written
-from peerage.ledger.store import LedgerError
+from peerage.ledger import Ledger, LedgerError
+from peerage.ledger.out.disclosure import write_redacted
+from peerage.ledger.out.export import COLUMNS, contestants, lines, table, written
 from peerage.settings import SettingsError
 from peerage.site.reading import Site
 from peerage.values.outputs import replacing

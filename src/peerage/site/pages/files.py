@@ -11,7 +11,7 @@ import msgspec
 from peerage.game.match import DONE
 from peerage.game.spec import Original
 from peerage.games import installed
-from peerage.ledger.export import documents
+from peerage.ledger.out.export import documents
 from peerage.render.data import write_csv
 from peerage.site.pages.arena import by_day
 from peerage.site.pages.charts import course, in_seconds, paced, priced

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from peerage.engine.registration import stated
 from peerage.game.blocks import Heading, Sentence, Target
 from peerage.games import installed
-from peerage.ledger.outside import TOPIC
+from peerage.ledger.topics.outside import TOPIC
 from peerage.reading.played import Scope
 from peerage.render.blocks import Answer, Fold, Link, Links, Notes, Rows, ViewBlock, numbers, texts
 from peerage.settings import rules_of

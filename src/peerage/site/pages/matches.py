@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from peerage.ledger.series import matches_of
+from peerage.ledger.topics.series import matches_of
 from peerage.reading.matches import Match, in_words
 from peerage.render.blocks import Transcript
 from peerage.site.addresses import BUNDLE, SHARD, first_of, number_in, slug

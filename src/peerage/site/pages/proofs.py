@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from peerage.ledger.checkpoints import FOLDER, KEYS
-from peerage.ledger.log import entry_text, record_rows
-from peerage.ledger.merkle import GENESIS, proof
-from peerage.ledger.notes import Proof
+from peerage.ledger.check.checkpoints import FOLDER, KEYS
+from peerage.ledger.check.notes import Proof
+from peerage.ledger.forms.log import entry_text, record_rows
+from peerage.ledger.forms.merkle import GENESIS, proof
 from peerage.site.addresses import BUNDLE, first_of, number_in
 from peerage.site.reading import Site
 from peerage.values.inputs import read_bytes

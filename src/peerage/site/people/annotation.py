@@ -16,9 +16,9 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from peerage.ledger.series import shown
-from peerage.ledger.store import Ledger
-from peerage.ledger.votes import BOTH_BAD, SKIPPED, TIE, PeopleVotes, Vote, expert_voter
+from peerage.ledger import Ledger
+from peerage.ledger.topics.series import shown
+from peerage.ledger.topics.votes import BOTH_BAD, SKIPPED, TIE, PeopleVotes, Vote, expert_voter
 from peerage.reading.moment import public
 from peerage.reading.votes import judged_duels
 from peerage.reading.votes import votes as cast_by_judges

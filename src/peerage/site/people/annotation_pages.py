@@ -18,7 +18,7 @@ from urllib.parse import parse_qs
 from starlette.requests import Request
 from starlette.responses import Response
 
-from peerage.ledger.votes import VotedAlready
+from peerage.ledger.topics.votes import VotedAlready
 from peerage.site.http.frame import NOT_KEPT, PageFrame, Refused, body_of, line, refuse_foreign
 from peerage.site.people.annotation import Annotator, Shown, Verdict
 from peerage.values.clock import now_ms

@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from peerage.game.match import DONE
-from peerage.ledger.merkle import digest
-from peerage.ledger.store import Ledger
+from peerage.ledger import Ledger
+from peerage.ledger.forms.merkle import digest
 from peerage.reading.matches import Matches
 from peerage.reading.moment import Moment
 from peerage.views.match import answers, tasks

@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from peerage.ledger.store import LedgerError
+from peerage.ledger import LedgerError
 from peerage.values.inputs import opened
 from peerage.values.system_errors import reason
 

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from peerage.challenges.pool import Verdict
-from peerage.ledger.store import Ledger, LedgerError
+from peerage.ledger import Ledger, LedgerError
 from peerage.reading.challenges import pool
 from peerage.settings import ArenaSettings
 from peerage.site.http.frame import NOT_KEPT, PageFrame, line

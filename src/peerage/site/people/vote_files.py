@@ -15,8 +15,8 @@ from unicodedata import normalize
 import msgspec
 
 from peerage.engine.registration import registered
-from peerage.ledger.store import Ledger
-from peerage.ledger.votes import BOTH_BAD, SKIPPED, TIE, PeopleVotes, Vote, expert_voter
+from peerage.ledger import Ledger
+from peerage.ledger.topics.votes import BOTH_BAD, SKIPPED, TIE, PeopleVotes, Vote, expert_voter
 from peerage.ratings.read.forms import Form, at
 from peerage.ratings.read.histories import BOTH_BAD as BAD_TIE
 from peerage.ratings.read.histories import NO_RESULT, verdict_of

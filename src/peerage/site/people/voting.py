@@ -29,9 +29,9 @@ from random import Random
 from typing import Literal, NamedTuple, TypeAlias
 
 from peerage.game.match import DONE
-from peerage.ledger.series import shown
-from peerage.ledger.store import Ledger, LedgerError, Summary
-from peerage.ledger.votes import TIE, PeopleVotes, Vote, VotedAlready
+from peerage.ledger import Ledger, LedgerError, Summary
+from peerage.ledger.topics.series import shown
+from peerage.ledger.topics.votes import TIE, PeopleVotes, Vote, VotedAlready
 from peerage.site.people.ballots import BlindPair, ballot
 from peerage.site.people.private_key import private_key
 

@@ -18,8 +18,8 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from peerage.ledger.store import Ledger
-from peerage.ledger.votes import PeopleVotes, VotedAlready
+from peerage.ledger import Ledger
+from peerage.ledger.topics.votes import PeopleVotes, VotedAlready
 from peerage.reading.people_votes import finished
 from peerage.site.api.answers import failure
 from peerage.site.api.rows import Ballot, Cast, Revealed

@@ -22,7 +22,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from peerage.ledger.store import LedgerError
+from peerage.ledger import LedgerError
 from peerage.settings import SettingsError
 from peerage.site.api.answers import PREFIX, VOTE, answer, failure
 from peerage.site.api.endpoints import ENDPOINTS

@@ -24,12 +24,12 @@ from typing import NamedTuple
 import msgspec
 
 from peerage.games import hides
-from peerage.ledger.codec import read_issued
-from peerage.ledger.series import shown
-from peerage.ledger.store import Ledger, LedgerError
-from peerage.ledger.votes import PeopleVotes
-from peerage.ledger.waits import TOPIC as WAITS
-from peerage.ledger.waits import waits
+from peerage.ledger import Ledger, LedgerError
+from peerage.ledger.forms.codec import read_issued
+from peerage.ledger.topics.series import shown
+from peerage.ledger.topics.votes import PeopleVotes
+from peerage.ledger.topics.waits import TOPIC as WAITS
+from peerage.ledger.topics.waits import waits
 from peerage.site.api.rows import Match, Playing, match_row
 
 LOOK_S = 0.5

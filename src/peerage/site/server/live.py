@@ -9,8 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import ASGIApp
 
-from peerage.ledger.series import shown
-from peerage.ledger.store import Ledger, LedgerError
+from peerage.ledger import Ledger, LedgerError
+from peerage.ledger.topics.series import shown
 from peerage.site.http.connections import ConnectionPlaces, Held
 from peerage.site.http.frame import PageFrame, full, line
 from peerage.site.server.events import Feed, playing, settled

@@ -25,9 +25,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from peerage.ledger import open_ledger
-from peerage.ledger.store import LedgerError
-from peerage.ledger.votes import PeopleVotes
+from peerage.ledger import LedgerError, open_ledger
+from peerage.ledger.topics.votes import PeopleVotes
 from peerage.players.people import People
 from peerage.settings import load
 from peerage.site.api.answers import PREFIX

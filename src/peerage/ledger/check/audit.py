@@ -1,0 +1,376 @@
+"""Check one span of finished matches: the work that `verify` shares out among processes.
+
+Also a program, `python -m peerage.ledger.check.audit ADDRESS FIRST LAST REPLIES`, which writes its findings
+as MessagePack; a program of its own rather than a forked copy, so that any script may call `verify`.
+"""
+
+from __future__ import annotations
+
+import gc
+import re
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+
+import msgspec
+
+from peerage.game.match import DONE, Totals, rated
+from peerage.ledger.forms.codec import RecordHeader, StoredFixture, read_header, read_issued
+from peerage.ledger.forms.log import of_record
+from peerage.ledger.forms.merkle import GENESIS, checksum, leaves, link, match_root
+from peerage.ledger.forms.merkle import digest as digest_of
+from peerage.ledger.forms.rows import Exchange, FixtureRow, Ledger, LedgerError, RecordRow, Summary
+from peerage.ledger.topics.places import places
+
+_UNREADABLE = (LedgerError, msgspec.MsgspecError, TypeError, ValueError, KeyError)
+"""What reading may raise when not we but somebody else wrote the rows: whatever stands there, it is told."""
+
+BLOCK = 500
+"""Matches read at a time."""
+
+Walked = tuple[Summary, Mapping[str, Totals]]
+"""Figures derived of a match, and what each player did and cost by its record."""
+
+
+class Findings(msgspec.Struct):
+    """What a span came to: answered exchanges and bytes hashed, the texts it refers to (digest in hex → the
+    first match that does), and problems as (match, what). `digests` are those that the log holds of each
+    match without a problem."""
+
+    exchanges: int = 0
+    hashed: int = 0
+    texts: dict[bytes, int] = {}
+    problems: list[tuple[int, str]] = []
+    digests: dict[int, bytes] = {}
+
+    def add(self, other: Findings) -> None:
+        """Count another span in."""
+        self.exchanges += other.exchanges
+        self.hashed += other.hashed
+        self.texts = other.texts | self.texts
+        self.problems += other.problems
+        self.digests |= other.digests
+
+
+def totals_of(record: RecordRow) -> Mapping[str, Totals]:
+    """Return what everybody did and cost in one match, by its record. Raises LedgerError."""
+    try:
+        return read_header(record.body).totals
+    except msgspec.MsgspecError as error:
+        raise LedgerError(
+            f"the record of match {record.number} cannot be read ({error}); `peerage verify` says more"
+        ) from error
+
+
+def audit(ledger: Ledger, first: int, last: int, *, replies: bool = True) -> Findings:
+    """Check the finished matches at places first..last; without `replies` nothing but fixtures, records and
+    the narrow table, which takes a tenth of the time."""
+    walk = Walk(ledger, first, last, replies=replies)
+    deque(walk.matches(), maxlen=0)
+    return walk.found
+
+
+class _Chain:
+    """Follows the chain over records; a broken link is laid to one record, not to all after it."""
+
+    def __init__(self, ledger: Ledger, first: int) -> None:
+        self._links: tuple[bytes, ...] = (GENESIS,)
+        if first > 1:
+            self._links = ()
+            try:
+                for row in ledger.records(max(first - 2, 1), first - 1):
+                    self.fits(row)
+            except LedgerError:
+                self.lost()
+
+    def fits(self, row: RecordRow) -> bool:
+        """Whether a record continues the chain."""
+        links = [link(before, row.body) for before in self._links]
+        if not links or row.chain in links:
+            self._links = (row.chain,)
+            return True
+        # Either the body or the chain value changed: the next record shows which.
+        self._links = (row.chain, *links)
+        return False
+
+    def lost(self) -> None:
+        """A record is not there: the next one cannot be held against it."""
+        self._links = ()
+
+
+def settings_text(fixture: bytes) -> bytes:
+    """The digest (hex) of the text to which a stored fixture refers for its game's settings."""
+    at = fixture.find(b'"settings":"') + 12
+    return fixture[at : at + 64]
+
+
+def texts_of(requests: bytes) -> set[bytes]:
+    """The digests (hex) of the texts to which stored requests refer."""
+    # No player can write these marks: within JSON strings their quotes are escaped.
+    found = {rest[:64] for rest in requests.split(b'"form":"')[1:]}
+    if b'"text":"' in requests:
+        found.update(_TEXTS(requests))
+    return found
+
+
+_TEXTS = re.compile(rb'"text":"([0-9a-f]{64})"').findall
+
+
+class _Tally:
+    """One match's exchanges: their root, the log's digest of them, and what else there is to hold against its
+    record. No body is kept: what is read through stays in the processor's cache."""
+
+    __slots__ = ("answered", "cost_nano", "digest", "hashed", "root", "texts", "twice")
+
+    def __init__(self, rows: Sequence[Exchange] = (), record: RecordRow | None = None):
+        answered = [row for row in rows if row.reply is not None]
+        keys, players = [row.key for row in answered], [row.player for row in answered]
+        requests, replies = [row.request for row in answered], [row.reply or b"" for row in answered]
+        found = dict(zip(keys, leaves(keys, players, requests, replies), strict=True))
+        self.answered = len(found)
+        self.twice = (
+            {key for key, times in Counter(keys).items() if times > 1} if len(found) < len(keys) else ()
+        )
+        self.root = match_root(found)
+        self.digest = of_record(record.at_ms, record.chain, rows) if record is not None else b""
+        self.cost_nano = sum([row.cost_nano or 0 for row in rows])
+        self.hashed = sum(map(len, requests)) + sum(map(len, replies))
+        if len(answered) < len(rows):
+            requests = [row.request for row in rows]
+        self.texts = texts_of(b"".join(requests))
+
+
+class Walk:
+    """One walk over the finished matches at places first..last, which checks each on its way: `found`, which
+    is whole when it has `ended`. What follows from several matches is folded from those that it gives.
+
+    `agreed` is given the digests found so far after every block, and takes out those of which nothing more is
+    to be said: a long arena has many.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        first: int,
+        last: int,
+        *,
+        replies: bool,
+        agreed: Callable[[dict[int, bytes]], None] = lambda digests: None,
+    ) -> None:
+        self.found = Findings()
+        self.ended = False
+        self._ledger = ledger
+        self._first, self._last = first, last
+        self._replies = replies
+        self._agreed = agreed
+        self._chain = _Chain(ledger, first)
+        self._places = places(ledger)
+
+    def matches(self) -> Iterator[Walked]:
+        """The row of the narrow table of each match, and the totals of its record where that is as it was
+        written, in order."""
+        first, last, problems = self._first, self._last, self.found.problems
+        while first <= last:
+            stop, before = min(first + BLOCK - 1, last), len(problems)
+            yield from self._block(first, stop)
+            self._agreed(self.found.digests)
+            first = stop + 1
+            if len(problems) - before >= BLOCK:
+                first = self._further(first, last)
+        self.ended = True
+
+    def _further(self, start: int, last: int) -> int:
+        """The first match from `start` on of which there is anything: one changed number makes a gap that
+        nobody could walk through."""
+        place = self._ledger.place
+        try:
+            issued = next((place(row.number) for row in self._ledger.fixtures(start, last)), last + 1)
+            found = min(
+                issued, next((place(row.number) for row in self._ledger.records(start, last)), issued)
+            )
+        except _UNREADABLE:
+            return start
+        if found > start:
+            self.found.problems.append((start, f"neither it nor any match up to {found - 1} is there"))
+        return found
+
+    def _block(self, first: int, last: int) -> list[Walked]:
+        ledger, found = self._ledger, self.found
+        try:
+            fixtures = {row.number: row for row in ledger.fixtures(first, last)}
+            records = {row.number: row for row in ledger.records(first, last)}
+            summaries = {row.number: row for row in ledger.summaries(first, last)}
+            asked = groupby(ledger.exchanges(first, last), attrgetter("match")) if self._replies else ()
+            tallies = {match: _Tally([*own], records.get(match)) for match, own in asked}
+        except _UNREADABLE as error:
+            if first == last:
+                found.problems.append((first, f"cannot be read: {error}"))
+                self._chain.lost()
+            else:
+                half = (first + last) // 2
+                return self._block(first, half) + self._block(half + 1, last)
+            return []
+        nothing, walked = _Tally(), list[Walked]()
+        for at, number in enumerate(ledger.numbers(first, last), first):
+            fixture, record, tally = fixtures.get(number), records.get(number), tallies.get(number, nothing)
+            found.exchanges += tally.answered
+            found.hashed += tally.hashed + sum(
+                [len(row.body) for row in (fixture, record) if row is not None]
+            )
+            summary = summaries.get(number)
+            try:
+                totals, problems = self._match(at, number, fixture, record, summary, tally)
+                if summary is not None and totals is not None:
+                    walked.append((summary, totals))
+            except _UNREADABLE as error:
+                problems = [f"cannot be read: {error}"]
+                self._chain.lost()
+            found.problems += [(number, what) for what in problems]
+            if problems or fixture is None or record is None:
+                continue
+            for digest in (settings_text(fixture.body), *tally.texts):
+                found.texts.setdefault(digest, number)
+            if self._replies:
+                found.digests[number] = tally.digest or of_record(record.at_ms, record.chain, ())
+        return walked
+
+    def _match(
+        self,
+        at: int,
+        number: int,
+        fixture: FixtureRow | None,
+        record: RecordRow | None,
+        summary: Summary | None,
+        tally: _Tally,
+    ) -> tuple[Mapping[str, Totals] | None, list[str]]:
+        """The totals on the record of the match at a place, where that can be read, and what is wrong with
+        the match."""
+        if record is None:
+            self._chain.lost()
+            return None, ["its record is missing"]
+        if not self._chain.fits(record):
+            # Nothing can be held against a record that is itself not as it was written.
+            return None, ["its record changed", *self._changed(at)]
+        if fixture is None:
+            return None, ["its fixture is missing"]
+        problems: list[str] = []
+        try:
+            header = read_header(record.body)
+            totals, ratings = header.totals, header.ratings  # parsed at each access
+            if header.number != number:
+                problems.append(f"its record is that of match {header.number}")
+            if header.fixture != digest_of(fixture.body):
+                problems.append("its fixture changed")
+            else:
+                issued = read_issued(fixture.body)
+                if (issued.number, issued.round) != (number, fixture.round):
+                    problems.append("number or round in the row of its fixture changed")
+                problems += self._pairing(issued, at)
+        except msgspec.MsgspecError as error:
+            return None, [f"its fixture or record is not in the form of this version: {error}"]
+        if self._replies:
+            problems += self._exchanges(at, header.root, totals, tally, problems)
+        return totals, problems or _compare(summary, header, totals, ratings, issued, record.at_ms)
+
+    def _pairing(self, issued: StoredFixture, at: int) -> list[str]:
+        """Where a fixture names another place than the one it was paired from."""
+        if self._places is None or not issued.paired_from:
+            return []
+        own, due = self._places.of_match(at), self._places.paired_from(issued.snapshot, issued.round)
+        stated = f"it says that it was paired from place {issued.paired_from}, and"
+        if issued.paired_from >= own:
+            return [f"{stated} its own is {own}"]
+        return [f"{stated} benches and ratings say {due}"] if issued.paired_from != due else []
+
+    def _exchanges(
+        self, at: int, root: str, totals: Mapping[str, Totals], tally: _Tally, known: Sequence[str]
+    ) -> list[str]:
+        """What is wrong with the exchanges of a match whose record stands."""
+        problems = [f"{key} is answered twice" for key in sorted(tally.twice)]
+        if root != tally.root:
+            found = [what for what in self._changed(at) if what not in known]
+            return problems + (found or ["its exchanges do not give the root on record"])
+        spent = sum([total.cost_nano for total in totals.values()])
+        unknown = any(total.unknown_costs for total in totals.values())
+        # An unknown cost stands beside its reply as the most it may be.
+        if tally.cost_nano < spent or (tally.cost_nano > spent and not unknown):
+            problems.append(f"the costs of its replies come to {tally.cost_nano}, its record says {spent}")
+        return problems
+
+    def _changed(self, at: int) -> list[str]:
+        """What a checksum says of the match at a place: which row an accident changed."""
+        issued = self._ledger.fixtures(at, at)
+        found = ["its fixture changed" for row in issued if checksum(row.body) != row.checksum]
+        return found + [what for row in self._ledger.exchanges(at, at) for what in altered(row)]
+
+
+def altered(row: Exchange) -> Iterator[str]:
+    """What of an attempt no longer fits its checksum."""
+    which = row.key if row.attempt == 1 else f"{row.key} (attempt {row.attempt})"
+    if checksum(row.request) != row.checksum:
+        yield f"request {which} changed"
+    if row.reply is not None and checksum(row.reply) != row.reply_checksum:
+        yield f"reply {which} changed"
+
+
+def _compare(
+    summary: Summary | None,
+    header: RecordHeader,
+    totals: Mapping[str, Totals],
+    ratings: Mapping[str, Mapping[str, tuple[float, float]]],
+    issued: StoredFixture,
+    at_ms: int,
+) -> list[str]:
+    """Where the narrow table says something else than fixture and record."""
+    if summary is None:
+        return ["its row of the narrow table is missing"]
+    outcome = header.outcome
+    seated = [(seat.label, seat.player) for seat in issued.seats]
+    players, scores, costs = rated(seated, issued.slots, outcome.void, outcome.scores, outcome.costs)
+    raw, cost = ratings.get("raw", {}), ratings.get("cost", {})
+    expected = Summary(
+        number=header.number,
+        round=issued.round,
+        game=issued.game,
+        topic=issued.topic,
+        players=players,
+        status=outcome.void or DONE,
+        scores=scores,
+        costs=costs,
+        spent_nano=sum([total.cost_nano for total in totals.values()]),
+        # The record names only ratings that this match moved.
+        raw=tuple([raw[name][1] for name in players]) if raw else summary.raw,
+        cost_elo=tuple([cost[name][1] for name in players]) if cost else summary.cost_elo,
+        at_ms=at_ms,
+    )
+    if summary == expected:
+        return []
+    return [
+        f"the narrow table says {field} {getattr(summary, field)!r}, its record {getattr(expected, field)!r}"
+        for field in Summary.__struct_fields__
+        if getattr(summary, field) != getattr(expected, field)
+    ]
+
+
+def integrity(address: str) -> list[str]:
+    """What the database at an address finds wrong with itself. Raises LedgerError."""
+    from peerage.ledger import open_ledger
+
+    with closing(open_ledger(address, Path(), create=False)) as ledger:
+        return list(ledger.integrity())
+
+
+def audited(address: str, first: int, last: int, replies: bool) -> bytes:
+    """The findings of a span of the ledger at an address, as MessagePack. Raises LedgerError."""
+    from peerage.ledger import open_ledger
+
+    # Rows by the million and no cycles among them: the collector would only walk them.
+    gc.disable()
+    try:
+        with closing(open_ledger(address, Path(), create=False)) as ledger:
+            return msgspec.msgpack.encode(audit(ledger.as_stored(), first, last, replies=replies))
+    finally:
+        gc.enable()

@@ -1,0 +1,398 @@
+"""Whether a ledger is whole: every digest, root and chain recomputed from the stored bytes.
+
+What is on record (fixtures, requests, replies, records, texts, amendments) is held by SHA-256: texts by
+their own digest, fixtures and exchanges by the record of their match, records by the chain. What else there
+is of them (attempts, costs, times, failures, facts, snapshots, what is in play) is held by the log, and what
+follows from the records is computed again. A chain cannot show that its end was cut off, nor that all of it
+was written again: for that, give the root of the log that was printed `since` (`ledger.check.since`), or
+checkpoints that were `kept` (`ledger.check.kept_checkpoints`).
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from hashlib import sha256
+from itertools import pairwise
+from typing import NamedTuple
+
+import msgspec
+
+from peerage.ledger.check.audit import (
+    Findings,
+    Walk,
+    Walked,
+    altered,
+    audited,
+    integrity,
+    settings_text,
+    texts_of,
+    totals_of,
+)
+from peerage.ledger.check.checkpoints import origin
+from peerage.ledger.check.held import Found, Logged, agreed, amendments, facts, read_log, records, stream
+from peerage.ledger.check.held import in_play as play
+from peerage.ledger.check.held import votes as held_votes
+from peerage.ledger.check.kept_checkpoints import Extension, KeptCheckpoint, held_against
+from peerage.ledger.check.since import Head, Since, extends_log, log_root
+from peerage.ledger.forms.codec import read_issued
+from peerage.ledger.forms.merkle import GENESIS, checksum, stream_genesis
+from peerage.ledger.forms.merkle import digest as digest_of
+from peerage.ledger.forms.rows import COPY, Ledger, LedgerError
+from peerage.ledger.stores import access
+from peerage.ledger.topics.secret import strange_keys
+from peerage.ledger.topics.settings_log import SettingsChange, settings_changes
+from peerage.ledger.topics.votes import STREAM, PeopleVotes
+from peerage.values.parallel import Helpers, Lost, Processes
+
+MOST_AT_ONCE = 250_000
+"""Matches that one process checks before it says what it found, so that this stays small."""
+MOST_THERE_ARE = 10**9
+PARALLEL_FROM = 4_000
+"""Records from which on it is worth a second process, and for as many again another."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that is not as it was written. `match` is None for what belongs to no match."""
+
+    match: int | None
+    what: str
+
+    def __str__(self) -> str:
+        return self.what if self.match is None else f"match {self.match}: {self.what}"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was checked: finished matches, their answered exchanges, bytes of bodies hashed.
+
+    `head` is the play head, the chain value of the last record, in hex: what was played, without times.
+    `log_root` is size and Merkle root of the log, which holds everything, as "412:5f0c…". `streams` gives the
+    head of each chain apart from the log: the audience's votes. `copy` says that this is a copy for others,
+    without what is in play and without votes. `ended` says that the run that wrote last came to its end:
+    otherwise what is in play is held by checksums alone. `since` says what a head
+    that was given says of this ledger, `checkpoints` what each kept one says; where it does not extend one of
+    them, `problems` say so. `changes` are those of settings and players since the first entry about them.
+    """
+
+    matches: int
+    exchanges: int
+    bytes: int
+    head: str
+    problems: tuple[Problem, ...]
+    streams: Mapping[str, str] = field(default_factory=dict)
+    log_root: str = ""
+    copy: bool = False
+    ended: bool = True
+    since: Since | None = None
+    changes: tuple[SettingsChange, ...] = ()
+    checkpoints: tuple[Extension, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        return not self.problems
+
+
+Recomputed = Callable[[Ledger, Iterator[Walked], int, Mapping[int, bytes]], Iterator[tuple[int, str]]]
+"""Gives (match, what is wrong) of snapshots and ratings that do not follow from the matches, so many, that it
+is given in order, and with the digests that the log holds of snapshots, by match."""
+
+
+def check_records(ledger: Ledger, recomputed: Recomputed) -> None:
+    """`standings.verify.check_records`, which hands in what recomputes. Raises LedgerError."""
+    report = verify(ledger, recomputed, replies=False)
+    if report.problems:
+        first, more = report.problems[0], len(report.problems) - 1
+        raise LedgerError(
+            f"{ledger.address.removeprefix('sqlite:///')} is not as it was written, and a run would build "
+            f"on that: {first}{f' (and {more} more)' if more else ''}. Nothing was written. `peerage verify` "
+            f"lists everything; {remedy(report)}"
+        )
+
+
+def remedy(report: Report) -> str:
+    """What fixes the problems of a report."""
+    derived = ("narrow table", "snapshot")
+    if all(any(what in problem.what for what in derived) for problem in report.problems):
+        return (
+            "narrow table and snapshots follow from the records: `peerage replay --repair` writes them again"
+        )
+    return "restore the ledger from a copy"
+
+
+def verify(
+    ledger: Ledger,
+    recomputed: Recomputed,
+    *,
+    workers: int | None = None,
+    votes: PeopleVotes | None = None,
+    since: Head | None = None,
+    kept: Sequence[KeptCheckpoint] = (),
+    helpers: Helpers | None = None,
+    replies: bool = True,
+) -> Report:
+    """`standings.verify.verify`, which hands in what recomputes; without `replies` all but the requests and
+    replies of finished matches. Raises LedgerError."""
+    ledger = ledger.as_stored()
+    now = ledger.at_one_moment(_now)
+    recorded, logged, problems = now.recorded, now.logged, [*now.problems]
+    if workers is None:
+        worth = PARALLEL_FROM if replies else PARALLEL_FROM * 5
+        workers = min(helpers.count if helpers else os.cpu_count() or 1, 1 + recorded // worth)
+    # A number beyond was changed by somebody, and says nothing of how many matches there are.
+    several = recorded // MOST_AT_ONCE if workers > 1 and recorded < MOST_THERE_ARE else 0
+    several = max(workers, several)
+    cuts = [recorded * part // several for part in range(several + 1)]
+    spans = [(before + 1, cut) for before, cut in pairwise(cuts) if before < cut]
+    follows: list[Found] = []
+    head, changes = GENESIS, tuple[SettingsChange, ...]()
+    heads: dict[str, str] = {}
+    with ExitStack() as stack:
+        parts = [(ledger.address, *span, replies) for span in spans] if len(spans) > 1 else []
+        if parts and helpers is None:
+            helpers = stack.enter_context(Processes(workers, access(ledger.address)))
+        whole = helpers.submit(integrity, ledger.address) if helpers and parts and replies else None
+        jobs = [helpers.submit(audited, *part) for part in parts] if helpers else []
+        walk = Walk(ledger, 1, recorded, replies=replies, agreed=partial(agreed, logged=logged))
+        matches = (
+            zip(ledger.summaries(1, recorded), map(totals_of, ledger.records(1, recorded)), strict=False)
+            if jobs
+            else walk.matches()
+        )
+        with _without_collector():
+            follows = _follows(ledger, recomputed, matches, recorded, logged)
+            if not jobs:  # where the fold came to no end
+                deque(matches, maxlen=0)
+                if not walk.ended:  # it broke off, which the fold cannot tell from its own errors
+                    raise LedgerError(*[what for _, what in follows])
+        found = walk.found
+        try:
+            for job in jobs:
+                found.add(msgspec.msgpack.decode(job.result(), type=Findings))
+                agreed(found.digests, logged)
+            if replies:
+                with _noted(problems):
+                    stated = whole.result() if whole else ledger.integrity()
+                    problems[:0] = [(None, what) for what in stated]
+        except Lost as error:
+            raise LedgerError(f"{error}; what it was to check is not checked. Verify again") from None
+    problems += found.problems
+    if not found.problems:
+        problems += follows
+    problems += now.beside
+    with _noted(problems):
+        problems += _strange(ledger, now.issued)
+        if replies:
+            # What was told is not told again as a digest that differs.
+            told = {match for match, _ in problems}
+            for match in found.digests.keys() & told:
+                del found.digests[match]
+            problems += records(ledger, found.digests, logged, told, recorded) if logged.length else ()
+        problems += _texts(now.texts, now.needed | found.texts) if now.texts is not None else []
+        problems += _outside(ledger)
+        changes = settings_changes(ledger)
+        head = next((row.chain for row in ledger.records(recorded, recorded)), GENESIS)
+    if votes is not None and ((logged.votes and not now.copy) or votes.exists()):
+        with _noted(problems):
+            if votes.exists():
+                problems += [(None, what) for what in votes.integrity()]
+            given = list(votes.rows())
+            heads[STREAM] = (given[-1].chain if given else stream_genesis(STREAM)).hex()
+            broken = [*stream([(row.sequence, row.body, row.chain) for row in given], STREAM)]
+            problems += broken or held_votes([row.chain for row in given], logged)
+            problems += _uncited(ledger, votes)
+            problems += [
+                (None, f"amendment {at} of {STREAM} is filed under another voter, match or time")
+                for at in votes.misfiled()
+            ]
+    extension: Since | None = None
+    if since is not None:
+        with _noted(problems):
+            extension, differs = extends_log(since, logged.leaves, logged.firsts)
+            problems += [(None, differs)] if differs else []
+    checkpoints: list[Extension] = []
+    if kept:
+        with _noted(problems):
+            checkpoints, rewritten = held_against(kept, origin(ledger), ledger, logged)
+            problems += rewritten
+    return Report(
+        matches=recorded,
+        exchanges=found.exchanges,
+        bytes=found.hashed + sum([len(text.encode()) for text in (now.texts or {}).values()]),
+        head=head.hex(),
+        problems=tuple(
+            [Problem(*one) for one in sorted(problems, key=lambda one: (one[0] is None, one[0] or 0))]
+        ),
+        streams=heads,
+        log_root=log_root(logged.leaves) if replies else "",
+        copy=now.copy,
+        ended=logged.in_play is not None,
+        since=extension,
+        changes=changes,
+        checkpoints=tuple(checkpoints),
+    )
+
+
+class _Now(NamedTuple):
+    """The parts of a ledger beside the finished matches, at one moment: `problems` of its log and its texts,
+    which are None where they cannot be read, and those `beside`; `needed` are the texts to which matches in
+    play refer."""
+
+    issued: int
+    recorded: int
+    copy: bool
+    logged: Logged
+    texts: dict[bytes, str] | None
+    needed: dict[bytes, int]
+    problems: list[Found]
+    beside: list[Found]
+
+
+def _now(ledger: Ledger) -> _Now:
+    issued, recorded = ledger.heads()
+    copy = COPY in ledger.meta()
+    logged, texts, needed = Logged(), None, dict[bytes, int]()
+    problems, beside = list[Found](), list[Found]()
+    with _noted(problems):
+        logged = read_log(ledger)
+        problems += logged.problems
+    with _noted(problems):
+        texts = ledger.texts()
+    with _noted(beside):
+        in_play, needed = _in_play(ledger, recorded, issued, copy)
+        beside += in_play
+        beside += facts(ledger, logged)
+        if not in_play:
+            beside += play(ledger, recorded, logged)
+        beside += amendments(ledger, logged)
+    return _Now(
+        issued=issued,
+        recorded=recorded,
+        copy=copy,
+        logged=logged,
+        texts=texts,
+        needed=needed,
+        problems=problems,
+        beside=beside,
+    )
+
+
+def _strange(ledger: Ledger, issued: int) -> list[Found]:
+    told = "its key does not follow from the arena's secret: somebody chose what it drew"
+    try:
+        return [(number, told) for number in strange_keys(ledger, issued)]
+    except (msgspec.MsgspecError, ValueError) as error:
+        return [(None, f"the keys of matches cannot be checked: {error}")]
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Rows by the million and no cycles among them: the collector would only walk them."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _follows(
+    ledger: Ledger, recomputed: Recomputed, matches: Iterator[Walked], recorded: int, logged: Logged
+) -> list[Found]:
+    """What does not follow from the records."""
+    try:
+        return [*recomputed(ledger, matches, recorded, logged.snapshots)]
+    except (LedgerError, msgspec.MsgspecError, ArithmeticError, ValueError, KeyError, IndexError) as error:
+        return [(None, f"the ratings cannot be computed again: {error}")]
+
+
+@contextmanager
+def _noted(problems: list[Found]) -> Iterator[None]:
+    try:
+        yield
+    except LedgerError as error:
+        problems.append((None, str(error)))
+
+
+def _in_play(ledger: Ledger, recorded: int, issued: int, copy: bool) -> tuple[list[Found], dict[bytes, int]]:
+    """What is wrong with what is issued and not on record yet, and the texts it refers to; a copy for others
+    holds none of it."""
+    problems: list[Found] = []
+    texts: dict[bytes, int] = {}
+    numbers: list[int] = []
+    for issue in ledger.fixtures(recorded + 1):
+        numbers.append(issue.number)
+        try:
+            said = read_issued(issue.body)
+            changed = (said.number, said.round) != (issue.number, issue.round)
+        except msgspec.MsgspecError:
+            changed = True
+        if changed or checksum(issue.body) != issue.checksum:
+            problems.append((issue.number, "its fixture changed"))
+        else:
+            texts.setdefault(settings_text(issue.body), issue.number)
+    answered: set[tuple[int, str]] = set()
+    for row in ledger.exchanges(recorded + 1):
+        if row.match > max(issued, *numbers, 0):
+            problems.append((row.match, f"request {row.key} is of a match that was never issued"))
+        problems += [(row.match, what) for what in altered(row)]
+        if row.reply is not None and (row.match, row.key) in answered:
+            problems.append((row.match, f"{row.key} is answered twice"))
+        if row.reply is not None:
+            answered.add((row.match, row.key))
+        for digest in texts_of(row.request):
+            texts.setdefault(digest, row.match)
+    due = ledger.numbers(recorded + 1, max(issued, *numbers, 0))
+    if copy and not numbers:
+        return problems, texts
+    if not isinstance(due, range):  # matches were folded past others
+        missing = sorted({*due}.difference(numbers))
+        return problems + [(number, "its fixture is missing") for number in missing], texts
+    for before, number in pairwise([recorded, *numbers]):
+        if number == before + 2:
+            problems.append((before + 1, "its fixture is missing"))
+        elif number > before + 2:
+            problems.append((before + 1, f"its fixture is missing, and all up to match {number - 1}"))
+    return problems, texts
+
+
+def _texts(known: dict[bytes, str], needed: dict[bytes, int]) -> list[Found]:
+    problems = [
+        (needed.get(digest.hex().encode()), f"text {digest.hex()} changed")
+        for digest, text in known.items()
+        if sha256(text.encode()).digest() != digest
+    ]
+    there = {digest.hex().encode() for digest in known}
+    problems += [
+        (match, f"text {digest.decode(errors='replace')}, to which it refers, is missing")
+        for digest, match in needed.items()
+        if digest not in there
+    ]
+    return problems
+
+
+def _outside(ledger: Ledger) -> list[Found]:
+    rows = list(ledger.amendments("outside"))
+    if not rows:
+        return []
+    from peerage.ledger.topics import outside
+
+    return [(None, what) for what in outside.problems(rows)]
+
+
+def _uncited(ledger: Ledger, votes: PeopleVotes) -> list[Found]:
+    """Votes that cite a record other than the one that stands."""
+    cited = {(vote.match, vote.record) for vote in votes.votes()}
+    problems: list[Found] = []
+    for match, record in sorted(cited):
+        rows = ledger.match(match, exchanges=False)
+        if rows is None or rows.record is None or digest_of(rows.record.body) != record:
+            problems.append((match, "votes were given on a record that is not this one"))
+    return problems

@@ -1,0 +1,390 @@
+"""The ledger over a store, whichever it is; `store.Ledger` states the contract."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from copy import copy
+from hashlib import sha256
+from itertools import islice
+from typing import TypeVar
+
+from peerage.ledger.forms import narrow
+from peerage.ledger.forms.bodies import Bodies
+from peerage.ledger.forms.log import Rolling
+from peerage.ledger.forms.merkle import checksum
+from peerage.ledger.forms.rows import (
+    SCHEMA,
+    Amendment,
+    Batch,
+    Columns,
+    Entry,
+    Exchange,
+    FixtureRow,
+    Ledger,
+    LedgerError,
+    LedgerMissing,
+    MatchRows,
+    Pin,
+    RecordRow,
+    Summary,
+)
+from peerage.ledger.forms.schema import (
+    BESIDE,
+    FAILURES,
+    FIXTURES,
+    INTENTS,
+    META,
+    RECORDS,
+    REPLIES,
+    SUMMARIES,
+    TABLES,
+    Table,
+)
+from peerage.ledger.holding import Holding
+from peerage.ledger.lineup import LineUp
+from peerage.ledger.stores.contract import BLOCK, END, Insert, Reads, Row, Store, damaged
+from peerage.ledger.tables import Rows
+from peerage.ledger.writer import Writer
+from peerage.values.figures import counted
+from peerage.version import __version__
+
+T = TypeVar("T")
+COSTS_HELD = 5_000
+"""Of how many of the newest matches every sum of costs holds what it adds up against the log."""
+_MOST = 10**15  # matches; what is beyond was not counted by us, and numbers after it do not fit a column
+
+
+def prepare(store: Store, *, create: bool) -> None:
+    """Check that this is a ledger we can use; make one (`create`) where there is none.
+
+    Raises LedgerError when there is none, when it is something else, or newer than this program.
+    """
+    if not _is_ledger(store):
+        if not create:
+            empty = "{} is empty; `peerage run` makes a ledger of it"
+            missing = "there is no ledger at {} yet; `peerage run` makes it"
+            raise LedgerMissing((missing if store.names() is None else empty).format(store.place))
+        store.make(TABLES, [Insert(META, [("schema", SCHEMA)])])
+
+
+def _is_ledger(store: Store) -> bool:
+    """Return whether there is a ledger that we can read; false where there is nothing at all. Raises
+    LedgerError where there is something else."""
+    names = [name for name in store.names() or () if name not in BESIDE]
+    if not names:
+        return False
+    fact = Rows(store, Bodies(store.place)).fact("schema") if META.name in names else None
+    if fact is None:
+        raise LedgerError(
+            f"{store.place} is a database, but not a ledger of Peerage: it holds "
+            f"{', '.join(sorted(names)[:5])} and no schema version. Name another one in arena.yaml"
+        )
+    if fact != SCHEMA:
+        stated, ours = _SCHEMA.fullmatch(fact), SCHEMA.split()[0]
+        if stated is None or int(stated[1]) <= int(ours):
+            raise damaged(
+                store.place, f"the schema version in its table meta is {fact!r}, expected {SCHEMA!r}"
+            )
+        raise LedgerError(
+            f"{store.place}: this ledger is of schema {stated[1]}, written by peerage {stated[2]} or a later "
+            f"one; this is peerage {__version__}, which reads schema {ours}: "
+            f"pip install --upgrade 'peerage>={stated[2]}'"
+        )
+    if lost := [table.name for table in TABLES if table.name not in names]:
+        raise damaged(
+            store.place, f"it lacks the {'table' if len(lost) == 1 else 'tables'} {', '.join(lost)}"
+        )
+    return True
+
+
+def _of_no_match(rows: Rows) -> dict[Table, int]:
+    """Return how many rows there are that are not of a match that was issued."""
+    issued, _ = rows.newest()
+    below, beyond = range(-END, 1), range(issued + 1, END)
+    asked = [rows.number_of(INTENTS, {"match": numbers}) for numbers in (below, beyond)]
+    others = {table: rows.number_of(table, {"number": below}) for table in (FIXTURES, RECORDS)}
+    return {**others, INTENTS: sum(asked)}
+
+
+def _holds(table: Table, number: int) -> str:
+    return f"the table {table.name} holds {counted(number, 'row')}"
+
+
+_SCHEMA = re.compile(r"([1-9][0-9]{0,8}) ([0-9]+(?:\.[0-9]+)*(?:[a-z]+[0-9]+)?)", re.ASCII)
+
+
+class StoredLedger:
+    """The `Ledger` protocol over one store, which holds a ledger."""
+
+    def __init__(self, store: Store) -> None:
+        self.address = store.address
+        self._store = store
+        self._bodies = Bodies(store.place)
+        self._rows = Rows(store, self._bodies)
+        self._writer: Writer | None = None
+        self._writing = threading.Lock()
+        self._lineup = LineUp(self._rows)
+        self._holding: Holding | None = Holding(self._rows, self.moment, self.address, self._lineup)
+
+    def as_stored(self) -> StoredLedger:
+        stored = copy(self)
+        stored._holding = None
+        return stored
+
+    def at_one_moment(self, work: Callable[[Ledger], T]) -> T:
+        def at(rows: Rows) -> T:
+            then = self.as_stored()
+            then._rows, then._lineup = rows, LineUp(rows)
+            return work(then)
+
+        return self.moment(at)
+
+    def moment(self, work: Callable[[Rows], T]) -> T:
+        """Do `work`, which is soon done, with all rows as they are at one moment."""
+
+        def at(reads: Reads) -> T:
+            return work(Rows(reads, self._bodies))
+
+        return self._store.moment(at)
+
+    # ------------------------------------------------------------------------------------------ writing
+
+    @contextmanager
+    def runner(self) -> Iterator[None]:
+        with self._store.lock() as transaction:
+            self._writer = Writer(transaction, self._store.place)
+            try:
+                yield
+            finally:
+                # A full disk must not hide why the run ended; the log then ends as after a crash.
+                if self._writer.written:
+                    with suppress(LedgerError):
+                        self._commit(Writer.end)
+                with self._writing:
+                    self._writer = None
+
+    def holder(self) -> str:
+        return self._store.holder()
+
+    def stop_waiting(self, *, writes: bool = True) -> None:
+        self._store.stop_waiting(writes=writes)
+
+    def write(self, batch: Batch) -> None:
+        if "schema" in batch.meta:
+            raise LedgerError("the schema version is not for a runner to write")
+        self._commit(lambda writer: writer.write(batch))
+
+    def replace_summaries(self, summaries: Iterable[Summary]) -> None:
+        self._commit(lambda writer: writer.rewrite(summaries), again=False)
+
+    def _commit(self, work: Callable[[Writer], None], *, again: bool = True) -> None:
+        """One transaction: what is written and its entries in the log become durable together. What cannot be
+        done `again` is not, where the connection is lost."""
+        with self._writing:
+            if self._writer is None:
+                raise LedgerError(f"{self.address} is written only inside `with ledger.runner():`")
+            transaction, writers = self._writer.transaction, [self._writer]
+
+            def done() -> None:
+                # What a writer knows of a transaction that failed is of no use for the next.
+                writer = writers.pop() if writers else Writer(transaction, self._store.place)
+                self._writer = Writer(transaction, self._store.place)
+                work(writer)
+                known.append(writer)
+
+            known: list[Writer] = []
+            self._store.commit(done, again=again)
+            self._writer = known[-1]
+
+    # ------------------------------------------------------------------------------------------ reading
+
+    def meta(self) -> Mapping[str, str]:
+        return self._rows.facts() if self._holding is None else self._holding.facts()
+
+    def texts(self, digests: Iterable[bytes] | None = None) -> dict[bytes, str]:
+        rows = self._rows.texts(None if digests is None else list(digests))
+        # Damage stays visible: bytes that are no text become marks, which no longer fit the digest.
+        texts = {bytes(digest): bytes(body).decode(errors="replace") for digest, body in rows}
+        if self._holding is not None:
+            self._holding.texts(texts)
+        return texts
+
+    def match(self, number: int, *, exchanges: bool = True) -> MatchRows | None:
+        if not 0 < number <= _MOST:
+            return None
+
+        def read(rows: Rows) -> MatchRows | None:
+            fixture = next(rows.fixtures([number]), None)
+            if fixture is None:
+                return None
+            record = next(rows.records([number]), None)
+            attempts = list(rows.exchanges([number])) if exchanges else []
+            if self._holding is not None:
+                if record is None:
+                    self._holding.in_play(rows)
+                else:
+                    self._holding.match(rows, fixture, record, attempts if exchanges else None)
+            return MatchRows(fixture, record, attempts)
+
+        return self.moment(read)
+
+    def fixtures(self, first: int = 1, last: int | None = None) -> Iterator[FixtureRow]:
+        if self._holding is None:
+            return self._rows.fixtures(self._lineup.numbers(first, last))
+        return self._held(first, last, self._holding.fixtures, self._rows.fixtures)
+
+    def exchanges(
+        self, first: int, last: int | None = None, *, unanswered: bool = False
+    ) -> Iterator[Exchange]:
+        if self._holding is None or unanswered:
+            return self._rows.exchanges(self._lineup.numbers(first, last), unanswered=unanswered)
+        return self._held(first, last, self._holding.exchanges, self._rows.exchanges)
+
+    def records(self, first: int = 1, last: int | None = None) -> Iterator[RecordRow]:
+        if self._holding is None:
+            return self._rows.records(self._lineup.numbers(first, last))
+        return self._held(first, last, self._holding.records, None)
+
+    def _held(
+        self,
+        first: int,
+        last: int | None,
+        finished: Callable[[Sequence[int]], Iterator[T]],
+        in_play: Callable[[Sequence[int]], Iterator[T]] | None,
+    ) -> Iterator[T]:
+        """Rows of finished matches, then of those in play, held against the log."""
+        _, recorded = self.heads()
+        newest = self._rows.last_entry()
+        if recorded > (newest.position if newest else 0):
+            raise damaged(self._store.place, f"its log knows no match {recorded}")
+        end = recorded if last is None else min(last, recorded)
+        if first <= end:
+            yield from finished(self._lineup.numbers(first, end))
+        if self._holding is not None and (last is None or last > recorded):
+            self.moment(self._holding.in_play)
+        if in_play is not None and (last is None or last > recorded):
+            yield from in_play(self._lineup.numbers(max(first, recorded + 1), last))
+
+    def summaries(self, first: int = 1, last: int | None = None) -> Iterator[Summary]:
+        if self._holding is not None:
+            _, recorded = self.heads()
+            last = recorded if last is None else min(last, recorded)
+            if first <= 1 and last == recorded:
+                yield from self.narrow()
+                return
+        yield from self._deep(self._in_parts(self._lineup.numbers(first, last)))
+
+    def narrow(self) -> Iterator[Summary]:
+        return self._deep(self._narrow())
+
+    def columns(self) -> Columns:
+        from peerage.ledger.forms.columns import of_rows  # reads with NumPy, which few commands need
+
+        return of_rows(self._narrow())
+
+    def _deep(self, parts: Iterable[Sequence[Row]]) -> Iterator[Summary]:
+        for part in parts:
+            yield from narrow.deep(part)
+
+    def _in_parts(self, numbers: Sequence[int]) -> Iterator[Sequence[Row]]:
+        rows = self._rows.summaries(numbers)
+        while part := list(islice(rows, BLOCK)):
+            yield part
+
+    def _narrow(self) -> Iterator[Sequence[Row]]:
+        """The rows of the narrow table in parts, held against the log."""
+        entry = self._rows.last_entry("narrow ")
+        about, logged = ("narrow 0", b"") if entry is None else (entry.about, entry.digest)
+        number = about.removeprefix("narrow ")
+        if not number.isdecimal():
+            raise damaged(self._store.place, f"its log is about {about!r}")
+        due, seen = int(number), Rolling()
+        # No fewer than when the table was logged.
+        last = self.heads()[1] if self._holding is not None else None
+        for part in self._in_parts(self._lineup.numbers(1, last)):
+            if seen.rows < due:
+                seen.add([tuple(row) for row in part[: due - seen.rows]])
+                if seen.rows == due and seen.digest() != logged:
+                    break
+            yield part
+        else:
+            if seen.rows == due:
+                return
+        raise LedgerError(
+            f"{self._store.place} is damaged: its narrow table is not what was logged of it after match "
+            f"{due}. `peerage verify` names the match, `peerage replay --repair` writes the table again"
+        )
+
+    def log(self) -> Iterator[Entry]:
+        return self._rows.log()
+
+    def snapshot(self, at_most: int | None = None) -> tuple[int, bytes] | None:
+        while found := self._rows.last_snapshot(at_most):
+            number, body = found
+            logged = self._rows.last_entry(f"snapshot {number}")
+            if logged is not None and logged.digest == sha256(body).digest():
+                return number, body
+            at_most = number - 1
+        return None
+
+    def snapshots(self) -> Iterator[tuple[int, bytes, bool]]:
+        for number, body, stored in self._rows.snapshots():
+            yield number, body, checksum(body) == stored
+
+    def pin(self) -> Pin:
+        return self.moment(lambda rows: rows.pin())
+
+    def heads(self) -> tuple[int, int]:
+        newest = self._lineup.heads()
+        for table, number in zip(("fixtures", "records"), newest, strict=True):
+            if number > _MOST:
+                raise damaged(self._store.place, f"{table} holds a match {number}")
+        return newest
+
+    def place(self, number: int) -> int:
+        return self._lineup.place(number)
+
+    def numbers(self, first: int, last: int) -> Sequence[int]:
+        return self._lineup.numbers(first, last)
+
+    def spent_by(self, last: int | None = None, replies_of: Collection[str] | None = None) -> dict[str, int]:
+        _, recorded = self.heads()
+        if self._holding is not None and recorded:
+            self._holding.costs(self._lineup.numbers(max(recorded - COSTS_HELD, 0) + 1, recorded))
+        left_out = list[int]()
+        if last is not None and (order := self._lineup.order()) is not None:
+            last, left_out = len(order.numbers), [*order.numbers[last:]]
+        return self.moment(lambda rows: rows.spent_by(last, left_out, replies_of))
+
+    def amendments(self, topic: str = "") -> Iterator[Amendment]:
+        return self._rows.said(topic) if self._holding is None else self._holding.said(topic)
+
+    def topics(self) -> Mapping[str, int]:
+        return self._rows.topics()
+
+    def integrity(self) -> Sequence[str]:
+        problems = self._store.integrity(TABLES)
+        strays = self.moment(_of_no_match)
+        problems += [f"{_holds(table, number)} of no match" for table, number in strays.items() if number]
+        for table in (SUMMARIES, REPLIES, FAILURES):
+            number, first = self._store.strays(table)
+            if number and table.of:
+                problems.append(
+                    f"{_holds(table, number)} of no match or request, the first with {table.of[0]} {first}"
+                )
+        # Where matches wait, rows are found by the log: one that it does not know is never read.
+        counts = {table: self._rows.number_of(table) for table in (RECORDS, SUMMARIES)}
+        # There are no more than the log knows a moment later.
+        if (order := self._lineup.order()) is not None:
+            problems += [
+                f"{_holds(table, count - order.folded)} that the log does not know"
+                for table, count in counts.items()
+                if count > order.folded
+            ]
+        return problems
+
+    def close(self) -> None:
+        self._store.close()

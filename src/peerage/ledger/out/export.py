@@ -1,0 +1,210 @@
+"""A ledger written out for other programs: self-contained documents of finished matches, or the narrow table.
+
+A match's document holds everything that was asked and answered as plain text, and beside it the stored
+bytes, from which anybody can recompute its leaves, root and link (`docs/ledger.md`).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, lru_cache
+from itertools import groupby, islice
+from operator import attrgetter
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from peerage.formats import stored
+from peerage.game.protocol import Run, fence, render
+from peerage.ledger.forms.codec import by_hex, read_fixture, read_reply
+from peerage.ledger.forms.codec_requests import read_request
+from peerage.ledger.forms.merkle import GENESIS, leaf
+from peerage.ledger.forms.rows import Exchange, FixtureRow, Ledger, LedgerError, RecordRow
+from peerage.ledger.out.disclosure import disclosed, redacted
+from peerage.render.data import cell
+
+Format: TypeAlias = Literal["jsonl", "json", "csv"]
+
+BLOCK = 100
+"""Matches read at a time."""
+
+_ROWS = 1_000
+"""Lines of CSV written at a time."""
+
+COLUMNS = (
+    "number",
+    "round",
+    "game",
+    "topic",
+    "status",
+    "seat",
+    "player",
+    "score",
+    "cost",
+    "raw",
+    "cost_elo",
+    "spent_nano",
+    "at_ms",
+)
+"""Of the CSV form, which has one line per match and contestant; unknown is empty."""
+
+_TEXTS = [COLUMNS.index(name) for name in ("game", "topic", "status", "player")]
+
+
+def export(ledger: Ledger, format: Format) -> Iterator[str]:
+    """The ledger's finished matches in number order, in pieces of text.
+
+    `jsonl` is one document a line, `json` an array of them, `csv` the narrow table, one line per match and
+    contestant. Raises LedgerError when something a match refers to is damaged or missing.
+    """
+    if format == "csv":
+        yield from table(ledger)
+    elif format == "jsonl":
+        yield from lines(ledger)
+    else:
+        before = "[\n"
+        for document in documents(ledger):
+            yield before + msgspec.json.encode(document).decode()
+            before = ",\n"
+        yield "[]\n" if before == "[\n" else "\n]\n"
+
+
+def lines(ledger: Ledger) -> Iterator[str]:
+    """The documents of all matches, one a line."""
+    for document in documents(ledger):
+        yield f"{msgspec.json.encode(document).decode()}\n"
+
+
+def table(ledger: Ledger) -> Iterator[str]:
+    """The narrow table as CSV, in pieces, after a header."""
+    cells = cache(cell)
+    yield written([COLUMNS])
+    rows = contestants(ledger)
+    while piece := list(islice(rows, _ROWS)):
+        columns: list[Iterable[object]] = list(zip(*piece, strict=True))
+        for place in _TEXTS:
+            columns[place] = map(cells, columns[place])
+        yield written(zip(*columns, strict=True))
+
+
+def documents(ledger: Ledger) -> Iterator[dict[str, Any]]:
+    """Finished matches as plain data, each complete in itself, what is sealed redacted."""
+    texts = by_hex(ledger.texts())
+    revealed = disclosed(ledger)
+    end = ledger.heads()[1]
+    chain = GENESIS
+    for start in range(1, end + 1, BLOCK):
+        stop = min(start + BLOCK - 1, end)
+        fixtures = {row.number: row for row in ledger.fixtures(start, stop)}
+        grouped = groupby(ledger.exchanges(start, stop), attrgetter("match"))
+        exchanges = {number: list(rows) for number, rows in grouped}
+        for record in ledger.records(start, stop):
+            try:
+                yield _document(
+                    redacted(fixtures[record.number], revealed),
+                    redacted(record, revealed),
+                    [redacted(row, revealed) for row in exchanges.get(record.number, ())],
+                    chain,
+                    texts,
+                )
+            except (KeyError, ValueError, msgspec.MsgspecError) as error:
+                raise LedgerError(
+                    f"match {record.number} cannot be exported, something it refers to is missing or damaged "
+                    f"({error}); `peerage verify` says what"
+                ) from error
+            chain = record.chain
+
+
+def _document(
+    issued: FixtureRow,
+    record: RecordRow,
+    exchanges: list[Exchange],
+    before: bytes,
+    texts: Callable[[str], str],
+) -> dict[str, Any]:
+    fixture = read_fixture(issued.body, texts)
+    said = {row.key: read_reply(row).text for row in exchanges if row.reply is not None}
+    return {
+        "match": record.number,
+        "fixture": fixture,
+        "record": msgspec.Raw(record.body),
+        "at_ms": record.at_ms,
+        "exchanges": [_exchange(row, fixture.seed, texts, said.__getitem__) for row in exchanges],
+        "proof": {
+            "fixture_body": issued.body.decode(),
+            "record_body": record.body.decode(),
+            "previous": before.hex(),
+            "chain": record.chain.hex(),
+        },
+    }
+
+
+_stored = lru_cache(maxsize=1024)(stored)  # thousands of requests share a format
+
+
+def _exchange(
+    row: Exchange, seed: str, texts: Callable[[str], str], said: Callable[[str], str]
+) -> dict[str, Any]:
+    """One attempt: what was sent as the player saw it, what came back (None: nothing), and the proof."""
+    ask = read_request(row.key, row.request, texts, said)
+    mark = fence(seed, row.key)
+    answered: dict[str, Any] = {"reply": None, "proof": None}
+    if row.reply is not None:
+        answered = {
+            "reply": msgspec.Raw(row.reply),
+            "proof": {
+                "request_body": row.request.decode(),
+                "reply_body": row.reply.decode(),
+                "leaf": leaf(row.key, row.player, row.request, row.reply).hex(),
+            },
+        }
+    if isinstance(ask, Run):
+        asked: dict[str, Any] = {"run": ask}
+    else:
+        asked = {
+            "seat": ask.to,
+            "role": ask.role,
+            "max_tokens": ask.max_tokens,
+            "temperature": ask.temperature,
+            "expects": _stored(ask.expects),
+            "messages": [{"speaker": said.speaker, "text": render(said, mark)} for said in ask.messages],
+        }
+    return {
+        "key": row.key,
+        "attempt": row.attempt,
+        "player": row.player,
+        **asked,
+        "worst_nano": row.worst_nano,
+        **answered,
+    }
+
+
+def contestants(ledger: Ledger) -> Iterator[tuple[Any, ...]]:
+    """The narrow table as rows of `COLUMNS`, one per match and contestant; None: unknown."""
+    for row in ledger.summaries():
+        for place, player in enumerate(row.players):
+            yield (
+                row.number,
+                row.round,
+                row.game,
+                row.topic,
+                row.status,
+                place + 1,
+                player,
+                # A void match has no scores.
+                row.scores[place] if row.scores else None,
+                row.costs[place] if row.costs else None,
+                row.raw[place] if row.raw else None,
+                row.cost_elo[place] if row.cost_elo else None,
+                row.spent_nano,
+                row.at_ms,
+            )
+
+
+def written(rows: Iterable[Iterable[object]]) -> str:
+    """Rows as CSV, texts as they are."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue()

@@ -1,0 +1,165 @@
+"""Results that others recorded, kept in the ledger as entries on a topic of their own.
+
+A file that is imported becomes a **source**: one amendment that names it (file name, SHA-256 of its bytes,
+what it holds, who plays), followed by its results, as rows that `ratings.read` reads like those of any file.
+They are no matches: nobody can replay them, and no table counts them unless it says so. `peerage verify`
+covers them, and that each source is complete.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from peerage.ledger.forms.rows import Amendment, Ledger, LedgerError, amend
+from peerage.ratings.read.forms import Layout
+from peerage.ratings.read.histories import BOTH_BAD, Answers, Battles, PlayedGames
+from peerage.ratings.read.results import read as read_files
+
+TOPIC = "outside"
+LABELS = ("judge", "question")
+"""The labels of battles that are kept."""
+
+_PART = 1_000
+
+
+class Source(Struct, frozen=True):
+    """A file that was imported.
+
+    `sha256` is that of its bytes, in hex. `players` are everybody in it; `results` counts its results.
+    `notes` say what was done to the data when they were read.
+    """
+
+    name: str
+    sha256: str
+    layout: Layout
+    players: tuple[str, ...]
+    results: int
+    notes: tuple[str, ...] = ()
+
+
+class _Entry(Struct, omit_defaults=True):
+    """The body of an amendment: a source begins, or some rows of the one before it."""
+
+    source: Source | None = None
+    rows: list[Raw] = []
+
+
+_decode = msgspec.json.Decoder(_Entry).decode
+
+
+def enter(ledger: Ledger, source: Source, data: Battles | PlayedGames, at_ms: int) -> bool:
+    """Write a source down, all of it or nothing; return False, and write nothing, where its digest is there.
+
+    The caller holds the runner's lock. Raises LedgerError.
+    """
+    if any(known.sha256 == source.sha256 for known in sources(ledger)):
+        return False
+    written = [Raw(msgspec.json.encode(row)) for row in _rows(data)]
+    parts = [_Entry(rows=written[at : at + _PART]) for at in range(0, len(written), _PART)]
+    amend(ledger, TOPIC, [_Entry(source), *parts], at_ms)
+    return True
+
+
+def sources(ledger: Ledger) -> list[Source]:
+    """Return every source, in the order in which they were imported."""
+    found = [
+        _decode(row.body).source for row in ledger.amendments(TOPIC) if row.body.startswith(b'{"source":')
+    ]
+    return [source for source in found if source is not None]
+
+
+def read(ledger: Ledger) -> list[tuple[Source, Battles | PlayedGames]]:
+    """Return every source with its results as they were read from the file. Raises LedgerError when they
+    cannot be read, or name somebody who is not there.
+    """
+    found: list[tuple[Source, Battles | PlayedGames]] = []
+    for source, written in _joined(ledger.amendments(TOPIC)):
+        try:
+            data = read_files([("", io.BytesIO(b"\n".join(written)))], kept=LABELS)
+            strangers = {*data.names} - {*source.players}
+            if isinstance(data, Answers) or strangers:
+                raise ValueError(f"they are no results of its {len(source.players)} players")
+        except ValueError as error:
+            raise LedgerError(
+                f"outside results of {source.name}: {error}; `peerage verify` says what still stands"
+            ) from None
+        found.append((source, replace(data, layout=source.layout, notes=source.notes)))
+    return found
+
+
+def problems(said: Iterable[Amendment]) -> list[str]:
+    """Return what is wrong with the sources beside what the log holds: results missing, or too many."""
+    found: list[str] = []
+    try:
+        for source, written in _joined(said):
+            if len(written) != source.results:
+                there = f"{len(written)} are there, {source.results} were imported"
+                found.append(f"outside results of {source.name}: {there}")
+    except msgspec.MsgspecError as error:
+        found.append(f"outside results cannot be read: {error}")
+    return found
+
+
+def _joined(said: Iterable[Amendment]) -> Iterator[tuple[Source, list[Raw]]]:
+    """Yield every source with its rows."""
+    source, written = None, list[Raw]()
+    for row in said:
+        entry = _decode(row.body)
+        if entry.source is not None:
+            if source is not None:
+                yield source, written
+            source, written = entry.source, []
+        written += entry.rows
+    if source is not None:
+        yield source, written
+
+
+def lines(ledger: Ledger) -> Iterator[str]:
+    """Yield every outside result as a line of JSON that `peerage rate` and `peerage import` read, marked with
+    its source."""
+    for source, written in _joined(ledger.amendments(TOPIC)):
+        mark = {"source": source.name, "sha256": source.sha256}
+        for row in written:
+            yield f"{msgspec.json.encode(mark | msgspec.json.decode(row)).decode()}\n"
+
+
+def _rows(data: Battles | PlayedGames) -> Iterator[dict[str, Any]]:
+    """Yield the results of a history as rows, without columns that say nothing."""
+    results = _games(data) if isinstance(data, PlayedGames) else _battles(data)
+    for number, (row, weight) in enumerate(results):
+        if weight != 1:
+            row["weight"] = weight
+        if data.times is not None:
+            row["timestamp"] = float(data.times[number])
+        yield row
+
+
+def _games(data: PlayedGames) -> Iterator[tuple[dict[str, Any], float]]:
+    for number, game in enumerate(data.games):
+        teams = [[data.names[player] for player in team] for team in game.teams]
+        row: dict[str, Any] = {"players": [team[0] if len(team) == 1 else team for team in teams]}
+        row["ranks"] = list(game.ranks)
+        if data.used and data.used[number]:
+            took = map(list, zip(*data.used[number], strict=True))
+            row.update(zip(("costs", "tokens", "seconds"), took, strict=True))
+        yield row, game.weight
+
+
+def _battles(data: Battles) -> Iterator[tuple[dict[str, Any], float]]:
+    words = {1.0: "model_a", 0.0: "model_b", 0.5: "tie"}
+    history = data.duels
+    for number, score in enumerate(history.score.tolist()):
+        bad = data.both_bad is not None and data.both_bad[number]
+        row = {
+            "model_a": data.names[history.first[number]],
+            "model_b": data.names[history.second[number]],
+            "winner": BOTH_BAD if bad else words[score],
+        }
+        row |= {label: values[number] for label, values in data.labels.items() if values[number]}
+        yield row, float(history.weight[number])

@@ -1,0 +1,52 @@
+"""Series on record, and how much of a ledger others may see while one of them goes on.
+
+The matches of a series share a task, or roles that follow from each other, so what one came to tells what the
+next ones hide. Others are therefore shown a ledger that ends before the first match of a series still open:
+no page, no table, no export of theirs holds anything that came after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+
+from peerage.ledger.forms.codec import StoredFixture, read_issued
+from peerage.ledger.forms.rows import Ledger
+
+SERIES = "series"
+"""The fact that says what the series of an arena are; in a ledger without it there are none."""
+
+
+def in_series(ledger: Ledger, first: int = 1) -> Iterator[StoredFixture]:
+    """Those of the matches from place `first` on that are in a series."""
+    if ledger.meta().get(SERIES):
+        headers = (read_issued(row.body) for row in ledger.fixtures(first))
+        yield from (header for header in headers if header.series)
+
+
+def series_of(ledger: Ledger) -> dict[int, int]:
+    """The series of each match that is in one, by their numbers."""
+    return {header.number: header.series for header in in_series(ledger)}
+
+
+def shown(ledger: Ledger) -> int:
+    """How many matches others may see, in the order in which they were folded: all those before the first
+    whose series goes on."""
+    issued, done = ledger.heads()
+    if issued == done or not ledger.meta().get(SERIES):
+        return done
+    open_now = [(one.series, one.number) for one in in_series(ledger, done + 1)]
+    earlier = [number for first, last in dict(sorted(open_now)).items() for number in range(first, last)]
+    places = [ledger.place(number) for number in earlier]
+    return min([done + 1, *places]) - 1
+
+
+def matches_of(ledger: Ledger, series: int) -> list[int]:
+    """The numbers of the matches of a series, which were issued together and have consecutive ones."""
+    found = list[int]()
+    for number in count(series):
+        rows = ledger.match(number, exchanges=False)
+        if rows is None or read_issued(rows.fixture.body).series != series:
+            break
+        found.append(number)
+    return found
