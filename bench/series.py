@@ -19,7 +19,7 @@ from peerage.arena import open_arena
 from peerage.ratings.history import Duels, duels
 from peerage.ratings.regression import fit_clustered
 from peerage.reading.played import PlayedMatches, Scope
-from peerage.tables.tracks import bradley_terry
+from peerage.views.leaderboard.tracks import bradley_terry
 
 HANDS = Path(__file__).parents[1] / "tests" / "engine" / "hands.py"
 SKILLS = [0.2 + 0.07 * at for at in range(8)]

@@ -34,27 +34,27 @@ from peerage.settings.lineup import ARENAS
 from peerage.tables.anchors import PeopleRow
 from peerage.tables.catalogue import GameRow, PlayerRow
 from peerage.tables.challenges import ChallengeRow, Tried
-from peerage.tables.compare import Comparison, Met
-from peerage.tables.corrected import CorrectedRow
-from peerage.tables.costs import CostStats, KindStats
-from peerage.tables.gate import Gate
 from peerage.tables.hosts import HostedStats, HostRow
 from peerage.tables.judge_rows import ChallengeSort, FavourRow, JudgeRow, JudgesReport, Measure
-from peerage.tables.leaderboard import Row
-from peerage.tables.outlook import Further, Outlook, Pair
 from peerage.tables.outside import SourceStats
-from peerage.tables.overall import Profile
-from peerage.tables.plan import GamePlan, Plan, PlayerPlan
-from peerage.tables.readings import ReadingStats
 from peerage.tables.rejudge import RejudgedPlayer, RejudgeReport
-from peerage.tables.simulate import SimulatedRow
 from peerage.tables.tasks import TaskRow
 from peerage.tables.tournament import ProgressRow, TournamentReport
-from peerage.tables.verdict import Chance, Contender, Example, Given, Verdict, Weakness
 from peerage.values.figures import span
+from peerage.views.leaderboard.board import Row
+from peerage.views.leaderboard.corrected import CorrectedRow
+from peerage.views.leaderboard.overall import Profile
 from peerage.views.match import Digests, ExchangeView, MatchView, SeatView
+from peerage.views.plan.costs import CostStats, KindStats
+from peerage.views.plan.estimate import GamePlan, Plan, PlayerPlan
+from peerage.views.plan.outlook import Further, Outlook, Pair
+from peerage.views.plan.simulate import SimulatedRow
+from peerage.views.readings import ReadingStats
 from peerage.views.stats import AuthorStats, JudgeStats, PlayerStats, ProbeStats, Stats, UnfinishedStats
 from peerage.views.status import MatchNow, Status, WaitingMatch, WorkerNow
+from peerage.views.verdict.compare import Comparison, Met
+from peerage.views.verdict.gate import Gate
+from peerage.views.verdict.verdict import Chance, Contender, Example, Given, Verdict, Weakness
 
 HERE = Path(__file__).parent
 

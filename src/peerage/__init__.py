@@ -32,36 +32,36 @@ if TYPE_CHECKING:
     from peerage.render.table import Table
     from peerage.settings import ArenaError, SettingsError
     from peerage.tables.catalogue import PlayerRow
-    from peerage.tables.gate import Gate
-    from peerage.tables.outlook import Outlook
-    from peerage.tables.plan import Plan
-    from peerage.tables.row import Row
-    from peerage.tables.verdict import Verdict
     from peerage.version import __version__
+    from peerage.views.leaderboard.row import Row
     from peerage.views.match import MatchView
+    from peerage.views.plan.estimate import Plan
+    from peerage.views.plan.outlook import Outlook
     from peerage.views.players import PairRow
     from peerage.views.stats import Stats
+    from peerage.views.verdict.gate import Gate
+    from peerage.views.verdict.verdict import Verdict
 
 _HOME = {
     "Arena": "arena",
     "ArenaError": "settings",
     "Chart": "render.charts",
-    "Gate": "tables.gate",
+    "Gate": "views.verdict.gate",
     "LedgerError": "ledger.forms.rows",
     "MatchView": "views.match",
-    "Outlook": "tables.outlook",
+    "Outlook": "views.plan.outlook",
     "PairRow": "views.players",
-    "Plan": "tables.plan",
+    "Plan": "views.plan.estimate",
     "PlayerError": "players.client",
     "PlayerRow": "tables.catalogue",
     "ReplayReport": "engine.replay",
-    "Row": "tables.row",
+    "Row": "views.leaderboard.row",
     "RunReport": "engine.report",
     "ScopeError": "reading.played",
     "SettingsError": "settings",
     "Stats": "views.stats",
     "Table": "render.table",
-    "Verdict": "tables.verdict",
+    "Verdict": "views.verdict.verdict",
     "VerifyReport": "ledger.check.verify",
     "__version__": "version",
     "open": "arena",

@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from peerage.render.table import Table
     from peerage.site.reading import Site
     from peerage.tables.catalogue import PlayerRow
-    from peerage.tables.gate import Gate
-    from peerage.tables.outlook import Outlook
-    from peerage.tables.plan import Plan
-    from peerage.tables.row import Row
-    from peerage.tables.verdict import Verdict
+    from peerage.views.leaderboard.row import Row
     from peerage.views.match import MatchView
+    from peerage.views.plan.estimate import Plan
+    from peerage.views.plan.outlook import Outlook
     from peerage.views.players import PairRow
     from peerage.views.stats import Stats
+    from peerage.views.verdict.gate import Gate
+    from peerage.views.verdict.verdict import Verdict
 
 _CHARTS = {"course": "ratings", "frontier": "cost"}
 """What the files of charts are called otherwise here."""
@@ -189,9 +189,9 @@ class Arena:
         """
         from peerage.reading.played import Scope
         from peerage.render.table import Table
-        from peerage.tables.leaderboard import board
-        from peerage.tables.tracks import NAMES
-        from peerage.views.leaderboard import table
+        from peerage.views.leaderboard.board import board
+        from peerage.views.leaderboard.columns import table
+        from peerage.views.leaderboard.tracks import NAMES
 
         found = board(self.reading, track, Scope(game, topic, side=side))
         title = ", ".join(filter(None, (NAMES[found.track], game, topic, side)))
@@ -203,11 +203,11 @@ class Arena:
         and which judges favour each other. Raises LedgerError where a reply is not as it was logged."""
         from peerage.ledger.check.held import hold_replies
         from peerage.reading.played import Scope
-        from peerage.tables.decision import decision
-        from peerage.tables.leaderboard import board
+        from peerage.views.leaderboard.board import board
+        from peerage.views.verdict.decision import decision
 
         def ahead() -> Outlook | None:
-            from peerage.tables.outlook import outlook
+            from peerage.views.plan.outlook import outlook
 
             return outlook(reading.within(scope), self.settings)
 
@@ -234,7 +234,7 @@ class Arena:
         reply is not as it was logged."""
         from peerage.ledger.check.held import hold_replies
         from peerage.reading.played import Scope
-        from peerage.tables.gate import gate, margin
+        from peerage.views.verdict.gate import gate, margin
 
         hold_replies(self.ledger)
         return gate(
@@ -254,7 +254,7 @@ class Arena:
         from peerage.reading.played import ScopeError
         from peerage.settings import suggest
         from peerage.settings.until import goal_of
-        from peerage.tables.outlook import outlook
+        from peerage.views.plan.outlook import outlook
 
         played = self.reading.played
         stated = [player.name for player in self.settings.players]
@@ -369,7 +369,7 @@ class Arena:
         from peerage.engine.recovery import histories
         from peerage.engine.registration import prices
         from peerage.engine.usage import on_record
-        from peerage.tables.plan import estimate
+        from peerage.views.plan.estimate import estimate
 
         priced = prices(self.ledger, self.settings.everyone, datetime.now(UTC).date())
         standings = self.reading.position.standings

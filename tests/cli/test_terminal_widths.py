@@ -15,7 +15,7 @@ from threading import Thread
 
 import pytest
 from tests.engine.arenas import play, write_arena
-from tests.tables.tasks_arena import arena_of_tasks, tasks
+from tests.views.tasks_arena import arena_of_tasks, tasks
 from typer.testing import CliRunner
 
 from peerage.cli.main import app

@@ -29,8 +29,8 @@ from peerage.ledger.topics.series import in_series, matches_of, shown
 from peerage.reading.moment import public
 from peerage.render.terminal import on
 from peerage.settings import SettingsError
-from peerage.tables.under_way import under_way
 from peerage.views.match import match_view, transcript
+from peerage.views.under_way import under_way
 
 HANDS = Path(__file__).with_name("hands.py").read_text("utf-8")
 MATCHES = 18

@@ -8,8 +8,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from tests.tables.conftest import recorded
-from tests.tables.test_leaderboard import copied
+from tests.views.conftest import recorded
+from tests.views.leaderboard.test_board import copied
 
 from peerage.arena import Arena, open_arena
 from peerage.game.match import Outcome

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.tables.conftest import recorded
+from tests.views.conftest import recorded
 
 from peerage.arena import Arena, open_arena
 from peerage.judging.ballots import ballots_in

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unittest.mock import patch
 
-from tests.tables.conftest import recorded
+from tests.views.conftest import recorded
 
 from peerage.arena import Arena
 from peerage.game.match import DONE
@@ -14,7 +14,7 @@ from peerage.reading.reading import Reading
 from peerage.reading.rows import records_of, rows_of, whole_of
 from peerage.standings import NOBODY, after_all
 from peerage.standings.accounts import position
-from peerage.tables.leaderboard import board
+from peerage.views.leaderboard.board import board
 from peerage.views.stats import stats
 
 

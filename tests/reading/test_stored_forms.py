@@ -37,7 +37,7 @@ NOT_STORED = {
     "values/sealing.py": "the value in a sealed one, whatever it is",
     "judging/check_programs.py": "what a program printed",
     "playing/requirements.py": "two statements of rules, to compare them",
-    "tables/what_if.py": "rules of panels, made plain",
+    "views/leaderboard/what_if.py": "rules of panels, made plain",
     "site/export/build.py": "the list of an export's files",
     "site/export/publishing.py": "the files of a published arena",
     "site/people/voting_pages.py": "what a browser sent",

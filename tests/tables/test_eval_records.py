@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from peerage.arena import Arena
 from peerage.cli.main import app
 from peerage.tables.eval_records import eval_results, every_eval_ever
-from peerage.tables.leaderboard import Board, board
+from peerage.views.leaderboard.board import Board, board
 
 NOW = 1_795_426_131_000
 TEXTS = {"type": "object", "additionalProperties": {"type": "string"}}

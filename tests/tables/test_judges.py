@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 from tests.engine.arenas import play, write_arena
 from tests.judging.gathered import tabled
-from tests.tables.conftest import recorded
+from tests.views.conftest import recorded
 
 from peerage.arena import Arena, open_arena
 from peerage.game.match import Fixture, Outcome, Seat

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.tables.conftest import recorded
-from tests.tables.test_leaderboard import copied
+from tests.views.conftest import recorded
+from tests.views.leaderboard.test_board import copied
 
 from peerage.arena import Arena, open_arena
 from peerage.game.blocks import Quoted, ScoreLine, Task

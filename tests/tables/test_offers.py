@@ -6,8 +6,8 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peerage.tables.leaderboard import Row
 from peerage.tables.offers import frontier
+from peerage.views.leaderboard.board import Row
 
 ROW = Row(1, None, "", "", "", "bt", 1500.0, None, None, 1, 1, 0, 0, 0, 0.0, 0.0, 0, 0, ())
 

@@ -24,11 +24,11 @@ from peerage.ratings.judges import leaders_without
 from peerage.reading.matches import Match, Matches
 from peerage.reading.observations import observe
 from peerage.reading.played import EVERYTHING, PlayedMatches
-from peerage.tables.corrected import _styles
 from peerage.tables.judges import judges
 from peerage.tables.judges_in_words import first_without
 from peerage.tables.scored import scored
-from peerage.tables.what_if import WhatIf, read_again
+from peerage.views.leaderboard.corrected import _styles
+from peerage.views.leaderboard.what_if import WhatIf, read_again
 
 RULES = {"preset": "development", "questions": 3, "quality": "none", "seats": 5}
 

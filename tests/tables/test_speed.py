@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.engine.arenas import house, play, write_arena
+from tests.views.conftest import recorded
 from typer.testing import CliRunner
 
 from peerage.arena import Arena, open_arena
@@ -14,8 +15,6 @@ from peerage.reading.matches import Matches
 from peerage.reading.played import Scope
 from peerage.tables import speed
 from peerage.tables.speed import quantile, speeds_of
-
-from .conftest import recorded
 
 
 def test_a_quantile_is_the_smallest_wait_that_holds_for_so_many() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.engine.arenas import paced, patience, play, play_stopping_at, write_arena
 from tests.engine.clients import Cast
-from tests.tables.conftest import recorded
+from tests.views.conftest import recorded
 
 from peerage.arena import Arena, open_arena
 from peerage.players.client import Client, PlayerError

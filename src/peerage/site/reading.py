@@ -30,17 +30,17 @@ from peerage.site.addresses import match_page
 from peerage.site.tally import Mine, Record, SiteTally
 from peerage.standings import NOBODY, Standings, after_all
 from peerage.tables.challenges import ChallengeRow, rows
-from peerage.tables.corrected import CorrectedRow, what_would_change
-from peerage.tables.decision import decision
 from peerage.tables.judge_rows import JudgesReport
 from peerage.tables.judges import judges_of
-from peerage.tables.leaderboard import Board, Row, board, first_track
-from peerage.tables.outlook import Outlook, outlook
-from peerage.tables.overall import Profile, profiles
 from peerage.tables.speed import Speed, speeds_of
-from peerage.tables.tracks import METHODS, TRACKS, Track
-from peerage.tables.verdict import Verdict
+from peerage.views.leaderboard.board import Board, Row, board, first_track
+from peerage.views.leaderboard.corrected import CorrectedRow, what_would_change
+from peerage.views.leaderboard.overall import Profile, profiles
+from peerage.views.leaderboard.tracks import METHODS, TRACKS, Track
+from peerage.views.plan.outlook import Outlook, outlook
 from peerage.views.stats import Stats, stats
+from peerage.views.verdict.decision import decision
+from peerage.views.verdict.verdict import Verdict
 
 Menu: TypeAlias = tuple[tuple[str, str], ...]
 """(path, name) of pages that the menu leads to."""

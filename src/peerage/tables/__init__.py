@@ -4,36 +4,3 @@ Functions from a ledger (and the arena's settings) to plain values, which termin
 They read, compute and return; nothing here writes or prints. In the order of imports `tables` stands above
 `engine`; only `site`, `arena` and `cli` stand above it, in this order.
 """
-
-from __future__ import annotations
-
-from html import escape
-from typing import TYPE_CHECKING, Any
-
-import msgspec
-from msgspec import Struct
-
-
-class Shown(Struct, frozen=True):
-    """A value that is shown as it is, and as plain JSON data."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """The fields in order, as JSON has them."""
-        found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
-        return found
-
-
-class Sentences(Shown, frozen=True):
-    """What was found, in sentences, the answer first: printed line by line, in a notebook as paragraphs."""
-
-    if TYPE_CHECKING:  # each says among its own fields where it stands
-        lines: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines)
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        first, *more = map(escape, self.lines)
-        return f"<p><strong>{first}</strong></p>" + "".join(f"<p>{line}</p>" for line in more)

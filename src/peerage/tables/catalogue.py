@@ -10,7 +10,7 @@ from peerage.game.spec import GameSpec
 from peerage.games import GAMES, adapted, license_of
 from peerage.players.prices import price_of
 from peerage.settings import ArenaSettings
-from peerage.tables import Shown
+from peerage.views.shown import Shown
 
 
 class PlayerRow(Shown, frozen=True):

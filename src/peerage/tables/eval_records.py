@@ -22,11 +22,11 @@ from peerage.ledger import Ledger
 from peerage.ledger.forms.codec import read_record
 from peerage.ledger.forms.merkle import GENESIS
 from peerage.ledger.out.export import documents
-from peerage.tables.leaderboard import Board
-from peerage.tables.row import Row
-from peerage.tables.tracks import NAMES
 from peerage.values.figures import counted
 from peerage.values.texts import visible
+from peerage.views.leaderboard.board import Board
+from peerage.views.leaderboard.row import Row
+from peerage.views.leaderboard.tracks import NAMES
 
 SCHEMA = "0.2.1"
 """Of Every Eval Ever."""

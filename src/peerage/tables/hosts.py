@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from peerage.ledger import Ledger
 from peerage.ledger.topics.uptimes import hosts_up, uptimes
-from peerage.tables import Shown
+from peerage.views.shown import Shown
 
 
 class HostRow(Shown, frozen=True):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from peerage.tables import Shown
 from peerage.tables.anchors import PeopleRow
+from peerage.views.shown import Shown
 
 
 class Measure(Struct, frozen=True):

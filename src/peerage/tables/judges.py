@@ -37,7 +37,7 @@ from peerage.reading.reading import Reading
 from peerage.tables.anchors import PeopleRow, against_people, people_listed, told_of_people
 from peerage.tables.judge_rows import ChallengeSort, FavourRow, JudgeRow, JudgesReport, Measure
 from peerage.tables.judges_in_words import divided, dull, first_without, remarks, speaking
-from peerage.tables.leaderboard import board
+from peerage.views.leaderboard.board import board
 
 
 def judges(reading: Reading, level: float = LEVEL, people: PeopleVotes | None = None) -> JudgesReport:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from peerage.tables.leaderboard import Row
+from peerage.views.leaderboard.board import Row
 
 
 class Offer(NamedTuple):

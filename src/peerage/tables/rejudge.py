@@ -27,7 +27,7 @@ from peerage.ratings.regression import fit_clustered
 from peerage.ratings.table import quantile
 from peerage.reading.rows import whole_of
 from peerage.settings import ArenaSettings, rules_of
-from peerage.tables import Shown
+from peerage.views.shown import Shown
 
 
 class RejudgedPlayer(Struct, frozen=True):

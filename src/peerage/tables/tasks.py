@@ -6,7 +6,7 @@ from collections import defaultdict
 from statistics import fmean
 
 from peerage.reading.credits import Credits
-from peerage.tables import Shown
+from peerage.views.shown import Shown
 
 
 class TaskRow(Shown, frozen=True):

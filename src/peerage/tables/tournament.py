@@ -35,8 +35,8 @@ from peerage.ledger import Ledger, LedgerError
 from peerage.ledger.forms.codec import by_hex, read_fixture, read_issued, read_record, read_reply
 from peerage.ledger.topics.public import Opinion, opinions, read_opinion
 from peerage.reading.rows import rows_of
-from peerage.tables import Shown
 from peerage.values.inputs import opened
+from peerage.views.shown import Shown
 
 MOST_SAVED = 1_000_000
 """Bytes of a file that the audience's page saves."""

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from peerage.game.blocks import Heading, Sentence
 from peerage.render.blocks import Answer, Column, Fold, Rows, ViewBlock, bounded, explained, numbers, texts
-from peerage.tables.corrected import CorrectedRow
 from peerage.tables.judge_rows import FavourRow, JudgesReport
 from peerage.values.figures import hundredths, interval, measured, percent, points, signed, whole
+from peerage.views.leaderboard.corrected import CorrectedRow
 
 MANY = 12
 """Judges from so many on of whom a table by author opens on demand, where it holds nothing of note."""

@@ -38,10 +38,10 @@ from peerage.reading.observations import spoken_in, texts_judged
 from peerage.render.blocks import Column, Fold, Link, Links, Meeting, Met, Reply, Rows, Transcript, numbers
 from peerage.render.html import notebook
 from peerage.render.rows import meeting
-from peerage.tables import Shown
-from peerage.tables.tracks import NAMES
 from peerage.values.figures import counted, dollars, moment, seconds, whole
 from peerage.values.texts import visible
+from peerage.views.leaderboard.tracks import NAMES
+from peerage.views.shown import Shown
 
 
 class SeatView(Struct, frozen=True):

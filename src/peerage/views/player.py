@@ -10,12 +10,13 @@ from peerage.ledger import Summary
 from peerage.reading.matches import in_words
 from peerage.render.blocks import Column, Facts, Rows, Small, ViewBlock, as_facts, numbers, texts
 from peerage.tables.judge_rows import JudgesReport
-from peerage.tables.leaderboard import Board
-from peerage.tables.row import Row
-from peerage.tables.tracks import NAMES
 from peerage.values.figures import interval, moment, percent, score, tenths, whole
-from peerage.views import judges, leaderboard
-from peerage.views.leaderboard import number_of, prices
+from peerage.views import judges
+from peerage.views.leaderboard import columns as leaderboard
+from peerage.views.leaderboard.board import Board
+from peerage.views.leaderboard.columns import number_of, prices
+from peerage.views.leaderboard.row import Row
+from peerage.views.leaderboard.tracks import NAMES
 from peerage.views.stats import Stats, parts
 
 TALLIED = ("matches", "wins", "draws", "losses", "cost_usd", "possibly_usd")

@@ -20,15 +20,15 @@ from peerage.reading.played import EVERYTHING, Scope
 from peerage.reading.reading import Reading
 from peerage.render.blocks import Column, Rows, explained, numbers, texts
 from peerage.standings.accounts import NOTHING, Account
-from peerage.tables import Shown
 from peerage.tables.calibration import calibration
-from peerage.tables.costs import CostStats, KindStats, cost_stats, gained, kind_stats
 from peerage.tables.hosts import HostedStats, hosted_stats
-from peerage.tables.notes import maker_of
 from peerage.tables.outside import SourceStats, listed
-from peerage.tables.readings import Readings, ReadingStats
 from peerage.tables.speed import quantile
 from peerage.values.figures import counted, dollars, hundredths, percent, rounded, seconds, whole
+from peerage.views.leaderboard.notes import maker_of
+from peerage.views.plan.costs import CostStats, KindStats, cost_stats, gained, kind_stats
+from peerage.views.readings import Readings, ReadingStats
+from peerage.views.shown import Shown
 
 if TYPE_CHECKING:
     import pandas

@@ -16,7 +16,7 @@ from peerage.players.prices import OUTPUT
 from peerage.render.blocks import Rows
 from peerage.render.terminal import cells, fit
 from peerage.settings import loads
-from peerage.tables.overall import FEW
+from peerage.views.leaderboard.overall import FEW
 
 cli = CliRunner()
 

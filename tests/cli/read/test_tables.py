@@ -11,7 +11,7 @@ from typing import get_args
 
 import pytest
 from tests.engine.arenas import play, write_arena
-from tests.tables.test_leaderboard import UNLOGGED, copied
+from tests.views.leaderboard.test_board import UNLOGGED, copied
 from typer.testing import CliRunner
 
 from peerage.arena import open_arena
@@ -22,10 +22,10 @@ from peerage.render.rows import remarks
 from peerage.render.terminal import cells, fit
 from peerage.render.terminal import text as text_of
 from peerage.settings import suggest
-from peerage.tables.leaderboard import board
-from peerage.tables.tracks import WITH_CHANCES
 from peerage.values.figures import interval
-from peerage.views.leaderboard import table
+from peerage.views.leaderboard.board import board
+from peerage.views.leaderboard.columns import table
+from peerage.views.leaderboard.tracks import WITH_CHANCES
 
 cli = CliRunner()
 
@@ -181,7 +181,7 @@ def test_a_part_of_a_long_name_finds_it() -> None:
 
 
 def test_every_track_can_be_asked_for() -> None:
-    from peerage.tables.tracks import TRACKS
+    from peerage.views.leaderboard.tracks import TRACKS
 
     assert set(get_args(Track)) == set(TRACKS)
 

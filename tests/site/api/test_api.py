@@ -24,7 +24,7 @@ from peerage.site.api.answers import answer, openapi
 from peerage.site.api.endpoints import ENDPOINTS
 from peerage.site.reading import Site
 from peerage.tables.challenges import retire
-from peerage.tables.leaderboard import board
+from peerage.views.leaderboard.board import board
 from peerage.views.match import match_view, tasks
 
 MATCHES = 16

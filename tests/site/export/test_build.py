@@ -19,7 +19,7 @@ import yaml
 from tests.engine.arenas import play
 from tests.ledger import forger
 from tests.site.arenas import hostile, hostile_arena
-from tests.tables.test_leaderboard import UNLOGGED
+from tests.views.leaderboard.test_board import UNLOGGED
 from typer.testing import CliRunner
 
 from peerage.cli.main import app

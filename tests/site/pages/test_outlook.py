@@ -13,7 +13,7 @@ from peerage.ledger.topics.votes import PeopleVotes
 from peerage.scheduling.further import Forecast, forecast
 from peerage.site.pages.router import page
 from peerage.site.reading import Site
-from peerage.tables import outlook
+from peerage.views.plan import outlook
 
 
 def test_every_board_says_it_and_it_is_computed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,10 +26,10 @@ from peerage.site.pages.charts import charts, course, priced
 from peerage.site.pages.router import POLICY, page, paths
 from peerage.site.reading import Site
 from peerage.tables.judge_rows import FavourRow, JudgeRow, JudgesReport
-from peerage.tables.leaderboard import board
-from peerage.tables.tracks import NAMES as TRACK_NAMES
 from peerage.values.figures import per_hundred, sentence
 from peerage.values.texts import visible
+from peerage.views.leaderboard.board import board
+from peerage.views.leaderboard.tracks import NAMES as TRACK_NAMES
 from peerage.views.match import match_view
 
 # What a page may refer to, and what no page may hold.

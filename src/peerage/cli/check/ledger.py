@@ -368,7 +368,7 @@ def _files(
     from peerage.reading.reading import Reading
     from peerage.settings import FILE_NAME, ArenaSettings, load
     from peerage.tables.eval_records import eval_results, every_eval_ever
-    from peerage.tables.leaderboard import board
+    from peerage.views.leaderboard.board import board
 
     settings = load(folder, reading=True) if (folder / FILE_NAME).exists() else ArenaSettings()
     found = board(Reading(settings, ledger))

@@ -290,7 +290,7 @@ def _agree(arena: Arena, yes: bool, note: str = "") -> None:
     from peerage.cli.play.plan import agree
     from peerage.engine.usage import on_record
     from peerage.ledger.forms.codec import by_hex, read_fixture
-    from peerage.tables.plan import of_fixtures
+    from peerage.views.plan.estimate import of_fixtures
 
     settings = arena.settings
     _, done = arena.ledger.heads()

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from peerage.arena import Arena
     from peerage.players.prices import Price
     from peerage.settings import ArenaSettings
-    from peerage.tables.plan import Plan
+    from peerage.views.plan.estimate import Plan
 
 PLANNED = 100
 """Matches that a plan is made for when no number is given."""
@@ -70,7 +70,7 @@ def plan(
     for again with twice the tokens. Asks nobody and writes nothing.
     """
     from peerage.cli.shared.output import show_blocks, show_json
-    from peerage.views import plan as views
+    from peerage.views.plan import sections as views
 
     asks = {"a player": one, "--until": until}
     if stated := [name for name, value in asks.items() if value and matches]:
@@ -118,7 +118,7 @@ def _costs(folder: Path, matches: int) -> tuple[ArenaSettings, Plan, list[str]]:
     from peerage.playing.requirements import too_dear
     from peerage.settings import enough_players, extra_installed, load
     from peerage.standings import NOBODY
-    from peerage.tables.plan import estimate
+    from peerage.views.plan.estimate import estimate
 
     settings, today = with_games(load(folder)), datetime.now(UTC).date()
     extra_installed(settings)
@@ -165,7 +165,7 @@ def agree(
     from peerage.playing.requirements import refuse_too_dear, refuse_unpriced
     from peerage.settings import ArenaError, SettingsError
     from peerage.values.figures import dollars, listed
-    from peerage.views.plan import asked, costs, too_small
+    from peerage.views.plan.sections import asked, costs, too_small
 
     settings = arena.settings
     if all(player.provider == "house" for player in settings.everyone):
@@ -207,8 +207,8 @@ def agree_to_matches(arena: Arena, matches: int | None, yes: bool, note: str = "
     from peerage.engine.recovery import decided, histories
     from peerage.engine.usage import on_record
     from peerage.standings import NOBODY
-    from peerage.tables.plan import estimate as planned
     from peerage.values.figures import counted
+    from peerage.views.plan.estimate import estimate as planned
 
     settings = arena.settings
     issued = histories(arena.ledger) if len(settings.lineup) > 1 else {}

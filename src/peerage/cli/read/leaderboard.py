@@ -18,8 +18,8 @@ from peerage.values.figures import counted
 if TYPE_CHECKING:
     from peerage.arena import Arena
     from peerage.reading.played import Scope
-    from peerage.tables.leaderboard import Board
-    from peerage.tables.what_if import WhatIf
+    from peerage.views.leaderboard.board import Board
+    from peerage.views.leaderboard.what_if import WhatIf
 
 
 Track = Literal["strength", "bt", "trueskill", "raw", "cost", "glicko2", "points", "judge-aware", "overall"]
@@ -105,7 +105,7 @@ def leaderboard(
     """
     from peerage.reading.played import Scope
     from peerage.tables.rejudge import of_answers
-    from peerage.tables.what_if import WhatIf
+    from peerage.views.leaderboard.what_if import WhatIf
 
     words = {stated for stated in weight or () if stated in ("alike", "matches")}
     of_games = dict(_weight(stated) for stated in weight or () if stated not in words)
@@ -205,8 +205,8 @@ def show_leaderboard(
     People read each game's own table first, where several were played, and then the one over all of them.
     """
     from peerage.reading.played import EVERYTHING, Scope
-    from peerage.tables.leaderboard import board
-    from peerage.tables.what_if import AS_PLAYED
+    from peerage.views.leaderboard.board import board
+    from peerage.views.leaderboard.what_if import AS_PLAYED
 
     reading, scope = arena.reading, scope or EVERYTHING
     found = board(reading, track, scope, what_if or AS_PLAYED, judged=True)
@@ -230,11 +230,11 @@ def show_standings(arena: Arena) -> None:
     of several the strengths by game and then the overall table."""
     from peerage.reading.credits import about_tasks
     from peerage.reading.played import EVERYTHING
-    from peerage.tables.leaderboard import board
+    from peerage.views.leaderboard.board import board
 
     if all(map(about_tasks, arena.settings.lineup)):
         from peerage.render.terminal import write
-        from peerage.views.verdict import verdict
+        from peerage.views.verdict.sections import verdict
 
         write(verdict(arena.verdict()), sys.stdout, split=True)
         return
@@ -249,7 +249,7 @@ def show_standings(arena: Arena) -> None:
 def _show_board(
     arena: Arena, found: Board, shape: Format, source: str = "played", *, headed: bool = True
 ) -> None:
-    from peerage.views.leaderboard import table
+    from peerage.views.leaderboard.columns import table
 
     about = "".join(
         f", {part}"
@@ -264,8 +264,8 @@ def _show_board(
 
 def show_corrected(arena: Arena, correct: str, shape: Format, scope: Scope) -> None:
     """Write what corrections of the judges' votes would change to standard output."""
-    from peerage.tables.corrected import asked, what_would_change
     from peerage.views.judges import corrected
+    from peerage.views.leaderboard.corrected import asked, what_would_change
 
     wanted = asked(correct)
     title = f"{arena.settings.name}: what would change, corrected for {', '.join(wanted)}"

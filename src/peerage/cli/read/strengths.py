@@ -14,7 +14,7 @@ from peerage.values.figures import shortened, tenths, whole
 if TYPE_CHECKING:
     from peerage.arena import Arena
     from peerage.reading.played import Scope
-    from peerage.tables.overall import Profile
+    from peerage.views.leaderboard.overall import Profile
 
 
 HEAD = 24
@@ -22,7 +22,7 @@ HEAD = 24
 
 
 def _profiles(arena: Arena, scope: Scope, by: Literal["game", "topic"] = "game") -> list[Profile]:
-    from peerage.tables.overall import profiles
+    from peerage.views.leaderboard.overall import profiles
 
     return profiles(arena.reading.within(scope), by)
 
@@ -30,8 +30,8 @@ def _profiles(arena: Arena, scope: Scope, by: Literal["game", "topic"] = "game")
 def show_by_game(arena: Arena, shape: Format, scope: Scope, by: Literal["game", "topic"] = "game") -> None:
     """Write everybody's strength in each game or on each topic to standard output: for people a line for
     each player, or for each topic where these would take more room side by side."""
-    from peerage.tables.overall import WHOLE, grid
-    from peerage.views.strengths import table
+    from peerage.views.leaderboard.overall import WHOLE, grid
+    from peerage.views.leaderboard.strengths import table
 
     rows = _profiles(arena, scope, by)
     columns = [
@@ -57,8 +57,8 @@ def show_profile(arena: Arena, name: str, shape: Format) -> None:
     ScopeError for a player without a match."""
     from peerage.reading.played import EVERYTHING, ScopeError
     from peerage.settings import suggest
-    from peerage.tables.notes import OF_MANY
-    from peerage.tables.overall import COUNTED, WHOLE
+    from peerage.views.leaderboard.notes import OF_MANY
+    from peerage.views.leaderboard.overall import COUNTED, WHOLE
 
     every = _profiles(arena, EVERYTHING)
     mine = [row for row in every if row.player == name]

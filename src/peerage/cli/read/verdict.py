@@ -27,7 +27,7 @@ def verdict(
     Of your own tasks also everybody's price, accuracy, wins and weakest category, what would change the pick,
     and telling matches. The same words head the leaderboard, its pages and the report.
     """
-    from peerage.views.verdict import verdict as blocks
+    from peerage.views.verdict.sections import verdict as blocks
 
     with arena_in(folder) as arena, told_scope():
         found = arena.verdict(track or "", game=game, topic=topic)
@@ -112,10 +112,10 @@ def compare(
         raise typer.BadParameter(f"{stated[0]} is of a gate: add its margin, such as --not-worse-by 3%")
     from peerage.ledger.check.held import hold_replies
     from peerage.reading.played import Scope
-    from peerage.tables import compare as tables
-    from peerage.tables.leaderboard import board
     from peerage.tables.speed import speeds_of
-    from peerage.views.compare import compared
+    from peerage.views.leaderboard.board import board
+    from peerage.views.verdict import compare as tables
+    from peerage.views.verdict.compared import compared
 
     with arena_in(folder) as arena, told_scope():
         reading, scope = arena.reading, Scope(game, topic)

@@ -11,8 +11,8 @@ from peerage.cli.shared.streams import exact
 from peerage.render.blocks import Answer, Column, Rows, ViewBlock
 from peerage.render.data import dicts, plain, write_json, write_table
 from peerage.render.markdown import markdown
-from peerage.tables import Shown
 from peerage.values.figures import counted, dollars
+from peerage.views.shown import Shown
 
 
 def show(

@@ -31,12 +31,12 @@ from peerage.site.pages.audience import Audience, audience
 from peerage.site.reading import Site
 from peerage.site.tally import Mine
 from peerage.tables.challenges import ChallengeRow
-from peerage.tables.corrected import CorrectedRow, asked
-from peerage.tables.leaderboard import Board, Row
-from peerage.tables.overall import Profile
-from peerage.tables.under_way import UnderWay, under_way
 from peerage.version import __version__
+from peerage.views.leaderboard.board import Board, Row
+from peerage.views.leaderboard.corrected import CorrectedRow, asked
+from peerage.views.leaderboard.overall import Profile
 from peerage.views.match import MatchView, match_view, tasks
+from peerage.views.under_way import UnderWay, under_way
 
 MOST = 2**53
 """Numbers that every reader of JSON can hold."""

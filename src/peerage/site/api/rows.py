@@ -61,7 +61,7 @@ class Arena(Struct, frozen=True):
 
 
 class Standing(Struct, frozen=True):
-    """Where a player stands on one track; see `tables.leaderboard.Row`."""
+    """Where a player stands on one track; see `views.leaderboard.board.Row`."""
 
     track: str
     rank: int | None

@@ -43,11 +43,11 @@ from peerage.site.pages.leaderboards import filters
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.tables.challenges import ChallengeRow
-from peerage.tables.corrected import CorrectedRow
-from peerage.tables.tracks import NAMES, Track
 from peerage.values.figures import DASH, dollars, moment, percent, rounded, signed, whole
 from peerage.values.texts import visible
 from peerage.views.judges import judges
+from peerage.views.leaderboard.corrected import CorrectedRow
+from peerage.views.leaderboard.tracks import NAMES, Track
 from peerage.views.match import tasks
 from peerage.views.player import settings
 from peerage.views.stats import billed, costs, hosted, kinds, linked, parts

@@ -9,13 +9,13 @@ import msgspec
 
 from peerage.render.blocks import Column, Figure, numbers, texts
 from peerage.site.reading import Site
-from peerage.tables.leaderboard import Board, Row
 from peerage.tables.offers import frontier as offers
 from peerage.tables.speed import FEW, NEWEST
-from peerage.tables.tracks import NAMES, Track
-from peerage.tables.verdict import Verdict
 from peerage.values.figures import DASH, counted, per_hundred, seconds, whole
-from peerage.views.leaderboard import number_of
+from peerage.views.leaderboard.board import Board, Row
+from peerage.views.leaderboard.columns import number_of
+from peerage.views.leaderboard.tracks import NAMES, Track
+from peerage.views.verdict.verdict import Verdict
 
 COLOURED = 6
 STOPS = 20

@@ -23,14 +23,14 @@ from peerage.site.pages import preview
 from peerage.site.pages.charts import charts, stops
 from peerage.site.reading import Site
 from peerage.site.rendering import View
-from peerage.tables.leaderboard import Board, Row, board
 from peerage.tables.outside import listed as listed_sources
-from peerage.tables.tracks import NAMES, Track
-from peerage.tables.verdict import Verdict
 from peerage.values.figures import counted, dollars, listed, whole
-from peerage.views.leaderboard import STAYED, Moved, table
-from peerage.views.strengths import strengths
-from peerage.views.verdict import decided
+from peerage.views.leaderboard.board import Board, Row, board
+from peerage.views.leaderboard.columns import STAYED, Moved, table
+from peerage.views.leaderboard.strengths import strengths
+from peerage.views.leaderboard.tracks import NAMES, Track
+from peerage.views.verdict.sections import decided
+from peerage.views.verdict.verdict import Verdict
 
 OUTSIDE = "leaderboard/outside.html"
 

@@ -15,14 +15,14 @@ from peerage.site.pages.charts import course, drawn, followed
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.site.tally import Field, Mine, Record
-from peerage.tables.compare import compare
-from peerage.tables.notes import OF_MANY
-from peerage.tables.overall import WHOLE
 from peerage.values.figures import listed, sentence, share_between, whole
 from peerage.values.texts import visible
-from peerage.views.compare import compared
+from peerage.views.leaderboard.notes import OF_MANY
+from peerage.views.leaderboard.overall import WHOLE
 from peerage.views.player import Part, ratings, recent, records, roles, settings, standing
 from peerage.views.players import head_to_head
+from peerage.views.verdict.compare import compare
+from peerage.views.verdict.compared import compared
 
 COMPARE = "compare"
 """Where a server compares two players: `compare?a=NAME&b=NAME`."""

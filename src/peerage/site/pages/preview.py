@@ -11,7 +11,7 @@ from rich.cells import chop_cells
 
 from peerage.site.reading import Site
 from peerage.values.texts import visible
-from peerage.views.leaderboard import number_of
+from peerage.views.leaderboard.columns import number_of
 
 PATH = "preview.png"
 WIDE, HIGH = 1200, 630

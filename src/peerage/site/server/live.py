@@ -14,8 +14,8 @@ from peerage.ledger.topics.series import shown
 from peerage.site.http.connections import ConnectionPlaces, Held
 from peerage.site.http.frame import PageFrame, full, line
 from peerage.site.server.events import Feed, playing, settled
-from peerage.tables.under_way import UnderWay, out_of_hours, under_way
 from peerage.values.clock import now_ms
+from peerage.views.under_way import UnderWay, out_of_hours, under_way
 
 RECENT = 12
 """Finished matches on the page of what is in play."""

@@ -1,0 +1,293 @@
+"""The tracks of the leaderboard: each makes ratings with intervals from the matches of a scope."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+
+from peerage.ledger import LedgerError
+from peerage.ratings import glicko2
+from peerage.ratings.bradley_terry import fit_duels
+from peerage.ratings.connection import strong_components
+from peerage.ratings.elo_error import EloError, elo_error
+from peerage.ratings.history import Duels, duels, met_by_pair
+from peerage.ratings.kernels import Floats
+from peerage.ratings.regression import fit_clustered
+from peerage.ratings.trueskill import TrueSkillSettings, rate, rate_duels
+from peerage.reading.evidence import MatchEvidence
+from peerage.reading.played import PlayedMatches
+from peerage.settings import Rating
+from peerage.standings import NOBODY, Standings, after_all, elo_settings
+from peerage.views.leaderboard.overall import games_of, in_words
+from peerage.views.leaderboard.rated import NO_COST, NO_ORDER, Ratings, around, of_odds, too_few
+from peerage.views.leaderboard.rated_by_votes import judge_aware
+
+Track: TypeAlias = Literal[
+    "strength", "bt", "trueskill", "raw", "cost", "glicko2", "points", "judge-aware", "overall"
+]
+TRACKS: tuple[Track, ...] = get_args(Track)
+
+NAMES: Mapping[Track, str] = {
+    "strength": "Strength",
+    "bt": "Bradley-Terry",
+    "trueskill": "TrueSkill",
+    "raw": "Elo",
+    "cost": "Cost Elo",
+    "glicko2": "Glicko-2",
+    "points": "Points",
+    "judge-aware": "Judge-aware",
+    "overall": "Overall",
+}
+
+_SKILL = TrueSkillSettings()
+_PERIOD = 15  # matches of a player in a rating period: Glickman advises 10 to 15
+
+
+def strength(played: MatchEvidence, rating: Rating, standings: Standings) -> Ratings:
+    """Strengths by their posterior (`ratings.strength`), over every decided match of any size."""
+    found = played.strengths
+    return Ratings(
+        tuple(played.players),
+        found.rating,
+        found.lower,
+        found.upper,
+        (
+            "strength: mean 1500, 400 points for odds of ten to one; the mean of what the matches leave "
+            "possible, and the interval that holds 95% of it, whatever pairing chose",
+            "a match of many is one observation of its ranking"
+            if played.sources is not None
+            else "a tie is a result of its own (Davidson)",
+            *(["strengths borrow from matches on other tasks as far as these are alike"] * bool(played.rest)),
+            NO_ORDER,
+        ),
+    )
+
+
+def bradley_terry(played: MatchEvidence, rating: Rating, standings: Standings) -> Ratings:
+    """Bradley-Terry over every decided match; a match of many is all its pairs, and one cluster."""
+    if played.hanging is not None:
+        table = fit_clustered(played.history, played.hanging)
+        robust = "intervals allow for the matches of one series hanging together"
+    elif played.sources is None:
+        table = fit_duels(played.history)
+        robust = "robust intervals"
+    else:
+        table = fit_clustered(played.history, played.sources)
+        robust = "a match of many is all its pairs, and intervals allow for their hanging together"
+    notes = [
+        f"Bradley-Terry, mean 1500, 400 points for odds of ten to one; a tie is half a win each; {robust}"
+    ]
+    notes += too_few(table, "matches of many" if played.hanging is None else "series")
+    if not table.connected:
+        notes.append(
+            "not everybody can be compared yet: the graph of wins is not strongly connected "
+            f"({len(table.components)} groups), so a prior of {table.prior_games:g} tied game each against "
+            "an average player was added"
+        )
+    return of_odds(played.players, table, notes)
+
+
+def trueskill(played: MatchEvidence, rating: Rating, standings: Standings) -> Ratings:
+    """TrueSkill over every decided match of any size, in number order."""
+    if played.sources is None:
+        table = rate_duels(played.history, _SKILL)
+    else:
+        table = rate(played.tables, _SKILL)
+    return Ratings(
+        tuple(played.players),
+        table.rating,
+        *around(table.mu, table.sigma),
+        notes=(
+            f"TrueSkill, μ - {_SKILL.k:g}σ: what one can be sure of; the interval is that of μ",
+            f"a newcomer has μ = {_SKILL.mu:g}, σ = {_SKILL.sigma:.3f}; β = {_SKILL.beta:.3f}, "
+            f"τ = {_SKILL.tau:.4f}, draw probability {_SKILL.draw_probability:g}; in the order played",
+            *_unconnected(played.history),
+            NO_COST,
+        ),
+        start=_SKILL.mu - _SKILL.k * _SKILL.sigma,
+        mu=table.mu,
+        sigma=table.sigma,
+        center=table.mu,
+    )
+
+
+def glicko(played: MatchEvidence, rating: Rating, standings: Standings) -> Ratings:
+    """Glicko-2 over every decided match, in periods of number order."""
+    settings = glicko2.Glicko2Settings()
+    table = glicko2.rate(played.history, settings, bounds=glicko2.even_periods(played.history, _PERIOD))
+    value, deviation = np.array(table.rating), np.array(table.deviation)
+    return Ratings(
+        tuple(played.players),
+        value,
+        *around(value, deviation),
+        notes=(
+            f"Glicko-2 in periods of about {_PERIOD} matches a player, τ = {settings.tau:g}; the interval is "
+            "the rating ± 1.96 deviations (σ)",
+            *_unconnected(played.history),
+            NO_COST,
+        ),
+        start=settings.rating,
+        mu=value,
+        sigma=deviation,
+    )
+
+
+def points(played: PlayedMatches, rating: Rating, standings: Standings) -> Ratings:
+    """Total points; μ is the mean of a match, σ its standard error. A game without points of its own counts
+    scores: 1, ½, 0.
+
+    The spread of a match's points around its player's mean is taken to be the same for everybody, and one
+    point more than observed, so that a single match has an interval too.
+    """
+    found: dict[str, list[float]] = {}
+    for one, scored in played.points():
+        for player, earned in zip(one.players, scored, strict=True):
+            found.setdefault(player, []).append(earned)
+    number: Floats = np.array([len(own) for own in found.values()], np.float64)
+    total: Floats = np.array([sum(own) for own in found.values()], np.float64)
+    scatter: float = sum((one - sum(own) / len(own)) ** 2 for own in found.values() for one in own)
+    spread = float(np.sqrt((scatter + 1) / (number.sum() - len(number) + 1)))
+    error: Floats = np.sqrt(number * spread**2)
+    return Ratings(
+        tuple(found),
+        total,
+        *around(total, error),
+        notes=(
+            "total points, whose interval allows for the spread of points from match to match; μ is the mean "
+            "of a match, σ its standard error",
+            "who plays more has more to gain and to lose: compare the means where matches differ",
+            NO_COST,
+        ),
+        start=0.0,
+        mu=total / number,
+        sigma=error / number,
+    )
+
+
+def overall(played: PlayedMatches, rating: Rating, standings: Standings) -> Ratings:
+    """Expected shares of wins, in percent, each game counting by its weight; see `ratings.overall`."""
+    found = games_of(played)
+    lower, upper = found.whole.bounds
+    notes = (*in_words(found, played), NO_ORDER)
+    return Ratings(found.players, 100 * found.whole.share, 100 * lower, 100 * upper, notes, 50.0)
+
+
+def _elo(
+    played: PlayedMatches, rating: Rating, standings: Standings, track: Literal["raw", "cost"]
+) -> Ratings:
+    """Sequential Elo of matches of two, raw or adjusted for cost; see `ratings.elo_error` for intervals."""
+    settings = replace(elo_settings(rating), unrated=played.unrated)
+    if not played.whole:
+        standings = after_all(NOBODY, played.decided, settings)
+    names, history = _duelled(played)
+    if set(names) != set(standings.players):
+        raise LedgerError(
+            "the ratings on record are not of the players in the narrow table; `peerage verify` says more"
+        )
+    order = [names.index(player) for player in standings.players]
+    met = met_by_pair(
+        counted := _duelled(played, priced=True, among=names)[1] if track == "cost" else history,
+        counted.weight,
+    )
+    raw, cost = np.array(standings.raw), np.array(standings.cost)
+    value = raw if track == "raw" else cost
+    found = elo_error(value, met[np.ix_(order, order)], settings, cost)
+    return Ratings(
+        standings.players,
+        value,
+        *around(value, found.error),
+        notes=(*_elo_notes(rating, track), *_settled(found), *_unconnected(history)),
+        start=rating.initial,
+    )
+
+
+METHODS: Mapping[Track, Callable[[PlayedMatches, Rating, Standings], Ratings]] = {
+    "strength": strength,
+    "bt": bradley_terry,
+    "trueskill": trueskill,
+    "raw": partial(_elo, track="raw"),
+    "cost": partial(_elo, track="cost"),
+    "glicko2": glicko,
+    "points": points,
+    "judge-aware": judge_aware,
+    "overall": overall,
+}
+"""How each track rates: from the matches, the arena's constants, and where the whole arena stands on Elo."""
+
+ONE_BY_ONE = frozenset[Track](("trueskill", "raw", "cost", "glicko2", "points"))
+"""Those whose intervals take every match for itself, also where matches of one series hang together."""
+
+WITH_CHANCES = frozenset[Track](("strength", "bt", "trueskill", "overall"))
+"""Those that show chances, bins and what is proven next to their ratings."""
+
+OUTSIDE: Mapping[str, Callable[[MatchEvidence, Rating, Standings], Ratings]] = {
+    "strength": strength,
+    "bt": bradley_terry,
+    "trueskill": trueskill,
+    "glicko2": glicko,
+}
+"""Those that outside results have too: they need no costs, no points and no place in the arena's order."""
+
+
+def _settled(found: EloError) -> tuple[str, ...]:
+    """How far the ratings have come, where that is not all the way."""
+    shares = [f"{100 * share:.0f}" for share in (found.settled.min(initial=1), found.settled.max(initial=0))]
+    if not len(found.rating) or shares[0] == "100":
+        return ()
+    reached = shares[0] if shares[0] == shares[1] else "–".join(shares)
+    return (f"ratings have come {reached}% of the way from where they started to where they settle",)
+
+
+def _duelled(
+    played: PlayedMatches, *, priced: bool = False, among: Sequence[str] = ()
+) -> tuple[tuple[str, ...], Duels]:
+    """The matches that move Elo ratings, between their players (or `among` those) in the order of names."""
+    matches = played.rated_by_elo(priced=priced)
+    if len(matches) == len(played.decided):
+        names = tuple(among) or tuple(sorted(played.players))
+        place = np.array([names.index(name) for name in played.players], np.int64)
+        whole = played.history
+        return names, duels(len(names), place[whole.first], place[whole.second], whole.score)
+    names = tuple(among) or tuple(sorted({player for one in matches for player in one.players}))
+    places = {name: place for place, name in enumerate(names)}
+    seated = np.array([places[player] for one in matches for player in one.players], np.int64).reshape(-1, 2)
+    margin = np.array([one.scores[0] - one.scores[1] for one in matches])
+    return names, duels(len(names), seated[:, 0], seated[:, 1], (np.sign(margin) + 1) / 2)
+
+
+def _elo_notes(rating: Rating, track: str) -> tuple[str, ...]:
+    """What is special about a sequential Elo track under these settings."""
+    width, share = rating.propagation_width, rating.propagation_share
+    notes = [
+        f"sequential Elo, K = {rating.k_factor:g}: depends on the order of matches; the interval is where it "
+        "would stand, were the same matches played again",
+        "propagation off" if width is None else f"propagation on: width {width:g} Elo, share {share:g}",
+    ]
+    if track == "cost":
+        notes.append(f"a contestant scores S - τ_c · C / (C_A + C_B), τ_c = {rating.cost_sensitivity:g}")
+        if rating.cost_sensitivity:
+            sinks = rating.k_factor * rating.cost_sensitivity / 2
+            notes.append(f"the pool's mean sinks by {sinks:g} per contestant and match")
+    else:
+        notes.append("cost does not enter")
+    return tuple(notes)
+
+
+def _unconnected(history: Duels) -> tuple[str, ...]:
+    """A warning where some group never lost to, nor tied, the rest: ratings across it rest on the start."""
+    size = history.players
+    beats = np.zeros((size, size), bool)
+    won, lost = history.score >= 0.5, history.score <= 0.5
+    beats[history.first[won], history.second[won]] = True
+    beats[history.second[lost], history.first[lost]] = True
+    groups = len(strong_components(beats))
+    if groups < 2:
+        return ()
+    return (
+        f"the graph of wins is not strongly connected ({groups} groups): across them the ratings rest on "
+        "where everybody starts",
+    )

@@ -1,0 +1,140 @@
+"""Forecasts of further matches and their price, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from msgspec import Struct
+
+from peerage.engine.policy import policy_of
+from peerage.ratings.strength.posterior import strengths
+from peerage.reading.evidence import SEED
+from peerage.reading.played import PlayedMatches
+from peerage.scheduling.further import Further, forecast
+from peerage.scheduling.standing import BEST, Goal
+from peerage.values.figures import percent
+from peerage.views.shown import Sentences
+
+if TYPE_CHECKING:
+    from peerage.settings import ArenaSettings
+
+_NAMED = 3
+
+
+class Pair(Struct, frozen=True):
+    """Two players: the chance, 0 to 1, that `one` is `better` than the `other`, the share of matches that it
+    `wins`, a tie being half a win, and what it takes to prove who is better."""
+
+    one: str
+    other: str
+    better: float
+    wins: float
+    proven: Further
+
+    def __str__(self) -> str:
+        chances = [percent(part) if part <= 0.99 else "over 99%" for part in (self.better, self.wins)]
+        likely = f"it is better with {chances[0]} and wins {chances[1]} of their matches"
+        if self.proven.matches == 0:
+            return f"It is proven that {self.one} is better than {self.other}; {likely}."
+        return f"To prove that {self.one} is better than {self.other}: {self.proven}; {likely}."
+
+
+class Outlook(Sentences, frozen=True):
+    """The forecast after so many decided `matches`, as the arena's pairing goes on: until the `goal` is
+    `proven`; until the pick is `clear`, which nobody else has a chance of 5% to be better than; and until the
+    order of the `pair` asked about is proven. `lines` say it in sentences."""
+
+    lines: tuple[str, ...]
+    matches: int
+    goal: str
+    proven: Further
+    clear: Further
+    pair: Pair | None = None
+
+
+def outlook(
+    played: PlayedMatches,
+    settings: ArenaSettings,
+    names: tuple[str, str] | None = None,
+    goal: Goal | None = None,
+) -> Outlook | None:
+    """Return what it takes by all decided matches, of the players of the settings (of all who played, where
+    fewer than two of those did), and of two players by `names`.
+
+    Without a `goal` it is that of the settings: what runs are to prove, else what pairing plays for, else who
+    is best. Of several games all matches count, by the games' weights. None before two players met.
+    """
+    present = [player.name for player in settings.players]
+    everybody = [*played.players, *[name for name in present if name not in played.players]]
+    if not played.decided or len(everybody) < 2:
+        return None
+    policy = policy_of(settings)
+    goal = goal or settings.goal or (settings.paired_for if policy.learns else BEST)
+    if goal.player and goal.player not in everybody:
+        goal = BEST
+    if policy.learns or goal.player:  # a player is placed by `adaptive`, as a run does it
+        policy = policy._replace(name="adaptive", goal=goal)
+    active = np.array([name in present for name in everybody])
+    if active.sum() < 2:
+        active[:] = True
+    number = {name: at for at, name in enumerate(everybody)}
+    evidence, found, count = played.evidence, played.strengths, len(played.players)
+    above = np.zeros((len(everybody), len(everybody)), bool)
+    above[:count, :count] = played.claims.these
+    if count < len(everybody):
+        rankings = replace(evidence.rankings, players=len(everybody))
+        evidence = replace(evidence, players=len(everybody), rankings=rankings)
+        found = strengths(evidence, seed=SEED)
+    pairs = []
+    if names:
+        one, other = sorted((number[name] for name in names), key=lambda player: -found.rating[player])
+        active[[one, other]] = True
+        pairs = [(one, other)]
+    ahead = forecast(
+        found,
+        evidence,
+        policy,
+        goal,
+        _per_match(played),
+        placed=number[goal.player] if goal.player else None,
+        pairs=pairs,
+        active=active,
+        above=above,
+    )
+    pair = None
+    for a, b in pairs:
+        better, wins = float(found.better[a, b]), float(found.wins[a, b])
+        pair = Pair(everybody[a], everybody[b], better, wins, ahead.pairs[0])
+    absent = [name for name in present if name not in played.players]
+    lines = tuple(_lines(goal, ahead.proven, ahead.clear, pair, absent))
+    return Outlook(lines, len(played.decided), str(goal), ahead.proven, ahead.clear, pair)
+
+
+def _per_match(played: PlayedMatches) -> float | None:
+    """Return the mean dollars of a decided match so far, None where unknown or nothing."""
+    if any(None in match.costs for match in played.decided):
+        return None
+    return sum([match.spent_nano for match in played.finished]) / 1e9 / len(played.decided) or None
+
+
+def _lines(
+    goal: Goal, proven: Further, clear: Further, pair: Pair | None, absent: Sequence[str]
+) -> Iterator[str]:
+    what = {
+        "top": f"who the first {goal.places} are" if goal.places > 1 else "who is best",
+        "order": "the order of all players",
+        "placed": f"where {goal.player} is among the others",
+    }[goal.kind] + f", to {goal.within:g} Elo" * bool(goal.within)
+    if pair is not None:
+        yield str(pair)
+    yield f"It is proven {what}." if proven.matches == 0 else f"To prove {what}: {proven}."
+    if goal == BEST and proven.matches != 0:
+        chance = "nobody else has a chance of 5% to be better"
+        yield f"The pick is clear: {chance}." if clear.matches == 0 else f"Until {chance}: {clear}."
+    if absent:
+        more = f" and {len(absent) - _NAMED} more" if len(absent) > _NAMED else ""
+        has = "has" if len(absent) == 1 else "have"
+        yield f"{', '.join(absent[:_NAMED])}{more} {has} no decided match yet."

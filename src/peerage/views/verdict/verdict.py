@@ -1,0 +1,408 @@
+"""The verdict of a table, in words: whom to pick, who may be as good, who is out, what is proven, and what
+the pick costs. Terminal, pages, report and JSON say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from math import log
+from typing import Literal, NamedTuple
+
+from msgspec import Struct
+
+from peerage.ratings.strength.bins import Bin
+from peerage.values.figures import (
+    counted,
+    likely,
+    listed,
+    per_hundred,
+    per_thousand,
+    percent,
+    share_or_none,
+    tenths,
+    whole,
+)
+from peerage.views.leaderboard.chances import Chances
+from peerage.views.leaderboard.overall import FEW
+from peerage.views.leaderboard.row import Row
+from peerage.views.leaderboard.tracks import NAMES
+from peerage.views.shown import Sentences
+
+FAIR = 1 / 4
+"""The chance against the pick from which on a cheaper player can be the best value."""
+FLIPPING = 1 / 3
+"""The share of verdicts changing with the order of answers from which on it is said."""
+LOST = 0.1
+"""The share of matches without a result from which on it is said."""
+_FRACTIONS = (*((1, 2), (3, 5), (2, 3), (3, 4), (4, 5), (5, 6), (7, 8)), *((9, 10), (19, 20), (49, 50)))
+_NEARLY_ALL = 0.99
+_NAMED = 3
+"""Players that a sentence names at most."""
+
+
+class Chance(Struct, frozen=True):
+    """The `chance` that `player` beats `against` in a match, 0 to 1, a tie being half a win; `words` say it:
+    "about 3 in 4 matches"."""
+
+    player: str
+    against: str
+    chance: float
+    words: str
+
+
+class Flips(NamedTuple):
+    """Of so many `ballots` seen in both orders of the answers, how many `flipped` with the order."""
+
+    ballots: int
+    flipped: int
+
+
+class Weakness(Struct, frozen=True):
+    """The category (empty where tasks have none) in which a player does worst: its `share` there, from 0 to
+    1, `of` accuracy or, where nothing is checked, of the points, a tie being half a win, over so many
+    `answers`. `task` is one that it failed, in `match`, and `note` says what was wrong; empty and None where
+    it failed none."""
+
+    category: str
+    share: float
+    of: Literal["accuracy", "points"]
+    answers: int
+    task: str = ""
+    match: int | None = None
+    note: str = ""
+
+
+class Contender(Struct, frozen=True):
+    """A player in short: its `bin`, the chance to be the `best`, how often it won and drew in its decided
+    `matches`, the dollars for 1,000 answers without judging (None where unknown), and in arenas of the
+    owner's tasks its accuracy with the 95% interval and what it is `worst` at (None where nothing went
+    wrong).
+    """
+
+    player: str
+    model: str
+    bin: Bin
+    best: float
+    matches: int
+    wins: int
+    draws: int
+    cost_per_thousand: float | None
+    accuracy: float | None = None
+    accuracy_lower: float | None = None
+    accuracy_upper: float | None = None
+    worst: Weakness | None = None
+
+    @property
+    def accuracy_in_words(self) -> str | None:
+        """The accuracy with its interval."""
+        return share_or_none(self.accuracy, self.accuracy_lower, self.accuracy_upper)
+
+
+class Given(Struct, frozen=True):
+    """A player's answer as far as it is shown: so many characters `more` are on record. `status` is ok, or
+    why there is none of use; `credit` is the check's, from 0 to 1, None without one; `note` says what was
+    wrong."""
+
+    player: str
+    text: str
+    more: int
+    status: str
+    credit: float | None
+    note: str
+
+
+class Example(Struct, frozen=True):
+    """A `match` that shows why: the task with its `prompt`, of which so many characters `prompt_more` are on
+    record, the `answers` of the pick and of a rival, who won, and by what it was `decided`."""
+
+    match: int
+    task: str
+    category: str
+    prompt: str
+    prompt_more: int
+    answers: tuple[Given, ...]
+    winner: str
+    decided: str
+
+
+class Verdict(Sentences, frozen=True):
+    """The conclusion from the matches of a table, the same whatever track the table shows.
+
+    `lines` say it in sentences, the answer first. `pick` has the highest `chance` to be the best, 0 to 1;
+    `may_be_as_good` are better than the pick with at least 5%, `out` with less than 1% and best with less
+    than 2% over the number of others, or proven to be worse; `unlikely` are those between. `proven` says what
+    is proven of the pick, at every look and without any prior, on these tasks alone or on others like them
+    too (from ten topics on, by topic); `proven_best` that it is better than all
+    others. `gives_up` is what picking it gives up at most, with 95%: points, over several games percentage
+    points. All are None or empty where no match counts.
+
+    `value` is the cheapest of the players that win at least 1 in 4 matches against the pick; None where
+    prices are unknown or all alike. `beats` holds the pick's chance against each other one, best first.
+    `weakened_by` says what speaks against relying on it.
+
+    `peerage verdict`, the end of a run, the first page and the report add the `contenders`, the pick first,
+    and in arenas of the owner's tasks (`by_task`) what `would_change` the pick, in sentences, and `examples`.
+    """
+
+    lines: tuple[str, ...]
+    pick: str | None
+    may_be_as_good: tuple[str, ...]
+    unlikely: tuple[str, ...]
+    out: tuple[str, ...]
+    players: int
+    matches: int
+    chance: float | None = None
+    proven: str = ""
+    proven_best: bool = False
+    gives_up: float | None = None
+    value: str | None = None
+    beats: tuple[Chance, ...] = ()
+    weakened_by: tuple[str, ...] = ()
+    contenders: tuple[Contender, ...] = ()
+    would_change: tuple[str, ...] = ()
+    examples: tuple[Example, ...] = ()
+    by_task: bool = False
+
+
+def verdict(
+    rows: Sequence[Row],
+    matches: int,
+    chances: Chances,
+    flips: Flips | None = None,
+    *,
+    priced: bool = True,
+    play: bool = False,
+    elsewhere: Sequence[str] = (),
+    judges: str = "",
+    by_task: bool = False,
+    coins: Sequence[str] = (),
+) -> Verdict:
+    """The verdict of the rows of one table, best first, over so many decided `matches` and their `chances`;
+    `flips` are those of its judges; `priced` says that costs are in dollars alone, `play` that nobody pays
+    them, `elsewhere` what there is that this table does not count, for one that counts nothing. `judges` says
+    what is wrong with its judges, `by_task` that each match is a task, `coins` names judges who are no better
+    than a coin, a sentence each."""
+    by_name = {row.player: row for row in rows}
+    order = sorted(range(len(chances.players)), key=lambda at: (-chances.order[at], chances.players[at]))
+    ranked = [by_name[chances.players[at]] for at in order if chances.players[at] in by_name]
+    if not ranked:
+        decided = any(row.wins or row.draws or row.losses for row in rows)
+        nothing = "No match counts here" if decided else "No match has been decided yet"
+        why = f"{nothing}, so there is nothing to say.", *[f"{one}." for one in elsewhere]
+        return Verdict(why, None, (), (), (), len(rows), matches)
+    at = chances.bins.index("pick")
+    pick = by_name[chances.players[at]]
+    bins = {
+        name: tuple([row.player for row in ranked if chances.bins[chances.of(row.player)] == name])
+        for name in ("may be as good", "unlikely", "out")
+    }
+    worse = [row.player for row in ranked if chances.above[at, chances.of(row.player)]]
+    best = len(worse) == len(ranked) - 1 > 0
+    about = {chances.claims.about(at, chances.of(name)) for name in worse}
+    tasks = "tasks like these" if about == {"tasks like these"} else "these tasks"
+    proven = _proven(pick.player, worse, len(ranked), tasks) if len(ranked) > 1 else ""
+    against = {row.player: float(chances.wins[at, chances.of(row.player)]) for row in ranked if row != pick}
+    beats = tuple([Chance(pick.player, name, one, in_words(one)) for name, one in against.items()])
+    value = _value(pick, ranked, against, bins["out"])
+    chance, gives_up = float(chances.best[at]), chances.gives_up(at)
+    doubts = tuple(_doubts(pick, ranked, rows, flips))
+    first = next(row for row in rows if row.rank is not None) if any(row.rank for row in rows) else pick
+    lines = [
+        _answer(pick.player, len(ranked), matches, chance, tasks if best else ""),
+        *coins,
+        *_sorted_out(bins),
+        *([proven] if proven and not best else ()),
+        *_given_up(bins["may be as good"], gives_up, chances.unit),
+        *_beaten(beats, tied=any(row.draws for row in ranked)),
+        *_worth(
+            pick, value, bins["may be as good"], against, _price(value, by_task=by_task) if priced else ""
+        ),
+        *_counts(pick, first, ranked),
+        *([judges] if judges else ()),
+        *([f"What weakens this: {'; '.join(doubts)}."] if doubts else ()),
+        *(["Prices are play prices: nobody is paid."] if play and any(row.cost_usd for row in rows) else ()),
+    ]
+    return Verdict(
+        lines=tuple(lines),
+        pick=pick.player,
+        may_be_as_good=bins["may be as good"],
+        unlikely=bins["unlikely"],
+        out=bins["out"],
+        players=len(ranked),
+        matches=matches,
+        chance=chance,
+        proven=proven,
+        proven_best=best,
+        gives_up=gives_up,
+        value=value.player if value else None,
+        beats=beats,
+        weakened_by=doubts,
+    )
+
+
+def in_words(chance: float) -> str:
+    """A chance as people say it: `about 3 in 4 matches`."""
+    if chance > _NEARLY_ALL:
+        return "nearly every match"
+    if chance < 1 - _NEARLY_ALL:
+        return "hardly any match"
+
+    def apart(fraction: tuple[int, int]) -> float:
+        part, of = fraction
+        return abs(log(part / (of - part)) - abs(log(chance / (1 - chance))))
+
+    part, of = min(_FRACTIONS, key=apart)
+    if part * 2 == of:
+        return "about half of the matches"
+    return f"about {part if chance > 0.5 else of - part} in {of} matches"
+
+
+def _answer(pick: str, players: int, matches: int, chance: float, proven_on: str) -> str:
+    if players == 1:
+        return f"{pick} is the only player with a decided match."
+    of = f"the best of {players:,} players"
+    after = f"after {counted(matches, 'match')}"
+    if proven_on:
+        return f"Pick {pick}: proven to be {of} on {proven_on} {after}."
+    if chance >= 0.5:
+        return f"Pick {pick}: likely {of} ({likely(chance)}) {after}."
+    return f"Pick {pick} for now: {likely(chance)} to be {of} {after}, more than anybody else."
+
+
+def _sorted_out(bins: dict[str, tuple[str, ...]]) -> Iterator[str]:
+    """Yield the sentences that say who is in which bin."""
+    good, unlikely, out = (bins[name] for name in ("may be as good", "unlikely", "out"))
+    if len(out) > 1 and not (good or unlikely):
+        yield f"{'Both' if len(out) == 2 else f'All {len(out)}'} others are out."
+        return
+    parts = [
+        *([f"{named(good)} may be as good"] if good else ()),
+        *(
+            [f"{named(unlikely)} {'is' if len(unlikely) == 1 else 'are'} unlikely to be as good"]
+            if unlikely
+            else ()
+        ),
+        *([f"{named(out)} {'is' if len(out) == 1 else 'are'} out"] if out else ()),
+    ]
+    if parts:
+        yield f"{'; '.join(parts)}."
+
+
+def _proven(pick: str, worse: Sequence[str], players: int, tasks: str) -> str:
+    """Return the sentence on what is proven of the pick, and about which tasks."""
+    if not worse:
+        return "Nothing is proven of it yet."
+    if len(worse) == players - 1:
+        return f"Proven on {tasks}: {pick} is better than {'all others' if players > 2 else worse[0]}."
+    return f"Proven on {tasks}: {pick} is better than {named(worse)}."
+
+
+def _given_up(good: Sequence[str], points: float, unit: str) -> Iterator[str]:
+    if good:
+        most = whole(points) if unit == "points" else tenths(points)
+        yield f"Picking it gives up {most} {unit} at most (95%)."
+
+
+def _beaten(beats: Sequence[Chance], *, tied: bool) -> Iterator[str]:
+    if beats:
+        it = "A tie counted as half, it" if tied else "It"
+        last = f", and {beats[-1].words} against {beats[-1].against}, the last" if len(beats) > 1 else ""
+        yield f"{it} wins {beats[0].words} against {beats[0].against}{', the next' * bool(last)}{last}."
+
+
+def _value(pick: Row, ranked: Sequence[Row], against: dict[str, float], out: Collection[str]) -> Row | None:
+    """Of those that win at least `FAIR` of their matches against the pick, and of the pick, who wins most for
+    the money; where answers are checked, of those that are not out: most matches tie there."""
+    costs = {row.cost_per_match for row in ranked}
+    if None in costs or len(costs) < 2 or pick.matches < FEW:
+        return None
+    worthy = [
+        row
+        for row in ranked
+        if row is pick
+        or (
+            (row.accuracy is None or row.player not in out)
+            and row.matches >= FEW
+            and 1 - against[row.player] >= FAIR
+        )
+    ]
+    wins = {row.player: 1 - against.get(row.player, 0.5) for row in worthy}
+    return min(worthy, key=lambda row: ((row.cost_per_match or 0.0) / wins[row.player], row is not pick))
+
+
+def _worth(
+    pick: Row, value: Row | None, good: Sequence[str], against: dict[str, float], price: str
+) -> Iterator[str]:
+    if value is None:
+        return
+    cost, dearer = value.cost_per_match or 0.0, pick.cost_per_match or 0.0
+    if value is pick:
+        yield (f"Best value for money: {pick.player}{price}; nobody cheaper wins enough against it.")
+        return
+    if cost:
+        times = dearer / cost
+        ratio = f" ({pick.player} costs {times:,.{times < 10:d}f} times as much)"
+        price += "" if times < 1.1 else ratio
+    else:
+        price = ", which costs nothing"
+    how = f"wins {in_words(1 - against[value.player])} against {pick.player}"
+    how += ", and may be as good" * (value.player in good)
+    yield f"Best value for money: {value.player}{price}; it {how}."
+
+
+def _price(value: Row | None, *, by_task: bool) -> str:
+    cost = value.cost_per_match or 0.0 if value else 0.0
+    return (
+        f", at {per_thousand(cost)} per 1,000 tasks"
+        if by_task
+        else f", at {per_hundred(cost)} per 100 matches"
+    )
+
+
+def _counts(pick: Row, first: Row, ranked: Sequence[Row]) -> Iterator[str]:
+    """Yield the sentence on what counts where the table, or accuracy, does not put the pick first."""
+    rated = first if first.track in ("strength", "overall") and first.rating > pick.rating else pick
+    right = max(ranked, key=lambda row: -1.0 if row.accuracy is None else row.accuracy)
+    if right.accuracy is not None and right.accuracy > (pick.accuracy or 0.0) + 1e-9:
+        leads = f"{right.player} has the highest accuracy"
+        if rated == right:
+            leads += " and the highest rating"
+        elif rated != pick:
+            leads += f" and {rated.player} the highest rating"
+        yield f"{leads}; {pick.player} has the highest chance to be the best, which counts."
+        return
+    if first.player == pick.player or first.rating == pick.rating:
+        return
+    if first.track in ("strength", "overall"):
+        yield (
+            f"{first.player} has the highest rating, {pick.player} the highest chance to be the best, which "
+            "counts."
+        )
+    elif first.track == "judge-aware":
+        yield f"The judges' votes put {first.player} first; the results of matches count."
+    else:
+        yield f"{NAMES[first.track]} puts {first.player} first; the chances from all matches count."
+
+
+def _doubts(pick: Row, ranked: Sequence[Row], rows: Sequence[Row], flips: Flips | None) -> Iterator[str]:
+    few = [row for row in ranked if row.matches < FEW]
+    if few:
+        many = f"all {len(few)}" if len(few) == len(ranked) else f"{len(few)} of {len(ranked)}"
+        whose = f"{few[0].player} has" if len(few) == 1 else f"{many} players have"
+        yield f"{whose} fewer than {FEW} matches"
+    if flips and flips.ballots and flips.flipped > FLIPPING * flips.ballots:
+        share = percent(flips.flipped / flips.ballots)
+        yield f"judges changed {share} of their verdicts when the answers changed places"
+    lost = [row for row in rows if row.void > max(1.0, LOST * (row.matches + row.void))]
+    if lost:
+        worst = max(lost, key=lambda row: (row.void / (row.matches + row.void), row.player))
+        more = f", and over a tenth for {len(lost) - 1} more" if len(lost) > 1 else ""
+        of = worst.matches + worst.void
+        yield f"{worst.void} of {of} matches of {worst.player} came to no result{more}"
+
+
+def named(names: Sequence[str]) -> str:
+    """Return names in a sentence, of many the first few."""
+    if len(names) <= _NAMED:
+        return listed(names)
+    shown = names[: _NAMED - 1]
+    return f"{', '.join(shown)} and {len(names) - len(shown)} others"

@@ -1,0 +1,116 @@
+"""Two players next to each other: in the library, in the terminal, on a page of the server."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from peerage.arena import Arena
+from peerage.cli.main import app
+from peerage.reading.played import EVERYTHING, PlayedMatches, ScopeError
+from peerage.site.pages.players import PAIRED, pairs
+from peerage.site.pages.router import body, paths
+from peerage.site.reading import Site
+from peerage.site.server.cache import Job, _answer, menu
+from peerage.views.leaderboard.board import board
+from peerage.views.verdict.compare import Comparison, compare
+
+cli = CliRunner()
+ONE, OTHER = "p5", "p3"
+
+
+@pytest.fixture
+def found(arena: Arena) -> Comparison:
+    table = board(arena.reading, "bt")
+    return compare(table, PlayedMatches(arena.ledger, EVERYTHING).decided, ONE, OTHER)
+
+
+@pytest.fixture
+def site(folder: Path) -> Iterator[Site]:
+    opened = Site.open(folder)
+    yield opened
+    opened.close()
+
+
+def test_what_they_did_against_each_other_is_what_the_matches_say(arena: Arena, found: Comparison) -> None:
+    counts: Counter[tuple[str, float]] = Counter()
+    won = []
+    for summary in arena.ledger.summaries():
+        if summary.status == "done" and {ONE, OTHER} == set(summary.players):
+            score = summary.scores[summary.players.index(ONE)]
+            counts["", score] += 1
+            counts[summary.topic, score] += 1
+            if score == 1:
+                won.append(summary.number)
+    assert sum(counts["", score] for score in (1.0, 0.5, 0.0)) > 0
+    for met in found.met:
+        assert (met.wins, met.draws, met.losses) == tuple(counts[met.topic, score] for score in (1, 0.5, 0))
+    assert found.won == tuple(won[:-4:-1])
+
+
+def test_chances_and_proof_are_those_of_the_table(arena: Arena, found: Comparison) -> None:
+    chances = board(arena.reading, "bt").chances
+    one, other = chances.of(ONE), chances.of(OTHER)
+    assert (found.chance, found.better) == (chances.wins[one, other], chances.better[one, other])
+    assert found.proven == (ONE if OTHER in found.one.above else OTHER if ONE in found.other.above else None)
+    better = ONE if found.better >= 0.5 else OTHER
+    assert found.lines[0].startswith(f"{better} is better (")
+    assert ("not proven" in found.lines[0]) == (found.proven is None)
+    assert "$" in found.lines[-1]
+
+
+def test_what_is_proven_is_said_to_be(arena: Arena) -> None:
+    table = board(arena.reading)
+    better, worse = next((row.player, row.above[-1]) for row in table.rows if row.above)
+    compared = compare(table, [], better, worse)
+    assert compared.proven == better
+    assert "that is proven)" in compared.lines[0]
+
+
+@pytest.mark.parametrize(("other", "why"), [("p55", "did you mean 'p5'"), (ONE, "compared with itself")])
+def test_who_cannot_be_compared_is_said(arena: Arena, other: str, why: str) -> None:
+    with pytest.raises(ScopeError, match=why):
+        compare(board(arena.reading), [], ONE, other)
+
+
+def test_the_terminal_and_json_have_it(folder: Path, found: Comparison) -> None:
+    words = ["compare", ONE, OTHER, "--track", "bt", "--dir", str(folder)]
+    shown = cli.invoke(app, words)
+    assert shown.exit_code == 0
+    assert shown.stdout.startswith("\n".join(found.lines))
+    told = json.loads(cli.invoke(app, [*words, "--format", "json"]).stdout)
+    assert all(seconds > 0 for seconds in told["seconds"])
+    assert f"{told['seconds'][0]:.1f} s" in shown.stdout or "ms" in shown.stdout
+    assert told | {"seconds": [None, None], "answers": [0, 0]} == found.as_dict()
+    assert cli.invoke(app, ["compare", ONE, "nobody", "--dir", str(folder)]).exit_code == 2
+
+
+def test_each_pair_of_the_first_players_has_a_page_on_any_site(site: Site) -> None:
+    found = pairs(site)
+    assert len(found) == PAIRED * (PAIRED - 1) // 2
+    assert set(found) <= set(paths(site))
+    for at, (one, other) in found.items():
+        told = (body(site, at) or b"").decode()
+        assert compare(site.board(), site.decided, one, other).lines[0] in told
+        assert "<form" not in told
+        assert at in (body(site, "head-to-head.html") or b"").decode()
+    assert body(site, "compare/nobody/else.html") is None
+
+
+def test_a_server_shows_them_by_a_query(site: Site) -> None:
+    site.menu = menu(voting=False)
+    status, _, body = _answer(site, Job("compare", (("a", ONE), ("b", OTHER))))
+    found = compare(site.board(), site.decided, ONE, OTHER)
+    assert status == 200
+    assert found.lines[0] in body.decode()
+    assert f"<option selected>{OTHER}</option>" in body.decode()
+    status, _, body = _answer(site, Job("compare", (("a", ONE), ("b", "<b>"))))
+    assert status == 200
+    assert "&lt;b&gt;" in body.decode()
+    assert "<b>" not in body.decode()
+    assert _answer(site, Job("compare"))[0] == 200
