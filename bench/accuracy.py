@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from peerage.ratings.accuracy import beta_quantile, bounds, gap_bounds
-from peerage.ratings.kernels import Floats, Ints
+from peerage.ratings.arrays import Floats, Ints
 from peerage.ratings.table import quantile
 
 PAGE = Path(__file__).parents[1] / "docs" / "ratings.md"

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from bench.arenas import POINTS, Cell, Counts, played
-from peerage.ratings.kernels import Floats
+from peerage.ratings.arrays import Floats
 from peerage.scheduling import adaptive, strengths
 from peerage.scheduling.policies import Policy
 from peerage.scheduling.standing import Goal

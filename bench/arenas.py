@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from peerage.ratings.kernels import Floats, expected
+from peerage.ratings.arrays import Floats
+from peerage.ratings.sequential.elo_kernels import expected
 from peerage.ratings.strength.prior import FAR, SHARE, WIDTH
 from peerage.scheduling import adaptive
 from peerage.scheduling.groups import tables

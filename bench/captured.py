@@ -15,11 +15,11 @@ import numpy as np
 
 from bench import pools
 from bench.pools import Setup, drawn, honest
-from peerage.judging.favours import favours
-from peerage.judging.marks import Votes
-from peerage.judging.simulation import tau
-from peerage.ratings.bradley_terry import fit_duels
-from peerage.ratings.judges import JudgeAware, fit_coded
+from peerage.judging.marks.marks import Votes
+from peerage.judging.measures.favours.search import favours
+from peerage.ratings.fits.bradley_terry import fit_duels
+from peerage.ratings.fits.judges import JudgeAware, fit_coded
+from peerage.ratings.simulation import tau
 from peerage.ratings.table import POINTS
 
 PLAYERS = 10

@@ -2,8 +2,8 @@
 
 Simulated players are paired by each policy, with 32 matches in flight, and looked at again and again: forty
 looks from 2 to 100 matches a player. Counted are arenas in which any look proves one player above another
-who is as good or better (`ratings.strength.proven`; 5% are allowed), and in which the truly best is ever
-out (`ratings.strength.bins`; 2% are allowed), looked at after every round. Of equals each is the best. The
+who is as good or better (`ratings.claims.proven`; 5% are allowed), and in which the truly best is ever
+out (`strength.posterior`; 2% are allowed), looked at after every round. Of equals each is the best. The
 posterior takes long, so it is asked only where a quick fit has the best `NEAR` errors behind its leader.
 
 `panels`: three votes on each match, each of which agrees with its result in three of four matches and is a
@@ -23,12 +23,11 @@ from typing import NamedTuple
 import numpy as np
 
 from bench.arenas import POINTS, Cell, matches_of, played
-from peerage.ratings.history import Duels, Game, duels, free_for_all, games
-from peerage.ratings.kernels import Floats, Ints
-from peerage.ratings.strength.bins import sort_out
+from peerage.ratings.arrays import Floats, Ints
+from peerage.ratings.claims.proven import proven
+from peerage.ratings.columns.history import Duels, Game, duels, free_for_all, games
 from peerage.ratings.strength.evidence import Evidence, of_duels, of_games
-from peerage.ratings.strength.posterior import strengths
-from peerage.ratings.strength.proven import proven
+from peerage.ratings.strength.posterior import sort_out, strengths
 from peerage.scheduling.adaptive import between
 from peerage.scheduling.policies import Policy
 from peerage.scheduling.strengths import fit

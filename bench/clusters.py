@@ -10,10 +10,10 @@ import sys
 
 import numpy as np
 
-from peerage.ratings.history import Duels, duels
-from peerage.ratings.regression import fit_clustered
+from peerage.ratings.claims.proven import proven
+from peerage.ratings.columns.history import Duels, duels
+from peerage.ratings.fits.regression import fit_clustered
 from peerage.ratings.strength.evidence import of_duels
-from peerage.ratings.strength.proven import proven
 
 KINDS = {"judges": 60, "uneven judges": 60, "questions on one pair": 10}
 """How results hang together, and how many there are in a cluster."""

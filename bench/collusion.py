@@ -19,8 +19,8 @@ import numpy as np
 
 from bench import tournaments
 from bench.tournaments import Scored, Sway, drawn
-from peerage.judging.favours import favours
-from peerage.judging.marks import Marks
+from peerage.judging.marks.marks import Marks
+from peerage.judging.measures.favours.search import favours
 
 Rng = np.random.Generator
 Pair = tuple[str, str]

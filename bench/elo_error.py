@@ -10,8 +10,8 @@ import sys
 
 import numpy as np
 
-from peerage.ratings.elo import DuelResult, EloSettings, fold
-from peerage.ratings.elo_error import elo_error
+from peerage.ratings.sequential.elo import DuelResult, EloSettings, fold
+from peerage.ratings.sequential.elo_error import elo_error
 from peerage.ratings.table import Z95
 
 SETTINGS = (

@@ -17,11 +17,10 @@ from typing import NamedTuple
 import numpy as np
 
 from bench.arenas import Cell, matches_of
-from peerage.ratings.history import duels
-from peerage.ratings.strength.bins import AS_GOOD
+from peerage.ratings.claims.proven import proven
+from peerage.ratings.columns.history import duels
 from peerage.ratings.strength.evidence import Evidence, of_duels
-from peerage.ratings.strength.posterior import strengths
-from peerage.ratings.strength.proven import proven
+from peerage.ratings.strength.posterior import AS_GOOD, strengths
 from peerage.scheduling.further import forecast
 from peerage.scheduling.policies import Policy
 from peerage.scheduling.standing import BEST, PolicyName

@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from peerage.ratings.kernels import Floats, Ints
-from peerage.ratings.not_worse import PROVEN, Difference, bets, further
+from peerage.ratings.arrays import Floats, Ints
+from peerage.ratings.claims.not_worse import PROVEN, Difference, bets, further
 
 PAGE = Path(__file__).parents[1] / "docs" / "gate.md"
 BEGIN, END = "<!-- made by `python -m bench.gate 1000 --write` -->", "<!-- to here -->"

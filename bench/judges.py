@@ -19,12 +19,12 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from peerage.judging.ballots import BALLOTS, PanelRecord, add_panel, marks_of
-from peerage.judging.corrections import CORRECTIONS, corrected
-from peerage.judging.marks import MARKS, Rows, Votes, add_marks
-from peerage.judging.panel import Ballot
+from peerage.judging.marks.ballots import BALLOTS, PanelRecord, add_panel, marks_of
+from peerage.judging.marks.marks import MARKS, Rows, Votes, add_marks
+from peerage.judging.measures.corrections import CORRECTIONS, corrected
+from peerage.judging.panels.panel import Ballot
 from peerage.ledger import open_ledger
-from peerage.ratings.history import duels
+from peerage.ratings.columns.history import duels
 from peerage.reading.observations import CHALLENGES, Observations, together
 from peerage.reading.reading import Reading
 from peerage.settings import ArenaSettings

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from peerage.ratings.history import Game, games
-from peerage.ratings.kernels import Floats
+from peerage.ratings.arrays import Floats
+from peerage.ratings.columns.history import Game, games
 from peerage.ratings.overall import combined, shares_of
 from peerage.ratings.strength.evidence import Evidence, of_games
 from peerage.ratings.strength.pooling import pooled

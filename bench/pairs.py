@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from peerage.ratings.bradley_terry import BradleyTerry, fit_tally
-from peerage.ratings.tally import from_cells
-from peerage.ratings.tie_models import Ties
+from peerage.ratings.columns.tally import from_cells
+from peerage.ratings.fits.bradley_terry import BradleyTerry, fit_tally
+from peerage.ratings.fits.tie_models import Ties
 
 
 @dataclass(frozen=True, slots=True)

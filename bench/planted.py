@@ -20,12 +20,12 @@ import numpy as np
 from bench import pools, tournaments
 from bench.pools import Luck, Plant, Pool, Setup
 from bench.tournaments import Chances, Scored, ScorePlant, ScorePool
-from peerage.judging.corrections import CORRECTIONS, Corrected, Correction, corrected
-from peerage.judging.favours import LEVEL
-from peerage.judging.marks import Votes
-from peerage.judging.preference import ONE_SIDED, _leans
-from peerage.ratings.bradley_terry import BradleyTerry
-from peerage.ratings.kernels import Floats
+from peerage.judging.marks.marks import Votes
+from peerage.judging.measures.corrections import CORRECTIONS, Corrected, Correction, corrected
+from peerage.judging.measures.favours.search import LEVEL
+from peerage.judging.measures.preference import ONE_SIDED, _leans
+from peerage.ratings.arrays import Floats
+from peerage.ratings.fits.bradley_terry import BradleyTerry
 
 PAGE = Path(__file__).parents[1] / "docs" / "judging-figures.md"
 BEGIN, END = "<!-- made by `python -m bench.planted 20 --write`: {} -->", "<!-- to here -->"

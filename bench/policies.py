@@ -18,10 +18,10 @@ from random import Random
 import numpy as np
 
 from bench.arenas import POINTS, Cell, matches_of
-from peerage.ratings.history import duels
+from peerage.ratings.claims.proven import proven
+from peerage.ratings.columns.history import duels
 from peerage.ratings.strength.evidence import Evidence, of_duels
 from peerage.ratings.strength.posterior import strengths
-from peerage.ratings.strength.proven import proven
 from peerage.scheduling.adaptive import of_goal
 from peerage.scheduling.goal import settled
 from peerage.scheduling.policies import Policy

@@ -13,11 +13,11 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from msgspec import Struct
 
-from peerage.judging.corrections import STYLE
-from peerage.judging.marks import Flags, Votes
-from peerage.ratings.bradley_terry import fit_duels
-from peerage.ratings.history import duels
-from peerage.ratings.kernels import Floats, Ints
+from peerage.judging.marks.marks import Votes
+from peerage.judging.measures.corrections import STYLE
+from peerage.ratings.arrays import Flags, Floats, Ints
+from peerage.ratings.columns.history import duels
+from peerage.ratings.fits.bradley_terry import fit_duels
 from peerage.ratings.table import POINTS
 
 NOISE = 0.5

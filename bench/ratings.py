@@ -36,10 +36,12 @@ from bench.ratings_peers import (
     trueskill_games,
     words,
 )
-from peerage.ratings import bradley_terry, compiled, glicko2, irt, trueskill
-from peerage.ratings.elo import EloSettings, in_order
-from peerage.ratings.history import Duels, Games, duels, free_for_all
-from peerage.ratings.regression import fit_covariates
+from peerage.ratings.columns import compiled
+from peerage.ratings.columns.history import Duels, Games, duels, free_for_all
+from peerage.ratings.fits import bradley_terry, irt
+from peerage.ratings.fits.regression import fit_covariates
+from peerage.ratings.sequential import glicko2, trueskill
+from peerage.ratings.sequential.elo import EloSettings, in_order
 
 PLAYERS, ROWS, GAMES = 200, 1_000_000, 100_000
 FLAT = EloSettings(k_factor=4.0, initial=1000.0, propagation_width=None)

@@ -10,12 +10,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from peerage.ratings import glicko2, trueskill
-from peerage.ratings.bradley_terry import fit_duels
-from peerage.ratings.history import Duels, duels, free_for_all
-from peerage.ratings.regression import fit_clustered
+from peerage.ratings.columns.history import Duels, duels, free_for_all
+from peerage.ratings.fits.bradley_terry import fit_duels
+from peerage.ratings.fits.regression import fit_clustered
+from peerage.ratings.fits.tie_models import Ties
+from peerage.ratings.sequential import glicko2, trueskill
 from peerage.ratings.table import POINTS, Z95
-from peerage.ratings.tie_models import Ties
 
 Rng = np.random.Generator
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from peerage.ratings.history import Duels, duels
+from peerage.ratings.columns.history import Duels, duels
 
 
 def arena_rank(history: Duels) -> np.ndarray:

@@ -11,7 +11,7 @@ from peerage.challenges.drafting import Draft
 from peerage.game.match import Fixture, MatchRecord, Outcome, Seat, Totals
 from peerage.game.protocol import Ask, Choice, Message, Quote
 from peerage.game.protocol import Text as FreeText
-from peerage.judging.panel import Ballot
+from peerage.judging.panels.panel import Ballot
 from peerage.ledger import Batch, FixtureRow, IntentRow, RecordRow, ReplyRow, Summary
 from peerage.ledger.forms.codec import Text, fixture_body, record_body
 from peerage.ledger.forms.codec_requests import request_body

@@ -16,8 +16,8 @@ import numpy as np
 import yaml
 
 from peerage.arena import open_arena
-from peerage.ratings.history import Duels, duels
-from peerage.ratings.regression import fit_clustered
+from peerage.ratings.columns.history import Duels, duels
+from peerage.ratings.fits.regression import fit_clustered
 from peerage.reading.played import PlayedMatches, Scope
 from peerage.views.leaderboard.tracks import bradley_terry
 

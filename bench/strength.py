@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from peerage.ratings.history import duels, free_for_all
-from peerage.ratings.kernels import Floats, Ints
+from peerage.ratings.arrays import Floats, Ints
+from peerage.ratings.columns.history import duels, free_for_all
 from peerage.ratings.strength import prior
 from peerage.ratings.strength.evidence import of_duels, of_games
 from peerage.ratings.strength.posterior import strengths

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from peerage.judging.favours import favours
-from peerage.judging.marks import Marks
+from peerage.judging.marks.marks import Marks
+from peerage.judging.measures.favours.search import favours
 
 
 class Pool(NamedTuple):

@@ -17,7 +17,7 @@ from unittest.mock import patch
 import numpy as np
 
 from peerage.games import GAMES
-from peerage.ratings.kernels import expected
+from peerage.ratings.sequential.elo_kernels import expected
 from peerage.scheduling import fixtures as pairing
 from peerage.scheduling.fixtures import Scheduler, next_round, remember
 from peerage.scheduling.policies import Policy

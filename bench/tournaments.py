@@ -18,12 +18,12 @@ import numpy as np
 from msgspec import Struct
 
 from bench.pools import RING, Pairs
-from peerage.judging.comparisons import in_orders
-from peerage.judging.corrections import STYLE
-from peerage.judging.marks import Flags, Marks, Votes
-from peerage.ratings.bradley_terry import fit_duels
-from peerage.ratings.history import duels
-from peerage.ratings.kernels import Floats
+from peerage.judging.marks.comparisons import in_orders
+from peerage.judging.marks.marks import Marks, Votes
+from peerage.judging.measures.corrections import STYLE
+from peerage.ratings.arrays import Flags, Floats
+from peerage.ratings.columns.history import duels
+from peerage.ratings.fits.bradley_terry import fit_duels
 
 _erf = np.vectorize(math.erf, otypes=[np.float64])
 

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bench.pairs import Pair, fit
-from peerage.ratings.kernels import Floats
+from peerage.ratings.arrays import Floats
 
 MODELS = ("gpt-4", "claude", "vicuna", "gpt-3.5", "bard")
 QUESTIONS = 80

@@ -112,8 +112,8 @@ PARTS = {
         ],
     ),
     "scheduling": Part(["scheduling/*.py"], ["scheduling", "properties/test_scheduling.py"]),
-    "judging": Part(["judging/*.py"], ["judging"]),
-    "ratings": Part(["ratings/*.py"], ["ratings"], ["ratings/*kernels.py"]),
+    "judging": Part(["judging/**/*.py"], ["judging"]),
+    "ratings": Part(["ratings/**/*.py"], ["ratings"], ["ratings/**/*kernels.py"]),
     "escaping": Part(
         ["game/protocol.py", "site/rendering.py"], ["game/test_protocol.py", "site/test_rendering.py"]
     ),

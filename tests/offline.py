@@ -15,7 +15,7 @@ from peerage.game.spec import GameSpec
 from peerage.games.challenge_exchange.creation import Proposed
 from peerage.games.last_arena.rules import LastArenaRules
 from peerage.games.rejudge import Given, RecordedAnswers
-from peerage.judging.prompts import COMPARE
+from peerage.judging.panels.prompts import COMPARE
 from peerage.testing.offline import (
     Answering,
     Played,

@@ -38,7 +38,7 @@ SHARED = {
     "engine/folding.py": ({"by", "ballots"}, "the engine's own mark on what it voided; a panel's ballots"),
     "engine/recovery.py": ({"by"}, "the engine's own mark on what it voided"),
     "engine/replayed.py": ({"by"}, "the engine's own mark on what it voided"),
-    "judging/ballots.py": (
+    "judging/marks/ballots.py": (
         {"ballots", "control_ballots"},
         "written and read by panels, for every game with a panel",
     ),

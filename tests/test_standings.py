@@ -10,7 +10,7 @@ from peerage.engine.rounds import Rounds
 from peerage.game.match import Outcome
 from peerage.games.code_golf import GAME as CODE_GOLF
 from peerage.ledger import Summary
-from peerage.ratings.elo import EloSettings
+from peerage.ratings.sequential.elo import EloSettings
 from peerage.scheduling.fixtures import Scheduler
 from peerage.settings import PlayerSettings
 from peerage.standings import NOBODY, Rated, Skill, Standings, after_all, after_match

@@ -16,7 +16,7 @@ from peerage.games.duel.rules import DuelRules
 from peerage.games.rejudge import RecordedAnswers, RejudgeRules
 from peerage.ledger import LedgerError, open_ledger
 from peerage.ledger.forms.codec import by_hex, read_fixture
-from peerage.ratings.elo import EloSettings
+from peerage.ratings.sequential.elo import EloSettings
 from peerage.reading.matches import Matches
 from peerage.settings import PlayerSettings, rules_of
 from peerage.standings import NOBODY, after_all

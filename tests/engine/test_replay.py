@@ -282,7 +282,7 @@ def test_the_last_bits_of_another_machine_are_no_difference(
         return math.nextafter(math.exp(x), math.inf)
 
     library = SimpleNamespace(**{**vars(math), "exp": elsewhere})
-    monkeypatch.setattr("peerage.judging.panel.math", library)
+    monkeypatch.setattr("peerage.judging.panels.panel.math", library)
     with open_arena(tmp_path, create=False) as arena:
         assert arena.replay().differences == ()
 

@@ -16,7 +16,7 @@ from tests.engine.test_series import HANDS, fixtures
 from peerage.arena import open_arena
 from peerage.game.match import Fixture, Rated, rated
 from peerage.games.werewolf.rules import side
-from peerage.ratings.history import Game, merge_seats
+from peerage.ratings.columns.history import Game, merge_seats
 from peerage.reading.matches import Matches
 from peerage.reading.played import PlayedMatches, Scope, by_side
 from peerage.render.terminal import on

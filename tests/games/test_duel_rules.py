@@ -10,7 +10,7 @@ from tests.games.test_duel import duel, nothing, prefers
 from peerage.engine.rejudge import rules_like
 from peerage.games.duel.rules import DuelRules
 from peerage.games.rejudge import RejudgeRules
-from peerage.judging.panel import PanelRules
+from peerage.judging.panels.panel import PanelRules
 
 STATED: dict[str, Any] = {
     "max_drafts": 7,

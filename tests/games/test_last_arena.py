@@ -12,7 +12,7 @@ from peerage.formats import Questions, Score, Scores
 from peerage.game.protocol import Ask, Reply, Text
 from peerage.games.last_arena import GAME as LAST_ARENA
 from peerage.games.last_arena.rules import LastArenaRules
-from peerage.judging.scores import recorded
+from peerage.judging.scores.scoring import recorded
 
 PLAYERS = {
     name: f"house:{skill}" for name, skill in zip("pqrst", (0.95, 0.75, 0.55, 0.35, 0.15), strict=True)

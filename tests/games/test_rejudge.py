@@ -14,7 +14,7 @@ from peerage.game.protocol import Ask, Reply
 from peerage.games import GAMES
 from peerage.games.rejudge import GAME as REJUDGE
 from peerage.games.rejudge import Given, RecordedAnswers, RejudgeRules
-from peerage.judging.prompts import COMPARE
+from peerage.judging.panels.prompts import COMPARE
 
 JUDGES = ("house:0.9", "house:0.8", "house:0.7")
 

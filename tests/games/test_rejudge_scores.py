@@ -13,7 +13,7 @@ from peerage.game.match import Fixture, Seat
 from peerage.game.protocol import Ask, Reply
 from peerage.games.rejudge import GAME as REJUDGE
 from peerage.games.rejudge import Given, RecordedAnswers, RejudgeRules
-from peerage.judging.scores import recorded
+from peerage.judging.scores.scoring import recorded
 
 JUDGES = ("house:0.9", "house:0.8", "house:0.7")
 

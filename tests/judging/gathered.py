@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from peerage.judging.ballots import BALLOTS, Ballots, PanelRecord, add_panel, ballots_in
-from peerage.judging.marks import MARKS, Mark, Marks, Rows, add_marks, marks_in
+from peerage.judging.marks.ballots import BALLOTS, Ballots, PanelRecord, add_panel, ballots_in
+from peerage.judging.marks.marks import MARKS, Mark, Marks, Rows, add_marks, marks_in
 
 
 def tabled(marks: Iterable[Mark]) -> Marks:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peerage.judging.marks import Columns, Layout, Rows
+from peerage.judging.marks.marks import Columns, Layout, Rows
 
 LAYOUT = Layout(codes=2, counts=1, numbers=1)
 Row = tuple[str, str, int, float]

@@ -16,12 +16,12 @@ from bench.pools import Setup as PoolSetup
 from bench.tournaments import Scored, ScorePlant, ScorePool
 from tests import recorded
 
-from peerage.judging import agreement, preference
-from peerage.judging.comparisons import errors, of_votes
-from peerage.judging.corrections import CORRECTIONS, Corrected, corrected
-from peerage.judging.favours import Examined, favours
-from peerage.judging.marks import Marks, Votes
-from peerage.judging.simulation import Setup, simulated
+from peerage.judging.marks.comparisons import errors, of_votes
+from peerage.judging.marks.marks import Marks, Votes
+from peerage.judging.measures import agreement, preference
+from peerage.judging.measures.corrections import CORRECTIONS, Corrected, corrected
+from peerage.judging.measures.favours.search import Examined, favours
+from peerage.ratings.simulation import Setup, simulated
 
 FILE = Path(__file__).with_name("numbers.json")
 SMALL = PoolSetup(8, 120, seed=5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from peerage.judging.agreement import FEWEST, Pair, agreement, among
+from peerage.judging.measures.agreement import FEWEST, Pair, agreement, among
 
 
 def pairs(one: np.ndarray, other: np.ndarray) -> list[Pair]:

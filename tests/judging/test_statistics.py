@@ -5,9 +5,9 @@ from tests.offline import fixture, house, play
 from peerage.game.match import Outcome
 from peerage.games.duel import GAME as DUEL
 from peerage.games.tasks import GAME as TASKS
-from peerage.judging.ballots import PanelRecord, ballots_of, judge_statistics, marks_of, panel_record
-from peerage.judging.panel import Ballot
-from peerage.judging.preference import kin_preferences
+from peerage.judging.marks.ballots import PanelRecord, ballots_of, judge_statistics, marks_of, panel_record
+from peerage.judging.measures.preference import kin_preferences
+from peerage.judging.panels.panel import Ballot
 from peerage.settings import PlayerSettings
 
 PLAYERS = {"judge/1": "kit", "judge/2": "lou", "judge/3": "max", "A": "ann", "B": "bob"}

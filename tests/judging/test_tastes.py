@@ -8,7 +8,7 @@ import pytest
 from bench.collusion import votes
 from bench.tastes import HONEST, Drawn, Pool, drawn, measured
 
-from peerage.judging.favours import Examined, favours
+from peerage.judging.measures.favours.search import Examined, favours
 
 
 def made(pool: Pool, seed: int) -> Drawn:

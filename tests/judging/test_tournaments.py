@@ -9,9 +9,9 @@ import pytest
 from bench import tournaments
 from bench.tournaments import Chances, Scale, Scored, ScorePlant, ScorePool, Sway, Tournament, drawn
 
-from peerage.judging.comparisons import in_orders
-from peerage.judging.corrections import corrected
-from peerage.ratings.bradley_terry import fit_duels
+from peerage.judging.marks.comparisons import in_orders
+from peerage.judging.measures.corrections import corrected
+from peerage.ratings.fits.bradley_terry import fit_duels
 
 
 def test_everybody_scores_everybody_else_in_whole_points() -> None:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peerage.judging.panel import Scheme, weights
+from peerage.judging.panels.panel import Scheme, weights
 
 RATINGS = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30)
 SCHEMES = st.sampled_from(["softmax", "proportional", "equal"])

@@ -55,7 +55,7 @@ def test_strictness_changes_nothing(worth: list[float], strict: list[float]) -> 
 @settings(max_examples=12, deadline=None)
 @given(WORTH)
 def test_differences_shrink_by_what_judges_cannot_see_and_keep_their_order(worth: list[float]) -> None:
-    """1 - 1/(n - 1)², for n = 4: see `judging.scores_standing.normalised`."""
+    """1 - 1/(n - 1)², for n = 4: see `judging.scores.standing.normalised`."""
     found = standings(worth, [0.0] * 4)
     means = {label: sum(worth[4 * at : 4 * at + 4]) / 4 for at, label in enumerate("ABCD")}
     for a in "ABCD":

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from peerage.ratings.bradley_terry import fit_duels
-from peerage.ratings.history import Duels, duels
-from peerage.ratings.regression import fit_clustered, fit_covariates
+from peerage.ratings.columns.history import Duels, duels
+from peerage.ratings.columns.tally import inverse_frequency
+from peerage.ratings.fits.bradley_terry import fit_duels
+from peerage.ratings.fits.regression import fit_clustered, fit_covariates
+from peerage.ratings.fits.tie_models import Ties
 from peerage.ratings.table import POINTS
-from peerage.ratings.tally import inverse_frequency
-from peerage.ratings.tie_models import Ties
 
 
 @st.composite

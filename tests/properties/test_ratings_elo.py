@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from peerage.ratings.elo import DuelResult, EloSettings, extend, fold, start
-from peerage.ratings.kernels import expected
+from peerage.ratings.sequential.elo import DuelResult, EloSettings, extend, fold, start
+from peerage.ratings.sequential.elo_kernels import expected
 
 COST = st.one_of(st.none(), st.floats(0, 1e6))
 DUEL = st.builds(

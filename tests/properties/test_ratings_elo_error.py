@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peerage.ratings.elo import EloSettings
-from peerage.ratings.elo_error import elo_error
+from peerage.ratings.sequential.elo import EloSettings
+from peerage.ratings.sequential.elo_error import elo_error
 
 PLAYERS = 4
 ratings = st.lists(st.floats(500, 2500), min_size=PLAYERS, max_size=PLAYERS).map(np.array)

@@ -12,8 +12,8 @@ import trueskill as package
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from peerage.ratings.history import Game, games
-from peerage.ratings.trueskill import TrueSkillSettings, TrueSkillTable, rate
+from peerage.ratings.columns.history import Game, games
+from peerage.ratings.sequential.trueskill import TrueSkillSettings, TrueSkillTable, rate
 
 
 @st.composite

@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from peerage.ratings.bradley_terry import fit_duels
-from peerage.ratings.elo import EloSettings, in_order
-from peerage.ratings.history import Duels, duels
+from peerage.ratings.columns.history import Duels, duels
+from peerage.ratings.fits.bradley_terry import fit_duels
+from peerage.ratings.sequential.elo import EloSettings, in_order
 
 SIMPLE = "01= 02> 02= 04= 10< 12= 12= 13= 24= 30< 31< 32< 34= 34= 40< 43<"
 FOOD = (

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from peerage.ratings.history import Game, duels
+from peerage.ratings.columns.history import Game, duels
 from peerage.ratings.methods import METHODS, Method, Options, rate
 from peerage.ratings.read.histories import Battles, PlayedGames
 from peerage.ratings.read.results import read

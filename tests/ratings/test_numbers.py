@@ -16,16 +16,16 @@ from bench.pairs import Pair, fit
 from tests import recorded
 
 from peerage.ratings import overall
-from peerage.ratings.bradley_terry import fit_duels
-from peerage.ratings.elo import DuelResult, EloSettings, trajectory
-from peerage.ratings.elo_error import elo_error
-from peerage.ratings.history import Duels, duels, games, met_by_pair
+from peerage.ratings.claims.proven import proof
+from peerage.ratings.columns.history import Duels, duels, games, met_by_pair
+from peerage.ratings.fits.bradley_terry import fit_duels
 from peerage.ratings.methods import Method, MethodReport, Options, rate
 from peerage.ratings.read.histories import Answers, Battles, PlayedGames
 from peerage.ratings.read.results import read
+from peerage.ratings.sequential.elo import DuelResult, EloSettings, trajectory
+from peerage.ratings.sequential.elo_error import elo_error
 from peerage.ratings.strength.evidence import of_duels
 from peerage.ratings.strength.evidence import of_games as as_rankings
-from peerage.ratings.strength.proven import proof
 from peerage.ratings.table import quantile
 
 FILE = Path(__file__).with_name("numbers.json")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from bench.overall import Case, arena
 
-from peerage.ratings.history import duels
-from peerage.ratings.kernels import Floats
+from peerage.ratings.arrays import Floats
+from peerage.ratings.columns.history import duels
 from peerage.ratings.overall import combined, shares_of
 from peerage.ratings.strength.evidence import Evidence, of_duels
 from peerage.ratings.strength.pooling import pooled

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from tests.ratings import valyrian_published as published
 
-from peerage.ratings import trueskill
-from peerage.ratings.history import Game, games
+from peerage.ratings.columns.history import Game, games
+from peerage.ratings.sequential import trueskill
 
 RECORDED = Path(__file__).parents[1] / "data" / "valyrian"
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from peerage.ratings.read.histories import Answers, Battles, PlayedGames
+from peerage.ratings.read.repeats import FEWEST, repeated
 from peerage.ratings.read.results import read
-from peerage.ratings.repeats import FEWEST, repeated
 
 DAY = 86_400
 

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from peerage.ratings.history import duels
+from peerage.ratings.columns.history import duels
 from peerage.ratings.methods import METHODS, MethodReport, Options, rate
 from peerage.ratings.read.histories import Answers, Battles, PlayedGames
 from peerage.ratings.read.report import DataError

@@ -13,8 +13,8 @@ import math
 
 import numpy as np
 
-from peerage.ratings.history import Games
-from peerage.ratings.trueskill import TrueSkillSettings, TrueSkillTable
+from peerage.ratings.columns.history import Games
+from peerage.ratings.sequential.trueskill import TrueSkillSettings, TrueSkillTable
 
 SETTINGS = TrueSkillSettings(draw_probability=0.0)
 

@@ -9,8 +9,8 @@ import pytest
 from tests.views.conftest import recorded
 
 from peerage.arena import Arena, open_arena
-from peerage.judging.ballots import ballots_in
-from peerage.judging.marks import marks_in
+from peerage.judging.marks.ballots import ballots_in
+from peerage.judging.marks.marks import marks_in
 from peerage.reading.matches import Matches
 from peerage.reading.observations import Observations, observe, together
 

@@ -28,14 +28,14 @@ FORMS = {
     "engine/model_watch.py": "changes of models",
     "challenges/pool.py": "facts, details and entries about challenges",
     "games/rejudge/recorded.py": "what is drawn for answers that are judged again",
-    "judging/ballots.py": "details about ballots",
-    "judging/known.py": "details about tasks",
+    "judging/marks/ballots.py": "details about ballots",
+    "judging/measures/known.py": "details about tasks",
 }
 """Who parses what is stored in a ledger."""
 NOT_STORED = {
     "game/protocol.py": "what a program printed",
     "values/sealing.py": "the value in a sealed one, whatever it is",
-    "judging/check_programs.py": "what a program printed",
+    "judging/checks/programs.py": "what a program printed",
     "playing/requirements.py": "two statements of rules, to compare them",
     "views/leaderboard/what_if.py": "rules of panels, made plain",
     "site/export/build.py": "the list of an export's files",

@@ -25,7 +25,7 @@ from peerage.challenges.drafting import VOTE_TOKENS
 from peerage.engine.driver import ROOM
 from peerage.game.match import MatchRecord
 from peerage.game.protocol import Choice, FormatError, Reply
-from peerage.judging.panel import REASON_CHARS, VERDICT_TOKENS
+from peerage.judging.panels.panel import REASON_CHARS, VERDICT_TOKENS
 from peerage.ledger import amend, open_ledger
 from peerage.ledger.forms.codec import by_hex, read_record, read_reply, read_said
 from peerage.ledger.topics.secret import TOPIC

@@ -9,7 +9,7 @@ import pytest
 from bench.arenas import Cell
 from bench.further import asked
 
-from peerage.ratings.history import duels
+from peerage.ratings.columns.history import duels
 from peerage.ratings.strength.evidence import Evidence, of_duels
 from peerage.ratings.strength.posterior import strengths
 from peerage.scheduling import further
@@ -98,7 +98,7 @@ def test_a_crowd_is_one_opponent_and_changes_little(monkeypatch: pytest.MonkeyPa
 
 def test_the_quick_evidence_is_near_that_of_claims() -> None:
     """Of pairs that are nearly proven, in log-evidence."""
-    from peerage.ratings.strength.proven import proof
+    from peerage.ratings.claims.proven import proof
 
     apart = []
     for seed in range(40):

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from peerage.ratings.kernels import expected
+from peerage.ratings.sequential.elo_kernels import expected
 from peerage.scheduling.goal import Known, State
 from peerage.scheduling.standing import Ended, Goal
 from peerage.settings.until import goal_of

@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from peerage.ratings.history import Duels, duels
-from peerage.ratings.kernels import Floats, Ints
+from peerage.ratings.arrays import Floats, Ints
+from peerage.ratings.columns.history import Duels, duels
 from peerage.scheduling.information import information
 
 PLAYERS, MATCHES, ARENAS = 10, 600, 40

@@ -15,7 +15,7 @@ from tests import recorded
 from peerage.game.match import Fixture
 from peerage.game.spec import RoleRequirement
 from peerage.games import GAMES
-from peerage.ratings.history import duels
+from peerage.ratings.columns.history import duels
 from peerage.scheduling.fixtures import Scheduler, by_need, next_round, remember, tables
 from peerage.scheduling.goal import Known
 from peerage.scheduling.information import information

@@ -11,7 +11,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from peerage.ratings.kernels import exp_array, exp_scalar, expected
+from peerage.ratings.sequential.elo_kernels import exp_array, exp_scalar, expected
 from peerage.scheduling import adaptive
 from peerage.scheduling.policies import Policy
 from peerage.scheduling.standing import Goal, History, PolicyName, Results, Standing

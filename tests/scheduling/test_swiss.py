@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from peerage.ratings.kernels import expected
+from peerage.ratings.sequential.elo_kernels import expected
 from peerage.scheduling.standing import History, Standing
 from peerage.scheduling.swiss import pair
 

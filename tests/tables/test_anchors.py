@@ -9,7 +9,7 @@ import pytest
 from tests.engine.arenas import play, write_arena
 
 from peerage.arena import Arena, open_arena
-from peerage.judging.agreement import FEWEST
+from peerage.judging.measures.agreement import FEWEST
 from peerage.ledger.topics.votes import PeopleVotes, Vote, expert_voter
 from peerage.reading.matches import Matches
 from peerage.reading.people_votes import finished

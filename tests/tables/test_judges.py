@@ -14,13 +14,13 @@ from tests.views.conftest import recorded
 
 from peerage.arena import Arena, open_arena
 from peerage.game.match import Fixture, Outcome, Seat
-from peerage.judging.comparisons import in_orders
-from peerage.judging.favours.two_minds import Blocks
-from peerage.judging.marks import MARKS, Mark, Rows, add_marks
-from peerage.judging.preference import LONGER
-from peerage.ratings.bradley_terry import fit_duels
-from peerage.ratings.history import duels
-from peerage.ratings.judges import leaders_without
+from peerage.judging.marks.comparisons import in_orders
+from peerage.judging.marks.marks import MARKS, Mark, Rows, add_marks
+from peerage.judging.measures.favours.two_minds import Blocks
+from peerage.judging.measures.preference import LONGER
+from peerage.ratings.columns.history import duels
+from peerage.ratings.fits.bradley_terry import fit_duels
+from peerage.ratings.fits.judges import leaders_without
 from peerage.reading.matches import Matches
 from peerage.reading.observations import CHALLENGES, observe, scores
 from peerage.reading.votes import votes

@@ -15,12 +15,12 @@ from typer.testing import CliRunner
 from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.games.last_arena import GAME as LAST_ARENA
-from peerage.judging.comparisons import in_orders
-from peerage.judging.corrections import style_of
-from peerage.judging.marks import marks_in
-from peerage.judging.scores import recorded
-from peerage.judging.scores_standing import standings
-from peerage.ratings.judges import leaders_without
+from peerage.judging.marks.comparisons import in_orders
+from peerage.judging.marks.marks import marks_in
+from peerage.judging.measures.corrections import style_of
+from peerage.judging.scores.scoring import recorded
+from peerage.judging.scores.standing import standings
+from peerage.ratings.fits.judges import leaders_without
 from peerage.reading.matches import Match, Matches
 from peerage.reading.observations import observe
 from peerage.reading.played import EVERYTHING, PlayedMatches

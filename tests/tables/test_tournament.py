@@ -10,7 +10,7 @@ import pytest
 from tests.engine.arenas import play, write_arena
 
 from peerage.arena import Arena, open_arena
-from peerage.judging.scores import recorded
+from peerage.judging.scores.scoring import recorded
 from peerage.ledger import LedgerError
 from peerage.ledger.forms.codec import read_record
 from peerage.ledger.topics.public import Opinion, enter, opinions

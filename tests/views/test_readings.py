@@ -1,7 +1,7 @@
 import pytest
 
 from peerage.game.match import Fixture, Outcome, Seat
-from peerage.ratings.elo import EloSettings
+from peerage.ratings.sequential.elo import EloSettings
 from peerage.reading.observations import stated_readings as read
 from peerage.views.readings import Readings
 

@@ -13,7 +13,7 @@ from tests.views.conftest import recorded
 
 from peerage.arena import Arena, open_arena
 from peerage.players.client import Client, PlayerError
-from peerage.ratings.elo import EloSettings
+from peerage.ratings.sequential.elo import EloSettings
 from peerage.reading.matches import Match, Matches
 from peerage.settings import PlayerSettings
 from peerage.standings.accounts import position

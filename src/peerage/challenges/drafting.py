@@ -20,7 +20,7 @@ from msgspec import Struct
 from peerage.game.blocks import Block, Heading, Quoted, Replies, Sentence, Task, Tone, said
 from peerage.game.match import Outcome, Seat
 from peerage.game.protocol import Ask, Choice, Chosen, Prompt, Quote, Reply, Steps, Text, Works
-from peerage.judging.panel import QUORUM
+from peerage.judging.panels.panel import QUORUM
 
 _TOLERANCE = 1e-9
 VOTES = ("approve", "object")

@@ -299,7 +299,7 @@ def _opened(found: Mapping[str, str]) -> int | None:
 
 
 class Estimate(NamedTuple):
-    """`difficulty` and `discrimination` are b and a of `ratings.irt`, with their standard errors."""
+    """`difficulty` and `discrimination` are b and a of `ratings.fits.irt`, with their standard errors."""
 
     difficulty: float
     difficulty_error: float
@@ -314,7 +314,7 @@ def estimates(answers: Mapping[str, Mapping[str, Sequence[bool]]]) -> dict[str, 
     # A command that reads no pool must not wait for NumPy.
     import numpy as np
 
-    from peerage.ratings.irt import fit
+    from peerage.ratings.fits.irt import fit
 
     players = {name: at for at, name in enumerate(sorted({name for met in answers.values() for name in met}))}
     matrix = np.full((len(players), len(answers)), np.nan)

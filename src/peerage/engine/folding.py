@@ -20,7 +20,7 @@ from peerage.game.match import DEVELOPMENT, Fixture, MatchRecord, Outcome
 from peerage.ledger import RecordRow, Summary
 from peerage.ledger.forms.merkle import link
 from peerage.ledger.topics.places import Bench
-from peerage.ratings.elo import EloSettings
+from peerage.ratings.sequential.elo import EloSettings
 from peerage.standings.accounts import NOTHING, count, snapshot_body
 from peerage.standings.looks import ended
 from peerage.values.texts import visible

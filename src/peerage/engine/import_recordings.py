@@ -19,7 +19,7 @@ from peerage.ledger.forms.codec import fixture_body, read_issued, reply_body, re
 from peerage.ledger.forms.codec_requests import request_body
 from peerage.ledger.forms.merkle import GENESIS, leaf, link
 from peerage.ledger.forms.merkle import digest as digest_of
-from peerage.ratings.elo import EloSettings
+from peerage.ratings.sequential.elo import EloSettings
 from peerage.standings import NOBODY, Standings, after_all
 from peerage.standings.accounts import position
 from peerage.values.figures import counted

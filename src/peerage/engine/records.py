@@ -13,7 +13,7 @@ from peerage.game.protocol import Reply
 from peerage.ledger import Exchange, Summary
 from peerage.ledger.forms.codec import read_said, record_body, reply_of
 from peerage.ledger.forms.merkle import leaf, match_root
-from peerage.ratings.elo import EloSettings
+from peerage.ratings.sequential.elo import EloSettings
 from peerage.standings import Standings, after_match, moves_elo
 
 ENGINE = "engine"

@@ -22,7 +22,7 @@ from peerage.ledger.topics.series import series_of
 from peerage.ledger.topics.uptimes import unused
 from peerage.ledger.topics.waits import TOPIC as WAITS
 from peerage.ledger.topics.waits import Moment, Waits
-from peerage.ratings.elo import EloSettings
+from peerage.ratings.sequential.elo import EloSettings
 from peerage.scheduling.standing import Ended, History
 from peerage.standings import NOBODY, Standings, after_all
 from peerage.standings.accounts import Account, position, read_snapshot, spent_by, unpriced_calls

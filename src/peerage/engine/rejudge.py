@@ -27,7 +27,7 @@ from peerage.games.rejudge import (
     author_of,
     recorded_in,
 )
-from peerage.judging.ballots import ballots_of
+from peerage.judging.marks.ballots import ballots_of
 from peerage.ledger import Batch, Exchange, FixtureRow, Ledger, LedgerError
 from peerage.ledger.forms.codec import (
     MissingText,
@@ -42,7 +42,7 @@ from peerage.settings import PlayerSettings
 from peerage.values.sealing import match_key
 
 _FILLED_BY_PANEL = ("answer_a", "answer_b", "ties", "format")
-"""Places of a judge's prompt that `judging.panel` fills by itself."""
+"""Places of a judge's prompt that `judging.panels.panel` fills by itself."""
 BATCH = 200
 """Fixtures written down at a time."""
 

@@ -32,7 +32,7 @@ from peerage.ledger.forms.merkle import digest as digest_of
 from peerage.ledger.forms.narrow import is_time
 from peerage.ledger.topics.places import places
 from peerage.ledger.topics.waits import waits
-from peerage.ratings.elo import EloSettings
+from peerage.ratings.sequential.elo import EloSettings
 from peerage.settings import Rating
 from peerage.standings import NOBODY, Standings, pinned_elo
 from peerage.standings.accounts import Account, Position, count, read_snapshot, snapshot_body

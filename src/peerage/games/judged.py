@@ -9,9 +9,9 @@ from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from peerage.game.section import Section
 from peerage.game.spec import GameRules
-from peerage.judging.panel import PanelRules
-from peerage.judging.prompts import Criterion as PanelCriterion
-from peerage.judging.prompts import check_places
+from peerage.judging.panels.panel import PanelRules
+from peerage.judging.panels.prompts import Criterion as PanelCriterion
+from peerage.judging.panels.prompts import check_places
 
 NAMED = 3
 """Named judges that a match has where the settings do not say."""

@@ -24,7 +24,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import ArrayLike
 
-from peerage.ratings.kernels import Floats
+from peerage.ratings.arrays import Floats
 from peerage.ratings.table import quantile
 
 CONFIDENCE = 0.95

@@ -16,19 +16,30 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from peerage.ratings import bradley_terry, glicko2, irt, judges, trueskill
-from peerage.ratings.clusters import FEWEST
-from peerage.ratings.elo import DuelResult, EloSettings, fold, in_order
-from peerage.ratings.elo_error import elo_error
-from peerage.ratings.history import Duels, Games, Seats, as_games, duels, games, met_by_pair, pairings, shared
+from peerage.ratings.claims.proven import proven
+from peerage.ratings.columns.history import (
+    Duels,
+    Games,
+    Seats,
+    as_games,
+    duels,
+    games,
+    met_by_pair,
+    pairings,
+    shared,
+)
+from peerage.ratings.columns.tally import inverse_frequency
+from peerage.ratings.fits import bradley_terry, irt, judges
+from peerage.ratings.fits.clusters import FEWEST
+from peerage.ratings.fits.regression import fit_clustered, fit_covariates
+from peerage.ratings.fits.tie_models import Ties
 from peerage.ratings.read.histories import Answers, Battles, PlayedGames
-from peerage.ratings.regression import fit_clustered, fit_covariates
+from peerage.ratings.sequential import glicko2, trueskill
+from peerage.ratings.sequential.elo import DuelResult, EloSettings, fold, in_order
+from peerage.ratings.sequential.elo_error import elo_error
 from peerage.ratings.strength.evidence import of_duels, of_games
 from peerage.ratings.strength.posterior import strengths
-from peerage.ratings.strength.proven import proven
 from peerage.ratings.table import Z95, Row, rows_of
-from peerage.ratings.tally import inverse_frequency
-from peerage.ratings.tie_models import Ties
 from peerage.values.figures import counted
 
 Method = Literal["auto", "bt", "elo", "trueskill", "glicko2", "judge-aware", "irt"]

@@ -22,7 +22,7 @@ from math import erf, sqrt
 
 import numpy as np
 
-from peerage.ratings.kernels import Floats
+from peerage.ratings.arrays import Floats
 
 _AT_ONCE = 4_000_000
 """Chances of pairs computed at once, for memory."""

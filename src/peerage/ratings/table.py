@@ -9,7 +9,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from peerage.ratings.kernels import Floats
+from peerage.ratings.arrays import Floats
 
 _EXACT = 60  # degrees of freedom; beyond, the expansion is exact to nine digits
 

@@ -1,5 +1,5 @@
 """The word of checks: the credits of answers, by player and task, with the accuracy that follows, and whether
-judges agree (`judging.known`)."""
+judges agree (`judging.measures.known`)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from peerage.games import installed
-from peerage.judging.ballots import read_ballots
-from peerage.judging.known import KnownVotes, held, known_votes, read_task_detail
+from peerage.judging.marks.ballots import read_ballots
+from peerage.judging.measures.known import KnownVotes, held, known_votes, read_task_detail
 from peerage.ledger import Ledger, LedgerError, Summary
 from peerage.ledger.forms.codec import read_header, read_issued
 from peerage.ratings.accuracy import Accuracy, OnTask, accuracies

@@ -8,12 +8,12 @@ from functools import cached_property
 
 from numpy.typing import ArrayLike
 
-from peerage.ratings.history import Duels, Games
-from peerage.ratings.kernels import Ints
+from peerage.ratings.arrays import Ints
+from peerage.ratings.claims.proven import Claims, claims
+from peerage.ratings.columns.history import Duels, Games
 from peerage.ratings.strength.evidence import Evidence, of_duels, of_games
 from peerage.ratings.strength.pooling import pooled
 from peerage.ratings.strength.posterior import Strengths, strengths
-from peerage.ratings.strength.proven import Claims, claims
 
 SEED = 20240229
 

@@ -24,8 +24,8 @@ from peerage.game.blocks import Block, Replies, SeatReply, plain
 from peerage.game.match import DONE, Fixture, MatchRecord, Outcome, Seat
 from peerage.game.protocol import SANDBOX, Ask, Choice, Chosen, Format, FormatError, Message, Role, Run, ran
 from peerage.games import installed, plays
-from peerage.judging.ballots import ballots_of
-from peerage.judging.panel import Ballot
+from peerage.judging.marks.ballots import ballots_of
+from peerage.judging.panels.panel import Ballot
 from peerage.ledger import Exchange, FixtureRow, Ledger, LedgerError, RecordRow
 from peerage.ledger.forms.codec import StoredReply, by_hex, read_fixture, read_record, read_said
 from peerage.ledger.forms.codec_requests import Part, read_form, read_request, read_shown

@@ -16,11 +16,11 @@ from msgspec.structs import astuple
 from peerage.engine.driver import REPAIR, ROOM, first_key
 from peerage.game.match import DONE, Fixture, Outcome
 from peerage.games import installed
-from peerage.judging.addressing import spoken_to_judges
-from peerage.judging.ballots import BALLOTS, add_panel, controls_of, marks_of, panel_record
-from peerage.judging.known import KNOWN, known_votes
-from peerage.judging.marks import MARKS, Columns, Layout, Mark, Rows, add_marks
-from peerage.judging.scores import recorded
+from peerage.judging.marks.ballots import BALLOTS, add_panel, controls_of, marks_of, panel_record
+from peerage.judging.marks.marks import MARKS, Columns, Layout, Mark, Rows, add_marks
+from peerage.judging.measures.addressing import spoken_to_judges
+from peerage.judging.measures.known import KNOWN, known_votes
+from peerage.judging.scores.scoring import recorded
 from peerage.reading.matches import Match, Step
 
 CHALLENGES = Layout(codes=3, counts=0, numbers=0)
@@ -70,8 +70,8 @@ class Observations(Struct):
     """What `matches` finished matches tell: void ones by reason, everybody's replies and drafts by name, the
     `ballots` of panels and on what `challenges`, the `marks` that judges gave
     (of votes, or else of scores), readings, `forecasts` (see `tables.calibration`), and the matches in which
-    a player's answers `spoken` to their judges (see `judging.addressing`). What there is most of
-    stands in columns: see `judging.ballots`, `judging.marks`."""
+    a player's answers `spoken` to their judges (see `judging.measures.addressing`). What there is most of
+    stands in columns: see `judging.marks.ballots`, `judging.marks.marks`."""
 
     matches: int = 0
     voids: dict[str, int] = {}

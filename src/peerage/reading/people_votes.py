@@ -17,7 +17,7 @@ from peerage.ledger import FixtureRow, Ledger, RecordRow
 from peerage.ledger.forms.codec import read_header, read_issued
 from peerage.ledger.forms.merkle import digest
 from peerage.ledger.topics.votes import BOTH_BAD, SKIPPED, TIE, Vote
-from peerage.ratings.kernels import Floats, Ints
+from peerage.ratings.arrays import Floats, Ints
 from peerage.reading.rows import rows_of
 
 

@@ -18,18 +18,18 @@ from numpy.typing import ArrayLike
 from peerage.game.match import DONE, rated
 from peerage.game.spec import GameSpec
 from peerage.games import installed
-from peerage.judging.known import KnownVotes
-from peerage.judging.marks import Votes
+from peerage.judging.marks.marks import Votes
+from peerage.judging.measures.known import KnownVotes
 from peerage.ledger import Columns, Ledger, LedgerError, Summary
 from peerage.ledger.check.audit import totals_of
 from peerage.ledger.topics.series import series_of
-from peerage.ratings.history import Duels, Game, Games, duels, games, pairings
-from peerage.ratings.kernels import Floats, Ints
+from peerage.ratings.arrays import Floats, Ints
+from peerage.ratings.claims.proven import Claims
+from peerage.ratings.columns.history import Duels, Game, Games, duels, games, pairings
 from peerage.ratings.overall import Shares, shares_of
 from peerage.ratings.strength.evidence import Evidence
 from peerage.ratings.strength.pooling import pooled
 from peerage.ratings.strength.posterior import Strengths
-from peerage.ratings.strength.proven import Claims
 from peerage.reading.challenges import amended, amended_columns, match_points, withdrawn
 from peerage.reading.credits import Credits, about_tasks, credits_of, known_of
 from peerage.reading.evidence import SEED, MatchEvidence, evidence_of

@@ -11,7 +11,7 @@ from peerage.engine.model_watch import Change, changes
 from peerage.engine.registration import models_and_families, registered
 from peerage.ledger import Ledger
 from peerage.ledger.topics.places import Bench
-from peerage.ratings.elo import EloSettings
+from peerage.ratings.sequential.elo import EloSettings
 from peerage.reading.matches import Match, Matches
 from peerage.reading.observations import Observations, observe
 from peerage.reading.played import EVERYTHING, PlayedMatches, Scope

@@ -11,12 +11,12 @@ import numpy as np
 from peerage.game.match import DONE
 from peerage.games.rejudge import GAME as REJUDGE
 from peerage.games.rejudge.recorded import read_recorded
-from peerage.judging.ballots import read_ballots
-from peerage.judging.marks import Votes
-from peerage.judging.panel import ABSTAIN, TIE, UNUSABLE, Ballot
+from peerage.judging.marks.ballots import read_ballots
+from peerage.judging.marks.marks import Votes
+from peerage.judging.panels.panel import ABSTAIN, TIE, UNUSABLE, Ballot
 from peerage.ledger import Ledger, LedgerError, Summary
 from peerage.ledger.forms.codec import StoredFixture, read_header, read_issued
-from peerage.ratings.history import duels
+from peerage.ratings.columns.history import duels
 from peerage.reading.challenges import amended
 from peerage.reading.rows import rows_of
 

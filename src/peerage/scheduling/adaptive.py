@@ -36,7 +36,8 @@ from random import Random
 
 import numpy as np
 
-from peerage.ratings.kernels import Floats, exp_array
+from peerage.ratings.arrays import Floats
+from peerage.ratings.sequential.elo_kernels import exp_array
 from peerage.ratings.table import POINTS
 from peerage.scheduling.standing import Goal, History, Results, Standing, may_meet
 from peerage.scheduling.strengths import Strengths, known, laplacian, product, total, turned

@@ -1,6 +1,6 @@
 """Forecasts of the matches it takes to prove something, from courses that an arena may take. Pure.
 
-    >>> from peerage.ratings.history import duels
+    >>> from peerage.ratings.columns.history import duels
     >>> from peerage.ratings.strength.evidence import of_duels
     >>> from peerage.ratings.strength.posterior import strengths
     >>> seen = of_duels(duels(2, [0] * 8, [1] * 8, [1, 1, 1, 1, 1, 1, 0, 0]))
@@ -11,7 +11,7 @@
 Each course draws the true strengths from the posterior and plays on from the matches so far, in blocks, with
 results by chance. `adaptive` spreads a block over pairs by its own rule (the worth of a match to the fourth
 power, and a tenth at random), other policies as so far. After each block the strengths are fitted again and
-the evidence of each pair is weighed as `ratings.strength.proven` does, with shortcuts that make it quick: for
+the evidence of each pair is weighed as `ratings.claims.proven` does, with shortcuts that make it quick: for
 a gap d of the fit with variance v, of which the pair's own matches tell the share r, the log-likelihood that
 equality would lose, and |Cc|²/v there, are taken as
 
@@ -39,15 +39,14 @@ from typing import NamedTuple
 import numpy as np
 from msgspec import Struct
 
-from peerage.ratings.blas import one_thread
-from peerage.ratings.history import pairings
-from peerage.ratings.kernels import Floats
-from peerage.ratings.strength.bins import AS_GOOD
+from peerage.ratings.arrays import Floats
+from peerage.ratings.claims.proven import PARTS, PRECISIONS, THRESHOLD, TOGETHER, proven
+from peerage.ratings.columns.blas import one_thread
+from peerage.ratings.columns.history import pairings
 from peerage.ratings.strength.clustering import design_effect
 from peerage.ratings.strength.evidence import Evidence
 from peerage.ratings.strength.likelihood import counted, paired
-from peerage.ratings.strength.posterior import Strengths
-from peerage.ratings.strength.proven import PARTS, PRECISIONS, THRESHOLD, TOGETHER, proven
+from peerage.ratings.strength.posterior import AS_GOOD, Strengths
 from peerage.ratings.table import POINTS
 from peerage.scheduling.adaptive import AT_RANDOM, between, needs, of_goal
 from peerage.scheduling.goal import far_enough, settled
@@ -322,7 +321,7 @@ def _spread(
 
 
 def _evidence(wins: Floats, gap: Floats, covariance: Floats, variance: Floats, players: int) -> Floats:
-    """Return the log-evidence that the players of each pair are not equal, as `ratings.strength.proven`, in a
+    """Return the log-evidence that the players of each pair are not equal, as `ratings.claims.proven`, in a
     table of so many `players`."""
     n = wins.shape[-1]
     met = wins + turned(wins)

@@ -7,7 +7,7 @@
     ((1, 1), 'Ada is the best')
 
 A goal needs the order of some pairs of players. The order of a pair is known when it is proven
-(`ratings.strength.proven`) or, where a goal has a tolerance, when an error is hardly larger (`settled`). All
+(`ratings.claims.proven`) or, where a goal has a tolerance, when an error is hardly larger (`settled`). All
 decided matches count alike, of whatever game; those of a series are one bet.
 """
 
@@ -20,11 +20,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from peerage.ratings.history import Game, duels, games
-from peerage.ratings.kernels import Floats
+from peerage.ratings.arrays import Floats
+from peerage.ratings.claims.proven import proven
+from peerage.ratings.columns.history import Game, duels, games
 from peerage.ratings.strength.evidence import Evidence, of_duels, of_games
 from peerage.ratings.strength.posterior import Strengths, strengths
-from peerage.ratings.strength.proven import proven
 from peerage.ratings.table import POINTS
 from peerage.scheduling.adaptive import between
 from peerage.scheduling.standing import Ended, Goal, Results

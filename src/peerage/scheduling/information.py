@@ -1,6 +1,6 @@
 """The information that matches brought on who is how strong, in bits. Pure.
 
-    >>> from peerage.ratings.history import duels
+    >>> from peerage.ratings.columns.history import duels
     >>> even = duels(2, [0] * 8, [1] * 8, [1, 0, 1, 0, 1, 0, 1, 1])
     >>> round(float(information(even).sum()), 2)
     0.62
@@ -28,9 +28,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from peerage.ratings.blas import one_thread
-from peerage.ratings.history import Duels
-from peerage.ratings.kernels import Floats
+from peerage.ratings.arrays import Floats
+from peerage.ratings.columns.blas import one_thread
+from peerage.ratings.columns.history import Duels
 from peerage.scheduling.adaptive import between
 from peerage.scheduling.strengths import fit, laplacian
 

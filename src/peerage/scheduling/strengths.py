@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from peerage.ratings.kernels import Floats, exp_array
+from peerage.ratings.arrays import Floats
+from peerage.ratings.sequential.elo_kernels import exp_array
 from peerage.scheduling.standing import History, Results
 
 _PRECISION = 1.0  # of the prior, in squared log-odds

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 from peerage.challenges.pool import STREAM
 from peerage.game.match import DONE
 from peerage.games import tracks_of
-from peerage.judging.corrections import Correction
+from peerage.judging.measures.corrections import Correction
 from peerage.ledger import Ledger, Summary, open_ledger
 from peerage.ledger.check.checkpoints import kept_in, leaves_of
 from peerage.ledger.check.kept_checkpoints import KeptCheckpoint

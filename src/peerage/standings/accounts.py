@@ -18,7 +18,7 @@ from peerage.game.match import DONE, Totals
 from peerage.game.protocol import SANDBOX
 from peerage.ledger import Ledger, LedgerError, Summary
 from peerage.ledger.check.audit import audit, totals_of
-from peerage.ratings.elo import EloSettings
+from peerage.ratings.sequential.elo import EloSettings
 from peerage.standings.fold import NOBODY, Standings, after_all
 
 

@@ -20,7 +20,7 @@ import msgspec
 from peerage.game.match import DONE
 from peerage.games import tracks_of
 from peerage.ledger import LedgerError, Summary
-from peerage.ratings.elo import (
+from peerage.ratings.sequential.elo import (
     DuelResult,
     EloSettings,
     EloState,
@@ -162,7 +162,7 @@ def skilled(
     """Skills after one more match."""
     import numpy as np
 
-    from peerage.ratings.trueskill import Game, TrueSkillSettings, TrueSkillTable, games, rate
+    from peerage.ratings.sequential.trueskill import Game, TrueSkillSettings, TrueSkillTable, games, rate
 
     names = list(dict.fromkeys(players))  # a player may hold several seats
     mu, sigma = np.array([skills.get(player, Skill()) for player in names], float).T

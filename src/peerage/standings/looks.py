@@ -18,7 +18,7 @@ from msgspec import Struct
 from peerage.game.match import DONE
 from peerage.ledger import Ledger, Summary, amend, amended
 from peerage.ledger.topics.series import series_of
-from peerage.ratings.strength.proven import proven
+from peerage.ratings.claims.proven import proven
 from peerage.scheduling.goal import Decided
 from peerage.scheduling.standing import Ended
 

@@ -22,7 +22,7 @@ from peerage.ledger.check.kept_checkpoints import KeptCheckpoint
 from peerage.ledger.check.since import Head
 from peerage.ledger.check.verify import Report
 from peerage.ledger.topics.votes import PeopleVotes
-from peerage.ratings.elo import EloSettings
+from peerage.ratings.sequential.elo import EloSettings
 from peerage.settings import Rating
 from peerage.standings.accounts import Account, Position, Sums, read_snapshot
 from peerage.standings.fold import Standings, after_each, pinned_elo

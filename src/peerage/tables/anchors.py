@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from msgspec import Struct
 
-from peerage.judging.agreement import FEWEST, Agreement, Pair, agreement, among
-from peerage.judging.ballots import ABSTAINED, Ballots
+from peerage.judging.marks.ballots import ABSTAINED, Ballots
+from peerage.judging.measures.agreement import FEWEST, Agreement, Pair, agreement, among
 from peerage.reading.people_votes import Said, by_match, inverse_share
 from peerage.values.figures import counted
 

@@ -26,14 +26,14 @@ class JudgeRow(Struct, frozen=True):
     bounds; None where fewer than five matches (or questions) were there to count.
 
     - `mean`: of its marks, 0 to 1 for votes (always ½), 0 to 10 for scores: how generous it is.
-    - `abstentions`, `agreement`, `flip_share`, `first_share`: see `judging.ballots.JudgeStatistics`.
+    - `abstentions`, `agreement`, `flip_share`, `first_share`: see `ballots.JudgeStatistics`.
     - `self_preference`, `kin_preference`: by how much more than the others it gives its own work, and
       that of its family.
     - `length_lean`: by how much more than the others it gives an answer twice as long.
     - `reliability`: of its votes, 1 for a judge of average discernment, 0 for one who tosses a coin (see
-      `ratings.judges`).
+      `ratings.fits.judges`).
     - `known`: its votes where a check tells the two answers apart, of which `known_right` preferred the right
-      one and `known_tied` neither; `known_share` counts a tie as half (see `judging.known`).
+      one and `known_tied` neither; `known_share` counts a tie as half (see `judging.measures.known`).
     """
 
     judge: str
@@ -71,7 +71,7 @@ class JudgeRow(Struct, frozen=True):
 class FavourRow(Struct, frozen=True):
     """A judge and an author: `excess` is by how much more often than expected it prefers its answers to
     another's, below 0 where it does it down; `found` whether that is beyond chance and beyond taste,
-    `out_of_step` whether it is beyond chance and may be taste. See `judging.favours.Favour`."""
+    `out_of_step` whether it is beyond chance and may be taste. See `judging.measures.favours.Favour`."""
 
     judge: str
     author: str

@@ -1,7 +1,7 @@
 """The judges of an arena: how they agree, what they favour, how much their votes are worth.
 
 Everything follows from recorded outcomes and the lengths of recorded answers. A game whose panels leave
-ballots (`Outcome.detail["ballots"]`) has votes; one whose judges score leaves facts (`judging.scores.facts`).
+ballots (`Outcome.detail["ballots"]`) has votes; one whose judges score leaves facts (`scoring.facts`).
 Votes and scores have no common unit: in an arena with both, scores are left out.
 """
 
@@ -12,14 +12,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from peerage.judging.agreement import ChoicesByUnit, Estimate, alpha, effective_votes
-from peerage.judging.ballots import Ballots, JudgeStatistics, ballots_in, judge_statistics
-from peerage.judging.comparisons import errors, in_orders
-from peerage.judging.favours import FEWEST, LEVEL, favours
-from peerage.judging.known import KnownVotes, accused, held_in
-from peerage.judging.marks import Columns, Marks, marks_in
-from peerage.judging.marks import Votes as Cast
-from peerage.judging.preference import (
+from peerage.judging.marks.ballots import Ballots, JudgeStatistics, ballots_in, judge_statistics
+from peerage.judging.marks.comparisons import errors, in_orders
+from peerage.judging.marks.marks import Columns, Marks, marks_in
+from peerage.judging.marks.marks import Votes as Cast
+from peerage.judging.measures.agreement import ChoicesByUnit, Estimate, alpha, effective_votes
+from peerage.judging.measures.favours.search import FEWEST, LEVEL, favours
+from peerage.judging.measures.known import KnownVotes, accused, held_in
+from peerage.judging.measures.preference import (
     Positions,
     kin_preferences,
     length_bias,
@@ -27,10 +27,10 @@ from peerage.judging.preference import (
     one_sided,
     positions,
 )
-from peerage.judging.scores_standing import normalised
+from peerage.judging.scores.standing import normalised
 from peerage.ledger.topics.votes import PeopleVotes
-from peerage.ratings.judges import counted, leaders_without, reliabilities
-from peerage.ratings.kernels import Floats
+from peerage.ratings.arrays import Floats
+from peerage.ratings.fits.judges import counted, leaders_without, reliabilities
 from peerage.ratings.table import Z95
 from peerage.reading.people_votes import said
 from peerage.reading.reading import Reading

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 import numpy as np
 
-from peerage.judging.favours.evidence import Mute
-from peerage.judging.favours.two_minds import Blocks
-from peerage.judging.marks import Votes
-from peerage.judging.preference import ONE_SIDED
-from peerage.ratings.bradley_terry import fit_duels
+from peerage.judging.marks.marks import Votes
+from peerage.judging.measures.favours.evidence import Mute
+from peerage.judging.measures.favours.two_minds import Blocks
+from peerage.judging.measures.preference import ONE_SIDED
+from peerage.ratings.fits.bradley_terry import fit_duels
 from peerage.tables.judge_rows import ChallengeSort, FavourRow, JudgeRow, Measure
 from peerage.values.figures import listed
 

@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from peerage.ledger import Ledger
 from peerage.ledger.topics.outside import Source, read, sources
-from peerage.ratings.history import Duels, Games, as_games, games, pairings, shared
-from peerage.ratings.kernels import Floats, Ints
+from peerage.ratings.arrays import Floats, Ints
+from peerage.ratings.columns.history import Duels, Games, as_games, games, pairings, shared
 from peerage.ratings.read.histories import Battles, Used
 from peerage.reading.evidence import MatchEvidence
 from peerage.standings.accounts import NOTHING, Account

@@ -15,15 +15,15 @@ from msgspec.structs import replace
 from peerage.game.blocks import names
 from peerage.game.match import Fixture, Outcome
 from peerage.games.rejudge import FIRST, GAME, SECOND, RecordedAnswers, author_of, recorded_in
-from peerage.judging.agreement import alpha, spelt
-from peerage.judging.panel import TIE
-from peerage.judging.scores import Grade, recorded
-from peerage.judging.scores_standing import MEAN, normalised_grades, of, received
+from peerage.judging.measures.agreement import alpha, spelt
+from peerage.judging.panels.panel import TIE
+from peerage.judging.scores.scoring import Grade, recorded
+from peerage.judging.scores.standing import MEAN, normalised_grades, of, received
 from peerage.ledger import Ledger
 from peerage.ledger.forms.codec import by_hex, read_fixture
-from peerage.ratings.bradley_terry import BradleyTerry, fit_duels
-from peerage.ratings.history import duels
-from peerage.ratings.regression import fit_clustered
+from peerage.ratings.columns.history import duels
+from peerage.ratings.fits.bradley_terry import BradleyTerry, fit_duels
+from peerage.ratings.fits.regression import fit_clustered
 from peerage.ratings.table import quantile
 from peerage.reading.rows import whole_of
 from peerage.settings import ArenaSettings, rules_of

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from peerage.game.match import Fixture, Outcome
-from peerage.judging.comparisons import in_orders
-from peerage.judging.marks import MARKS, Mark, Marks, Rows, Votes, add_marks, marks_in
-from peerage.judging.scores import recorded
+from peerage.judging.marks.comparisons import in_orders
+from peerage.judging.marks.marks import MARKS, Mark, Marks, Rows, Votes, add_marks, marks_in
+from peerage.judging.scores.scoring import recorded
 from peerage.ledger import Ledger, Summary
 from peerage.reading.observations import contest_of, scores
 from peerage.reading.rows import whole_of

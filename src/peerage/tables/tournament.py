@@ -29,8 +29,8 @@ from peerage.games.last_arena.tables import (
     scaling,
     sorts,
 )
-from peerage.judging.scores import Grade
-from peerage.judging.scores_standing import normalised_grades, of
+from peerage.judging.scores.scoring import Grade
+from peerage.judging.scores.standing import normalised_grades, of
 from peerage.ledger import Ledger, LedgerError
 from peerage.ledger.forms.codec import by_hex, read_fixture, read_issued, read_record, read_reply
 from peerage.ledger.topics.public import Opinion, opinions, read_opinion

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 from msgspec import Struct
 
-from peerage.ratings.elo import DuelResult, EloSettings, fold, start
+from peerage.ratings.sequential.elo import DuelResult, EloSettings, fold, start
 from peerage.ratings.table import ranks
 
 

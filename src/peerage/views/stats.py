@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from peerage.engine.probed import ProbeCost, probe_costs
 from peerage.game.protocol import SANDBOX
-from peerage.judging.ballots import ballots_in, judge_statistics
+from peerage.judging.marks.ballots import ballots_in, judge_statistics
 from peerage.ledger import Ledger
 from peerage.ledger.forms.codec import read_reply
 from peerage.reading.matches import in_words
@@ -94,7 +94,7 @@ class PlayerStats(Shown, frozen=True):
 
 
 class JudgeStats(Shown, frozen=True):
-    """One player as a judge; see `judging.ballots.JudgeStatistics`. `flips` counts what changed with the
+    """One player as a judge; see `ballots.JudgeStatistics`. `flips` counts what changed with the
     order of the answers, `agreement` is with the other judges of the same matches."""
 
     player: str

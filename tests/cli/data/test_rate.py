@@ -13,7 +13,9 @@ import typer
 from typer.testing import CliRunner
 
 from peerage.cli.data import rate as command
-from peerage.ratings import history, methods, tie_models
+from peerage.ratings import methods
+from peerage.ratings.columns import history
+from peerage.ratings.fits import tie_models
 from peerage.ratings.read.forms import Layout
 
 RECORDED = Path(__file__).parents[2] / "data"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from peerage.ratings.strength.bins import sort_out
+from peerage.ratings.strength.posterior import sort_out
 
 
 def test_bins_follow_chances() -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from peerage.ratings.history import Game, duels, games
+from peerage.ratings.columns.history import Game, duels, games
 from peerage.ratings.strength import prior
 from peerage.ratings.strength.evidence import Evidence, of_duels, of_games
 from peerage.ratings.strength.posterior import strengths

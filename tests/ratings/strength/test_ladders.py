@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from peerage.ratings.history import Games
-from peerage.ratings.kernels import Floats
+from peerage.ratings.arrays import Floats
+from peerage.ratings.columns.history import Games
+from peerage.ratings.sequential.trueskill import Game, games
 from peerage.ratings.strength import ladders as module
 from peerage.ratings.strength.evidence import of_games
 from peerage.ratings.strength.ladders import Ladders, ladders
 from peerage.ratings.strength.likelihood import Counts, counted, paired
-from peerage.ratings.trueskill import Game, games
 
 PLAYERS = 9
 STEP = 1e-5

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from peerage.ratings.history import Game, duels, games
+from peerage.ratings.columns.history import Game, duels, games
 from peerage.ratings.strength.evidence import Evidence, joined, of_duels, of_games
 from peerage.ratings.strength.posterior import Strengths, strengths
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from peerage.ratings.history import Duels, duels
+from peerage.ratings.columns.history import Duels, duels
 from peerage.ratings.strength.evidence import Evidence, joined, of_duels
 from peerage.ratings.strength.pooling import pooled
 from peerage.ratings.strength.posterior import strengths

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from peerage.ratings.history import Duels, Game, duels, games
+from peerage.ratings.columns.history import Duels, Game, duels, games
 from peerage.ratings.strength.evidence import of_duels, of_games
 from peerage.ratings.strength.posterior import Strengths, strengths
 

@@ -18,7 +18,7 @@ import pytest
 from tests.engine.arenas import house, play, write_arena
 from tests.site.arenas import EVIL, NAMES
 
-from peerage.judging.corrections import CORRECTIONS
+from peerage.judging.measures.corrections import CORRECTIONS
 from peerage.render.charts import draw
 from peerage.site.addresses import match_page, number_in, player_page, slug
 from peerage.site.pages import downloads

@@ -17,12 +17,11 @@ from tests.engine.arenas import house, play, write_arena
 from tests.views.conftest import DECIDED, recorded
 
 from peerage.arena import Arena, open_arena
-from peerage.ratings.bradley_terry import fit_duels
-from peerage.ratings.history import duels
-from peerage.ratings.strength.bins import sort_out
+from peerage.ratings.claims.proven import proven
+from peerage.ratings.columns.history import duels
+from peerage.ratings.fits.bradley_terry import fit_duels
 from peerage.ratings.strength.evidence import of_duels
-from peerage.ratings.strength.posterior import strengths
-from peerage.ratings.strength.proven import proven
+from peerage.ratings.strength.posterior import sort_out, strengths
 from peerage.reading.evidence import SEED
 from peerage.standings import NOBODY, after_match, elo_settings
 from peerage.views.leaderboard.tracks import TRACKS, WITH_CHANCES

@@ -26,7 +26,7 @@ from peerage.arena import Arena, open_arena
 from peerage.engine.import_recordings import Recording
 from peerage.game.match import Fixture, Seat
 from peerage.game.protocol import Reply
-from peerage.ratings.judges import fit
+from peerage.ratings.fits.judges import fit
 from peerage.reading.played import Scope, ScopeError
 from peerage.reading.votes import votes
 from peerage.views.leaderboard.board import board

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from peerage.arena import Arena
-from peerage.ratings.history import duels
+from peerage.ratings.claims.proven import Claims, closed
+from peerage.ratings.columns.history import duels
 from peerage.ratings.overall import Shares, combined, shares_of
 from peerage.ratings.strength.evidence import of_duels
 from peerage.ratings.strength.posterior import strengths
-from peerage.ratings.strength.proven import Claims, closed
 from peerage.reading.played import EVERYTHING, PlayedMatches, Scope
 from peerage.views.leaderboard.board import LONG, board
 from peerage.views.leaderboard.chances import Chances, of_strengths

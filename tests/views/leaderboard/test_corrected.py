@@ -17,10 +17,10 @@ from typer.testing import CliRunner
 
 from peerage.arena import open_arena
 from peerage.cli.main import app
-from peerage.judging.ballots import UNUSABLE
-from peerage.judging.comparisons import in_orders
-from peerage.judging.corrections import CORRECTIONS, style_of
-from peerage.judging.marks import Votes
+from peerage.judging.marks.ballots import UNUSABLE
+from peerage.judging.marks.comparisons import in_orders
+from peerage.judging.marks.marks import Votes
+from peerage.judging.measures.corrections import CORRECTIONS, style_of
 from peerage.reading.matches import Matches
 from peerage.reading.played import EVERYTHING, PlayedMatches
 from peerage.views.leaderboard.corrected import _styles, judges_matter

@@ -12,8 +12,8 @@ from tests.engine.arenas import house, write_arena
 from tests.engine.test_series import arena
 
 from peerage.arena import open_arena
-from peerage.ratings import judges
-from peerage.ratings.regression import fit_clustered
+from peerage.ratings.fits import judges
+from peerage.ratings.fits.regression import fit_clustered
 from peerage.reading.played import PlayedMatches, Scope
 from peerage.views.leaderboard.board import board
 from peerage.views.leaderboard.tracks import TRACKS

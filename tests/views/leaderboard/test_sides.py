@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from peerage.arena import open_arena
 from peerage.cli.main import app
-from peerage.ratings.trueskill import Game, TrueSkillSettings, games, rate
+from peerage.ratings.sequential.trueskill import Game, TrueSkillSettings, games, rate
 from peerage.reading.matches import Matches
 from peerage.reading.played import Scope, ScopeError
 from peerage.render.blocks import Rows

@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 from peerage.arena import Arena, open_arena
 from peerage.cli.main import app
 from peerage.ledger.out.export import lines
-from peerage.ratings.bradley_terry import fit_duels
-from peerage.ratings.history import duels
-from peerage.ratings.judges import fit
+from peerage.ratings.columns.history import duels
+from peerage.ratings.fits.bradley_terry import fit_duels
+from peerage.ratings.fits.judges import fit
 from peerage.reading.played import EVERYTHING, PlayedMatches, Scope, ScopeError
 from peerage.views.leaderboard.board import Board, board
 from peerage.views.leaderboard.what_if import WhatIf, read_again

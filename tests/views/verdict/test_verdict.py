@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from peerage.arena import Arena
-from peerage.ratings.history import duels
+from peerage.ratings.claims.proven import Claims, claims
+from peerage.ratings.columns.history import duels
 from peerage.ratings.strength.evidence import Evidence, of_duels
 from peerage.ratings.strength.posterior import strengths
-from peerage.ratings.strength.proven import Claims, claims
 from peerage.views.leaderboard.board import Row
 from peerage.views.leaderboard.chances import Chances, of_strengths
 from peerage.views.verdict.verdict import Flips, Verdict, _proven, in_words, verdict

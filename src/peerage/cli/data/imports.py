@@ -167,7 +167,7 @@ def _there(arena: Arena) -> list[Entry]:
 
 def _refuse_repeated(found: list[Entry], there: list[Entry]) -> None:
     """Raise ImportRefused where the results of a file are there already, or in a file before it."""
-    from peerage.ratings.repeats import repeated
+    from peerage.ratings.read.repeats import repeated
 
     for source, data in found:
         others = [one for one in there if one[0].sha256 != source.sha256]

@@ -68,7 +68,7 @@ def simulate(
     """
     from msgspec.structs import replace
 
-    from peerage.judging.simulation import Setup
+    from peerage.ratings.simulation import Setup
     from peerage.views.plan.simulate import own, rows
 
     base, usd, title = Setup(10, 400, seed=seed), None, "Simulated arenas"

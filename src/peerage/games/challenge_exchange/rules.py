@@ -11,7 +11,7 @@ from peerage.game.protocol import Prompt
 from peerage.game.section import MaxTokens, Seats
 from peerage.game.spec import GameRules
 from peerage.game.texts import expanded, texts
-from peerage.judging.panel import QUORUM
+from peerage.judging.panels.panel import QUORUM
 from peerage.sandbox.program import environment
 
 WRITE: Prompt = texts(__package__)["write"]

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from peerage.game.match import MatchRecord, Totals
-from peerage.ratings import trueskill
-from peerage.ratings.history import Game, games
+from peerage.ratings.columns.history import Game, games
+from peerage.ratings.sequential import trueskill
 from peerage.values.sealing import Sealed, unseal
 
 METHOD = "TrueSkill, draw probability 0, in the exact limit of ties (not the trueskill package's rounding)"

@@ -39,8 +39,8 @@ from peerage.game.texts import presets, toml
 from peerage.games.duel.prompts import CHALLENGES, Kind, judging
 from peerage.games.duel.rules import FEWEST, DuelRules
 from peerage.games.rejudge import RejudgeRules
-from peerage.judging.ballots import ballots_of
-from peerage.judging.panel import REASON_CHARS, VERDICT_TOKENS, panel, panel_shown
+from peerage.judging.marks.ballots import ballots_of
+from peerage.judging.panels.panel import REASON_CHARS, VERDICT_TOKENS, panel, panel_shown
 from peerage.values.sealing import by_turns
 
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from peerage.challenges.drafting import Stage
 from peerage.game.protocol import MATERIAL, Prompt
 from peerage.game.texts import texts
-from peerage.judging.panel import QUORUM, PanelRules
-from peerage.judging.prompts import COMPARE, Comparison
+from peerage.judging.panels.panel import QUORUM, PanelRules
+from peerage.judging.panels.prompts import COMPARE, Comparison
 
 
 class Kind(NamedTuple):

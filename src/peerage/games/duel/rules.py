@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from peerage.game.section import CHARS_PER_TOKEN, Line, MaxTokens, Share, Temperature
 from peerage.game.texts import expanded, presets
 from peerage.games.judged import JudgedRules
-from peerage.judging.panel import PanelRules
+from peerage.judging.panels.panel import PanelRules
 
 FEWEST = 2
 """Members of a committee or a panel without whom a match is not paired, where rules ask for as many."""

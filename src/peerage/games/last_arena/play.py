@@ -30,8 +30,8 @@ from peerage.games.last_arena.rules import MOST_LOST, QUESTION_CHARS, SPARE_CALL
 from peerage.games.last_arena.show import show
 from peerage.games.last_arena.tables import answers_of
 from peerage.games.rejudge import scored_asks
-from peerage.judging.scores import Item, Scoring, scoring
-from peerage.judging.scores_standing import MEAN, normalised_grades, received
+from peerage.judging.scores.scoring import Item, Scoring, scoring
+from peerage.judging.scores.standing import MEAN, normalised_grades, received
 
 RANKED = 3
 """Players without whom there are no ranks: with two, each judge sees one author alone."""

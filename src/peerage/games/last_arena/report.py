@@ -19,9 +19,9 @@ from peerage.games.last_arena.questions import Author, Question
 from peerage.games.last_arena.rules import LastArenaRules
 from peerage.games.last_arena.tables import answers_of
 from peerage.games.rejudge import Given, RecordedAnswers, RejudgeRules
-from peerage.judging.panel import QUORUM
-from peerage.judging.scores import Grade, Scoring, facts, recorded
-from peerage.judging.scores_standing import (
+from peerage.judging.panels.panel import QUORUM
+from peerage.judging.scores.scoring import Grade, Scoring, facts, recorded
+from peerage.judging.scores.standing import (
     Received,
     matrix,
     normalised_grades,

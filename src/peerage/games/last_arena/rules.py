@@ -11,7 +11,7 @@ from peerage.game.protocol import Prompt
 from peerage.game.section import CHARS_PER_TOKEN, Line, MaxTokens
 from peerage.game.spec import GameRules
 from peerage.game.texts import expanded, texts
-from peerage.judging.scores import ScoringRules
+from peerage.judging.scores.scoring import ScoringRules
 
 SPARE_CALLS = 4
 """Further calls to each author, for what was unusable or there already."""

@@ -12,7 +12,7 @@ from peerage.game.blocks import Block, Heading, Quoted, Replies, SeatReply, Sent
 from peerage.game.match import DEVELOPMENT, Fixture, Outcome
 from peerage.game.protocol import Quote
 from peerage.games.last_arena.tables import Cell, matrix, ranking, reasons, scaling, sorts
-from peerage.judging.scores import Grade, recorded
+from peerage.judging.scores.scoring import Grade, recorded
 from peerage.values.figures import percent
 
 EXTREMES = 3

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from peerage.game.match import Fixture
-from peerage.judging.scores_standing import of
+from peerage.judging.scores.standing import of
 
 Detail = Mapping[str, Any]
 Said = TypeVar("Said")
@@ -50,7 +50,7 @@ class Place(Struct, frozen=True):
 
 
 class Cell(Struct, frozen=True):
-    """Grades that one judge gave one author: see `judging.scores_standing.Favour`."""
+    """Grades that one judge gave one author: see `judging.scores.standing.Favour`."""
 
     judge: str
     author: str

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from peerage.games.rejudge.recorded import FIRST, SECOND, Given, RecordedAnswers
-from peerage.judging.prompts import COMPARE
+from peerage.judging.panels.prompts import COMPARE
 from peerage.ratings.read.report import Report, RowError, as_name, number_of
 from peerage.values.texts import storable, visible
 

@@ -19,9 +19,9 @@ from peerage.games.rejudge.recorded import (
     recorded_in,
     scored_asks,
 )
-from peerage.judging.ballots import ballots_of
-from peerage.judging.panel import QUORUM, VERDICT_TOKENS, panel, panel_shown
-from peerage.judging.scores import Item, facts, recorded, scoring
+from peerage.judging.marks.ballots import ballots_of
+from peerage.judging.panels.panel import QUORUM, VERDICT_TOKENS, panel, panel_shown
+from peerage.judging.scores.scoring import Item, facts, recorded, scoring
 
 
 def play(table: Table) -> Steps[Outcome]:

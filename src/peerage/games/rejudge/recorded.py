@@ -15,8 +15,8 @@ from peerage.game.protocol import Prompt, Quote
 from peerage.game.section import Section
 from peerage.game.spec import Asks
 from peerage.games.judged import Criterion, criteria_of
-from peerage.judging.panel import PanelRules
-from peerage.judging.scores import REASON_CHARS, SCORE_TOKENS, ScoringRules
+from peerage.judging.panels.panel import PanelRules
+from peerage.judging.scores.scoring import REASON_CHARS, SCORE_TOKENS, ScoringRules
 
 FIRST, SECOND = "A", "B"
 """The ids of the two answers that a panel compares."""

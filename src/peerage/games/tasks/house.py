@@ -15,7 +15,7 @@ import msgspec
 from peerage.formats.reading.numbers import number
 from peerage.formats.texts import json_text
 from peerage.game.house import SPREAD, Call, Said, essay, usual, worth
-from peerage.judging.checks import Check, Credit, graded
+from peerage.judging.checks.credit import Check, Credit, graded
 
 RIGHT, WRONG = 0.85, 0.25
 """Quality of a right answer and of a near miss, as house judges see it."""

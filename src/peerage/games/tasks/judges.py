@@ -11,8 +11,8 @@ import msgspec
 from peerage.game.match import Table
 from peerage.game.protocol import Quote, Reply, Steps
 from peerage.games.tasks.rules import TasksRules
-from peerage.judging.panel import panel
-from peerage.judging.prompts import MERITS, Comparison, framed
+from peerage.judging.panels.panel import panel
+from peerage.judging.panels.prompts import MERITS, Comparison, framed
 
 TASK = Comparison(
     "You are an impartial judge. Two anonymous contestants answered the same task; you say which answer "

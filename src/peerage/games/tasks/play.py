@@ -38,9 +38,9 @@ from peerage.games.tasks.judges import CONTROL, SEEN, TASK, Controls, Decided, a
 from peerage.games.tasks.rules import TasksRules
 from peerage.games.tasks.show import show
 from peerage.games.tasks.task import messages_of
-from peerage.judging.check_programs import credit_of, program
-from peerage.judging.checks import Check, Credit, graded, invalid
-from peerage.judging.panel import REASON_CHARS, VERDICT_TOKENS
+from peerage.judging.checks.credit import Check, Credit, graded, invalid
+from peerage.judging.checks.programs import credit_of, program
+from peerage.judging.panels.panel import REASON_CHARS, VERDICT_TOKENS
 from peerage.sandbox.program import FUEL
 from peerage.values.sealing import by_turns
 

@@ -20,7 +20,7 @@ from peerage.game.spec import GameRules
 from peerage.games.judged import CheckedJudgingRules
 from peerage.games.tasks.files import read_tasks
 from peerage.games.tasks.task import Task, numbered, task_of, templates_of
-from peerage.judging.panel import PanelRules
+from peerage.judging.panels.panel import PanelRules
 from peerage.ratings.read.report import problems_of
 
 _FILE = re.compile(r"\S+\.(?:csv|tsv|jsonl?|ya?ml|parquet)", re.IGNORECASE)

@@ -11,9 +11,9 @@ from peerage.game.blocks import Block, Heading, Replies, Sentence, Task, Tone, n
 from peerage.game.match import Fixture, Outcome
 from peerage.games.tasks.judges import expected_text
 from peerage.games.tasks.task import wanted
-from peerage.judging.ballots import ballots_of, controls_of
-from peerage.judging.checks import Check
-from peerage.judging.panel import panel_shown
+from peerage.judging.checks.credit import Check
+from peerage.judging.marks.ballots import ballots_of, controls_of
+from peerage.judging.panels.panel import panel_shown
 
 _NO_RESULT = {
     "no_answer": "The provider of a contestant failed, so there is no result.",

@@ -15,8 +15,8 @@ from peerage.formats.texts import folded
 from peerage.game.protocol import Message, Speaker
 from peerage.game.section import Section
 from peerage.games.task_files import unknown
-from peerage.judging.check_reading import check_of, usual_check
-from peerage.judging.checks import Check, described
+from peerage.judging.checks.credit import Check, described
+from peerage.judging.checks.reading import check_of, usual_check
 from peerage.values.figures import suggest
 from peerage.values.texts import storable
 

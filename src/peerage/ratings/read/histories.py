@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from peerage.ratings.history import Duels, Game, duels
-from peerage.ratings.kernels import Floats
+from peerage.ratings.arrays import Floats
+from peerage.ratings.columns.history import Duels, Game, duels
+from peerage.ratings.fits.regression import contrast
 from peerage.ratings.read.forms import FORMULA, Form, Layout, at
 from peerage.ratings.read.report import (
     ColumnMissing,
@@ -29,7 +30,6 @@ from peerage.ratings.read.report import (
     short,
     time_of,
 )  # fmt: skip
-from peerage.ratings.regression import contrast
 from peerage.values.figures import counted
 
 TIE, BOTH_BAD, NO_RESULT = "tie", "tie (bothbad)", ""

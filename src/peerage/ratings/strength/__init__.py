@@ -1,2 +1,4 @@
-"""Strengths from decided matches: `evidence` in, `posterior` (ratings and chances) and `bins` out; `proven`
-for claims that hold without a prior. Others import these four; the other files are theirs."""
+"""Strengths from decided matches: `evidence` in, `posterior` out (ratings, chances, bins), `pooling` by topic
+or game. Others import these, `likelihood` (counts) and `clustering`; what draws is private. Imports only
+`columns`, `table` and `arrays`.
+"""

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from peerage.ratings.history import Games
-from peerage.ratings.kernels import Floats, Ints
+from peerage.ratings.arrays import Floats, Ints
+from peerage.ratings.columns.history import Games
 from peerage.ratings.strength.likelihood import Pairs, Segments
 
 Hashes = NDArray[np.uint64]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from peerage.ratings.kernels import Floats, Ints
+from peerage.ratings.arrays import Floats, Ints
 from peerage.ratings.strength import prior
 from peerage.ratings.strength.likelihood import Counts
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from peerage.ratings.kernels import Ints
+from peerage.ratings.arrays import Ints
 from peerage.ratings.strength import chain, sparse
 from peerage.ratings.strength.evidence import Evidence
 from peerage.ratings.strength.likelihood import Counts

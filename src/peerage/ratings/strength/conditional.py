@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from peerage.ratings.kernels import Floats
+from peerage.ratings.arrays import Floats
 from peerage.ratings.strength import prior
 from peerage.ratings.strength.chain import Draws
 from peerage.ratings.strength.likelihood import Counts, Segments

@@ -1,6 +1,6 @@
 """Decided matches, as the posterior and proven claims read them.
 
->>> from peerage.ratings.history import duels
+>>> from peerage.ratings.columns.history import duels
 >>> of_duels(duels(2, [0, 0, 1], [1, 1, 0], [1, 0.5, 1])).matches
 3
 """
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from peerage.ratings.history import Duels, Game, Games, games
-from peerage.ratings.kernels import Floats, Ints
-from peerage.ratings.merging import coded
+from peerage.ratings.arrays import Floats, Ints
+from peerage.ratings.columns.history import Duels, Game, Games, games
+from peerage.ratings.columns.merging import coded
 
 
 @dataclass(frozen=True, eq=False)

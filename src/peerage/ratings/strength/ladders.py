@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from peerage.ratings.history import Games
-from peerage.ratings.kernels import Floats, Ints
+from peerage.ratings.arrays import Floats, Ints
+from peerage.ratings.columns.history import Games
 
 _AT_ONCE = 65_536  # numbers worked on at a time, which a processor's cache holds
 _MULTIPLIED = 3  # sums whose logarithms are taken in one

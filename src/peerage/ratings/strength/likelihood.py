@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from peerage.ratings.history import Games
-from peerage.ratings.kernels import Floats, Ints
+from peerage.ratings.arrays import Floats, Ints
+from peerage.ratings.columns.history import Games
 from peerage.ratings.strength.evidence import Evidence
 from peerage.ratings.strength.ladders import Ladders, ladders
 

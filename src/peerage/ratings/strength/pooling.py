@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from peerage.ratings.blas import one_thread
-from peerage.ratings.kernels import Floats, Ints
+from peerage.ratings.arrays import Floats, Ints
+from peerage.ratings.columns.blas import one_thread
 from peerage.ratings.strength import prior
 from peerage.ratings.strength.canonical import canonical
 from peerage.ratings.strength.clustering import thinned

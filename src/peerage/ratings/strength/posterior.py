@@ -1,6 +1,6 @@
 """The posterior of strengths, behind every number about strength that is printed.
 
-    >>> from peerage.ratings.history import duels
+    >>> from peerage.ratings.columns.history import duels
     >>> from peerage.ratings.strength.evidence import of_duels
     >>> seen = strengths(of_duels(duels(2, [0] * 20, [1] * 20, [1] * 17 + [0] * 3)), seed=1)
     >>> bool(seen.best[0] > 0.98), bool(0.7 < seen.wins[0, 1] < 0.95)
@@ -15,11 +15,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
-from peerage.ratings.blas import one_thread
-from peerage.ratings.kernels import Floats
+from peerage.ratings.arrays import Floats
+from peerage.ratings.columns.blas import one_thread
 from peerage.ratings.strength import chain, sparse
 from peerage.ratings.strength.canonical import Canonical, canonical
 from peerage.ratings.strength.clustering import thinned
@@ -173,3 +174,37 @@ def strengths(evidence: Evidence, *, seed: int | np.random.Generator) -> Strengt
         _order=order,
         _pairs=pairs,
     )
+
+
+Bin = Literal["pick", "may be as good", "unlikely", "out"]
+AS_GOOD = 0.05
+"""The chance to be better than the pick from which on a player may be as good."""
+OUT = 0.01
+"""The chance to be better than the pick below which a player is out, if it is hardly the best either."""
+NEVER_BEST = 0.02
+"""Share of arenas in which the truly best is ever out, at most: its (1 - P)/P is a martingale that begins at
+n - 1 and so ever reaches (n - 1)/share with that chance (Ville 1939)."""
+
+
+def sort_out(best: Floats, better: Floats) -> tuple[Bin, ...]:
+    """The bin of each player, from its chance to be `best` and, [i, j], that i is `better` than j.
+
+    The pick has the highest chance to be best; between equal chances the first. A player is out whose chance
+    to be better than the pick is below 1% and whose chance to be best is below 2%/(n - 1).
+    """
+    n = len(best)
+    if not n:
+        return ()
+    pick = int(np.argmax(best))
+    bins: list[Bin] = []
+    for player in range(n):
+        ahead = better[player, pick]
+        if player == pick:
+            bins.append("pick")
+        elif ahead >= AS_GOOD:
+            bins.append("may be as good")
+        elif ahead < OUT and best[player] < NEVER_BEST / (n - 1):
+            bins.append("out")
+        else:
+            bins.append("unlikely")
+    return tuple(bins)

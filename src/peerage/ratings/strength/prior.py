@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from peerage.ratings.kernels import Floats
+from peerage.ratings.arrays import Floats
 
 FAR = 3.0
 """The spread that the second part adds, in log-odds: 521 Elo."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from peerage.ratings.kernels import Floats
+from peerage.ratings.arrays import Floats
 from peerage.ratings.strength import prior
 from peerage.ratings.strength.chain import Normal, Start
 from peerage.ratings.strength.likelihood import Counts

@@ -14,7 +14,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 from msgspec import Meta, Struct, defstruct
 
 from peerage.game.blocks import Task
-from peerage.judging.corrections import CORRECTIONS
+from peerage.judging.measures.corrections import CORRECTIONS
 from peerage.reading.played import ScopeError
 from peerage.site.api.rows import (
     Arena,

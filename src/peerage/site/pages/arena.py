@@ -14,7 +14,7 @@ from peerage.game.blocks import Heading, Program, ScoreLine, Sentence, Task
 from peerage.game.match import DONE
 from peerage.game.protocol import Role
 from peerage.games import installed, tracks_of
-from peerage.judging.corrections import CORRECTIONS
+from peerage.judging.measures.corrections import CORRECTIONS
 from peerage.ledger.check.since import log_root
 from peerage.ledger.forms.codec_requests import read_form, read_templates
 from peerage.ledger.forms.log import entry_leaf

@@ -14,12 +14,12 @@ from msgspec import Struct
 
 from peerage.ledger import Ledger
 from peerage.ledger.topics.votes import BOTH_BAD, SKIPPED, TIE, Vote
-from peerage.ratings.bradley_terry import BradleyTerry
-from peerage.ratings.history import duels
-from peerage.ratings.regression import fit_clustered
+from peerage.ratings.claims.proven import proven
+from peerage.ratings.columns.history import duels
+from peerage.ratings.fits.bradley_terry import BradleyTerry
+from peerage.ratings.fits.regression import fit_clustered
 from peerage.ratings.strength.evidence import Evidence, of_duels
 from peerage.ratings.strength.posterior import strengths
-from peerage.ratings.strength.proven import proven
 from peerage.ratings.table import known
 from peerage.reading.people_votes import Finished, cited
 from peerage.site.reading import Menu, Site

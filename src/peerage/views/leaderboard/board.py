@@ -12,13 +12,13 @@ from msgspec import Struct
 from peerage.engine.model_watch import Change, in_words
 from peerage.engine.registration import models_and_families, only_judging
 from peerage.games import tracks_of
-from peerage.judging.known import accused
+from peerage.judging.measures.known import accused
 from peerage.ledger import Ledger
 from peerage.ledger.topics.places import Bench
 from peerage.players.prices import PLAY_PRICE
 from peerage.ratings.accuracy import Accuracy
-from peerage.ratings.elo import EloSettings
-from peerage.ratings.strength.bins import Bin
+from peerage.ratings.sequential.elo import EloSettings
+from peerage.ratings.strength.posterior import Bin
 from peerage.ratings.table import ranks
 from peerage.reading.credits import Credits, about_tasks
 from peerage.reading.evidence import MatchEvidence

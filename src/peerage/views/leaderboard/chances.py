@@ -9,10 +9,9 @@ from typing import Literal
 
 import numpy as np
 
-from peerage.ratings.kernels import Floats
-from peerage.ratings.strength.bins import Bin, sort_out
-from peerage.ratings.strength.posterior import Strengths
-from peerage.ratings.strength.proven import Claims
+from peerage.ratings.arrays import Floats
+from peerage.ratings.claims.proven import Claims
+from peerage.ratings.strength.posterior import Bin, Strengths, sort_out
 from peerage.views.leaderboard.overall import Games
 
 TIERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from peerage.judging.corrections import CORRECTIONS, STYLE, Correction, corrected, style_of
-from peerage.judging.favours import Favour, favours
-from peerage.judging.marks import Votes
-from peerage.ratings.kernels import Floats
+from peerage.judging.marks.marks import Votes
+from peerage.judging.measures.corrections import CORRECTIONS, STYLE, Correction, corrected, style_of
+from peerage.judging.measures.favours.search import Favour, favours
+from peerage.ratings.arrays import Floats
 from peerage.reading.matches import Match
 from peerage.reading.observations import contest_of, texts_judged
 from peerage.reading.played import PlayedMatches, Scope, ScopeError

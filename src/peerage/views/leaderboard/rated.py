@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from peerage.ratings.bradley_terry import BradleyTerry
-from peerage.ratings.clusters import FEWEST
-from peerage.ratings.judges import JudgeAware
-from peerage.ratings.kernels import Floats
+from peerage.ratings.arrays import Floats
+from peerage.ratings.fits.bradley_terry import BradleyTerry
+from peerage.ratings.fits.clusters import FEWEST
+from peerage.ratings.fits.judges import JudgeAware
 from peerage.ratings.table import Z95, known
 from peerage.reading.played import ELSEWHERE
 

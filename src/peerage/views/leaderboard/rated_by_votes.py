@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from peerage.judging.favours import favours
-from peerage.judging.favours.evidence import JUDGES
-from peerage.ratings import judges
+from peerage.judging.measures.favours.evidence import JUDGES
+from peerage.judging.measures.favours.search import favours
+from peerage.ratings.fits import judges
 from peerage.reading.played import PlayedMatches
 from peerage.settings import Rating
 from peerage.standings import Standings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from peerage.ratings.strength.bins import Bin
+from peerage.ratings.strength.posterior import Bin
 from peerage.values.figures import share_or_none
 from peerage.views.leaderboard.tracks import Track
 from peerage.views.shown import Shown

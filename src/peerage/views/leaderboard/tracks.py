@@ -10,14 +10,14 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from peerage.ledger import LedgerError
-from peerage.ratings import glicko2
-from peerage.ratings.bradley_terry import fit_duels
-from peerage.ratings.connection import strong_components
-from peerage.ratings.elo_error import EloError, elo_error
-from peerage.ratings.history import Duels, duels, met_by_pair
-from peerage.ratings.kernels import Floats
-from peerage.ratings.regression import fit_clustered
-from peerage.ratings.trueskill import TrueSkillSettings, rate, rate_duels
+from peerage.ratings.arrays import Floats
+from peerage.ratings.columns.connection import strong_components
+from peerage.ratings.columns.history import Duels, duels, met_by_pair
+from peerage.ratings.fits.bradley_terry import fit_duels
+from peerage.ratings.fits.regression import fit_clustered
+from peerage.ratings.sequential import glicko2
+from peerage.ratings.sequential.elo_error import EloError, elo_error
+from peerage.ratings.sequential.trueskill import TrueSkillSettings, rate, rate_duels
 from peerage.reading.evidence import MatchEvidence
 from peerage.reading.played import PlayedMatches
 from peerage.settings import Rating
@@ -179,7 +179,7 @@ def overall(played: PlayedMatches, rating: Rating, standings: Standings) -> Rati
 def _elo(
     played: PlayedMatches, rating: Rating, standings: Standings, track: Literal["raw", "cost"]
 ) -> Ratings:
-    """Sequential Elo of matches of two, raw or adjusted for cost; see `ratings.elo_error` for intervals."""
+    """Sequential Elo of matches of two, raw or adjusted for cost; see `elo_error` for intervals."""
     settings = replace(elo_settings(rating), unrated=played.unrated)
     if not played.whole:
         standings = after_all(NOBODY, played.decided, settings)

@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from peerage.game.match import DONE, Fixture
 from peerage.games import installed
-from peerage.judging.ballots import ballots_of
-from peerage.judging.panel import Ballot, PanelRules, count
-from peerage.judging.scores import recorded
+from peerage.judging.marks.ballots import ballots_of
+from peerage.judging.panels.panel import Ballot, PanelRules, count
+from peerage.judging.scores.scoring import recorded
 from peerage.ledger import Summary
 from peerage.reading.played import PlayedMatches, ScopeError
 from peerage.reading.rows import whole_of

@@ -1,4 +1,4 @@
-"""Simulated arenas as rows, with the matches and dollars that an accuracy takes: see `judging.simulation`."""
+"""Simulated arenas as rows, with the matches and dollars that an accuracy takes: see `ratings.simulation`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from peerage.judging.marks import Votes
-from peerage.judging.simulation import Setup, simulated
-from peerage.ratings.bradley_terry import BradleyTerry, fit_duels
-from peerage.ratings.judges import counted, reliabilities
-from peerage.ratings.kernels import Floats
-from peerage.ratings.merging import coded
+from peerage.judging.marks.marks import Votes
+from peerage.ratings.arrays import Floats
+from peerage.ratings.columns.merging import coded
+from peerage.ratings.fits.bradley_terry import BradleyTerry, fit_duels
+from peerage.ratings.fits.judges import counted, reliabilities
+from peerage.ratings.simulation import Setup, simulated
 from peerage.ratings.table import POINTS
 from peerage.reading.reading import Reading
 from peerage.views.shown import Shown

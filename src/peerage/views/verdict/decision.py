@@ -12,10 +12,10 @@ from msgspec.structs import replace
 
 from peerage.game.blocks import MARK, Replies
 from peerage.game.protocol import render
-from peerage.judging.check_programs import PROGRAM_FAILED
+from peerage.judging.checks.programs import PROGRAM_FAILED
 from peerage.ledger.topics.settings_log import settings_changes
 from peerage.ratings.accuracy import difference
-from peerage.ratings.strength.bins import Bin
+from peerage.ratings.strength.posterior import Bin
 from peerage.reading.credits import Credits, TaskMatch, about_tasks
 from peerage.reading.matches import Match
 from peerage.reading.reading import Reading

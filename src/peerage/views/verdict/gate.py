@@ -16,7 +16,7 @@ import msgspec
 from peerage.game.match import DONE
 from peerage.ledger import Summary
 from peerage.ledger.topics.series import SERIES
-from peerage.ratings.not_worse import PROVEN, Difference, More, bets, fewest, further, interval
+from peerage.ratings.claims.not_worse import PROVEN, Difference, More, bets, fewest, further, interval
 from peerage.reading.credits import TaskMatch
 from peerage.reading.played import EVERYTHING, PlayedMatches, Scope, ScopeError
 from peerage.reading.reading import Reading

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
-from peerage.ratings.strength.bins import Bin
+from peerage.ratings.strength.posterior import Bin
 from peerage.values.figures import (
     counted,
     likely,

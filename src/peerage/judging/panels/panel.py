@@ -1,0 +1,374 @@
+"""A panel of judges compares two answers: blind, in both orders, with weighted votes.
+
+    verdict = yield from panel(judges, {"A": first, "B": second}, {"question": "Why is the sky blue?"})
+
+What judges see is "the first answer" and "the second answer", never who wrote one. With `order` both, every
+judge is asked twice, with the answers swapped. A judge whose two verdicts differ has flipped: it is taken to
+see no difference, a tie (with `binary`, where ties are forbidden, it abstains). A judge abstains as well when
+one of its replies is unusable, refused or void. Too few votes make the panel inconclusive, which is void and
+never a tie.
+
+With criteria a reply has a verdict by each of them; their weighted sum is the verdict of that reply.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Iterator, Mapping, Sequence
+from random import Random
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from peerage.formats import Choices, ChosenEach
+from peerage.game.blocks import Bar, Block, Heading, Quoted, Replies, Table, Tone
+from peerage.game.match import Seat
+from peerage.game.protocol import Ask, Choice, Chosen, Prompt, Quote, Reply, Steps, Works
+from peerage.judging.panels.prompts import (
+    COMPARE,
+    EACH_NO_TIES,
+    EACH_TIES,
+    NO_TIES,
+    TIES,
+    Comparison,
+    Criterion,
+)
+
+TIE = "tie"
+ABSTAIN = "abstain"
+UNUSABLE = ("invalid", "refused", "void")
+"""Fates of a reply that is no verdict."""
+QUORUM = 0.5
+"""Share of those who are to vote or to score whose votes or scores must be valid; always at least one."""
+VERDICT_TOKENS, REASON_CHARS = 600, 400
+_TOLERANCE = 1e-9  # shares are sums of rounded weights; a difference below this is none
+
+
+class PanelRules(Struct, frozen=True):
+    """Settings of a panel's votes and of their count.
+
+    `order` both: each judge sees both orders; one: one drawn at random. `epsilon` is the half-width of the
+    band of shares around ½ that count as a tie. `weight_temperature` is softmax's τ in Elo points.
+    Judges see the first `answer_chars` characters of an answer. `rubric` says which answer is better, in
+    place of our words; by `criteria` judges decide one by one; `prompt` is the owner's whole prompt, see
+    `judging.own_prompt`.
+    """
+
+    order: Literal["both", "one"] = "both"
+    binary: bool = False
+    epsilon: float = 0.0
+    weights: Scheme = "softmax"
+    weight_temperature: float = 300.0
+    answer_chars: int = 20_000
+    rubric: str = ""
+    criteria: tuple[Criterion, ...] = ()
+    prompt: str = ""
+
+    def expects(self) -> Choice | Choices:
+        """Return the format of a judge's reply."""
+        options = ("A", "B") if self.binary else ("A", "B", TIE)
+        if self.criteria:
+            return Choices(tuple([one.name for one in self.criteria]), options, REASON_CHARS)
+        return Choice("verdict", options, REASON_CHARS)
+
+    def asks(self, comparison: Comparison, given: Container[str]) -> Prompt:
+        """Return the judges' prompt; of its places those of `given` are filled."""
+        return comparison.prompt(given, rubric=self.rubric, criteria=self.criteria, own=self.prompt)
+
+
+PLAIN = PanelRules()
+
+
+class Ballot(Struct, frozen=True):
+    """One judge's vote: `vote` is the name of an answer, "tie" or "abstain".
+
+    `verdicts` maps each order shown ("A-B": A stood first) to the name of the preferred answer, "tie", or
+    what the reply was instead: invalid, refused, void. `weight` is this vote's share of the valid weight, 0
+    for an abstention. `criteria` maps each criterion to its verdict in each order, as in `verdicts`; unset
+    without criteria.
+    """
+
+    judge: str
+    vote: str
+    verdicts: Mapping[str, str]
+    flipped: bool
+    weight: float = 0.0
+    criteria: Mapping[str, Mapping[str, str]] | UnsetType = UNSET
+
+
+class PanelVerdict(Struct, frozen=True):
+    """Verdict of a panel.
+
+    `share` is the first answer's share of the valid weight (a tie vote counts half for each), `score` its
+    result: 1, ½ or 0. Both are None when the panel is inconclusive. `ballots` are in the judges' order.
+    `criteria` are the first answer's share of the valid weight by each criterion.
+    """
+
+    share: float | None
+    score: float | None
+    ballots: tuple[Ballot, ...]
+    criteria: Mapping[str, float] = {}
+
+    def detail(self) -> dict[str, Any]:
+        """Return what a match keeps of it, as plain data."""
+        found: dict[str, Any] = {
+            "ballots": [msgspec.to_builtins(ballot) for ballot in self.ballots],
+            "share": self.share,
+        }
+        return found | ({"criteria": dict(self.criteria)} if self.criteria else {})
+
+
+def panel(
+    judges: Sequence[Seat],
+    answers: Mapping[str, str | Reply],
+    given: Mapping[str, str | Quote],
+    rules: PanelRules = PLAIN,
+    prompt: Comparison | Prompt = COMPARE,
+    rng: Random | None = None,
+) -> Steps[PanelVerdict]:
+    """Ask `judges` which of two `answers` (by name) is better.
+
+    `given` fills the places of `prompt` other than `answer_a`, `answer_b`, `ties` and `format`. An answer is
+    quoted, whether it comes as a `Reply` or as a plain `str`; its hidden quality reaches house judges when it
+    is a `Reply`. `rng` draws the order when only one is shown. Request keys are `LABEL/ORDER`
+    (`judge/1/A-B`). Raises ValueError unless there are two answers, and an rng where one is needed.
+    """
+    if len(answers) != 2:
+        raise ValueError(f"a panel compares 2 answers, not {len(answers)}")
+    if rules.order == "one" and rng is None:
+        raise ValueError("order 'one' draws the order shown: pass rng=table.rng('order')")
+    first, second = answers
+    orders = ((first, second), (second, first))
+    expects, template = rules.expects(), prompt
+    if isinstance(template, Comparison):
+        template = rules.asks(template, given)
+    ties = (
+        (EACH_NO_TIES if rules.binary else EACH_TIES) if rules.criteria else NO_TIES if rules.binary else TIES
+    )
+    common = {
+        **given,
+        "ties": ties,
+        "format": f'"A" is the first answer, "B" the second. {expects.instruction()}',
+    }
+    asks: list[Ask] = []
+    shown: list[tuple[Seat, tuple[str, str]]] = []
+    by_order = {
+        order: (
+            template.messages(
+                {
+                    **common,
+                    "answer_a": _exhibit("answer A", answers[order[0]], rules),
+                    "answer_b": _exhibit("answer B", answers[order[1]], rules),
+                }
+            ),
+            Works(tuple([_hidden(answers[name]) for name in order])),
+        )
+        for order in orders
+    }
+    for judge in judges:
+        for order in orders if rng is None or rules.order == "both" else (rng.choice(orders),):
+            messages, oracle = by_order[order]
+            asks.append(
+                Ask(
+                    to=judge.label,
+                    key=f"{judge.label}/{order[0]}-{order[1]}",
+                    role="judge",
+                    messages=messages,
+                    expects=expects,
+                    max_tokens=VERDICT_TOKENS,
+                    temperature=0.0,
+                    oracle=oracle,
+                )
+            )
+            shown.append((judge, order))
+    replies: list[Reply] = yield asks
+    replied: dict[str, dict[str, Reply]] = {judge.label: {} for judge in judges}
+    for (judge, order), reply in zip(shown, replies, strict=True):
+        replied[judge.label]["-".join(order)] = reply
+    ballots = [_ballot(judge.label, replied[judge.label], rules) for judge in judges]
+    return count(ballots, {judge.label: judge.raw for judge in judges}, first, rules)
+
+
+def count(
+    ballots: Sequence[Ballot], ratings: Mapping[str, float], first: str, rules: PanelRules
+) -> PanelVerdict:
+    """Weigh the ballots by the judges' ratings and decide for or against the answer named `first`.
+
+    UNER, stage 5: the score is 1 when the first answer's share of the valid weight exceeds ½ + ε, ½ within
+    ε of ½, else 0. With fewer than `QUORUM` of the ballots valid it is None.
+    """
+    valid = [ballot for ballot in ballots if ballot.vote != ABSTAIN]
+    if len(valid) < max(1, math.ceil(QUORUM * len(ballots) - _TOLERANCE)):
+        return PanelVerdict(None, None, tuple(ballots))
+    shares = weights([ratings[ballot.judge] for ballot in valid], rules.weights, rules.weight_temperature)
+    weight = dict(zip([ballot.judge for ballot in valid], shares, strict=True))
+    points = {first: 1.0, TIE: 0.5}
+    share = math.fsum(weight[ballot.judge] * points.get(ballot.vote, 0.0) for ballot in valid)
+    margin = share - 0.5
+    score = 0.5 if abs(margin) <= rules.epsilon + _TOLERANCE else 1.0 if margin > 0 else 0.0
+    weighed = [msgspec.structs.replace(ballot, weight=weight.get(ballot.judge, 0.0)) for ballot in ballots]
+    return PanelVerdict(share, score, tuple(weighed), dict(_by_criteria(valid, weight, points)))
+
+
+def _by_criteria(
+    valid: Sequence[Ballot], weight: Mapping[str, float], points: Mapping[str, float]
+) -> Iterator[tuple[str, float]]:
+    """The first answer's share of the valid weight by each criterion; both orders count alike."""
+    for name in valid[0].criteria or () if valid else ():
+        yield (
+            name,
+            math.fsum(
+                weight[ballot.judge] * points.get(verdict, 0.0) / len(ballot.criteria[name])
+                for ballot in valid
+                if ballot.criteria
+                for verdict in ballot.criteria[name].values()
+            ),
+        )
+
+
+def _ballot(judge: str, replies: Mapping[str, Reply], rules: PanelRules) -> Ballot:
+    """The vote that a judge's replies, one or two by the order shown, come to."""
+    verdicts = {order: _verdict(reply, order, rules) for order, reply in replies.items()}
+    by_each: Mapping[str, Mapping[str, str]] | UnsetType = UNSET
+    if rules.criteria:
+        by_each = {
+            one.name: {
+                order: _named(reply.value.choices[one.name], order) if reply.ok else reply.status
+                for order, reply in replies.items()
+            }
+            for one in rules.criteria
+        }
+    found = list(verdicts.values())
+    if any(verdict in UNUSABLE for verdict in found):
+        return Ballot(judge, ABSTAIN, verdicts, False, criteria=by_each)
+    flipped = len(set(found)) > 1
+    vote = found[0] if not flipped else ABSTAIN if rules.binary else TIE
+    return Ballot(judge, vote, verdicts, flipped, criteria=by_each)
+
+
+def _verdict(reply: Reply, order: str, rules: PanelRules) -> str:
+    """A reply's verdict: by criteria their weighted sum. Where that is even and ties are forbidden, the
+    verdict is that of the heaviest criterion, the first of several."""
+    if not reply.ok:
+        return reply.status
+    if not rules.criteria:
+        return _named(reply.value.choice, order)
+    choices: Mapping[str, str] = reply.value.choices
+    lead = math.fsum(one.weight * _LEADS[choices[one.name]] for one in rules.criteria)
+    if abs(lead) > _TOLERANCE * math.fsum(one.weight for one in rules.criteria):
+        return _named("A" if lead > 0 else "B", order)
+    heaviest = max(rules.criteria, key=lambda one: one.weight)
+    return _named(choices[heaviest.name], order) if rules.binary else TIE
+
+
+_LEADS = {"A": 1, "B": -1, TIE: 0}
+
+
+def _named(choice: str, order: str) -> str:
+    """The name of the answer that was shown as A or B, or a tie."""
+    return order.split("-")["AB".index(choice)] if choice in ("A", "B") else choice
+
+
+def _exhibit(label: str, answer: str | Reply, rules: PanelRules) -> Quote:
+    if isinstance(answer, Reply):
+        return Quote.of(label, answer, rules.answer_chars)
+    return Quote(label, answer[: rules.answer_chars])
+
+
+def _hidden(answer: str | Reply) -> Any:
+    return answer.hidden if isinstance(answer, Reply) else None
+
+
+Scheme: TypeAlias = Literal["softmax", "proportional", "equal"]
+
+
+def weights(ratings: Sequence[float], scheme: Scheme, temperature: float = 300.0) -> tuple[float, ...]:
+    """One weight per rating, not negative, summing to 1 (none for no ratings).
+
+    `softmax`: w_k = e^(R_k/τ) / Σ e^(R_j/τ), UNER's federated judgement, with τ = `temperature` in Elo
+    points (at 300, a judge 300 points above another weighs e times as much). `proportional`: w_k ∝ R_k, a
+    rating below 0 counting as 0. `equal`: 1/n. Safe for ratings of any finite size. Raises ValueError for a
+    rating that is not finite or a temperature that is not above 0.
+    """
+    if not ratings:
+        return ()
+    if not all(map(math.isfinite, ratings)):
+        raise ValueError(f"judges' ratings are {list(ratings)}: expected finite numbers")
+    if scheme == "softmax":
+        if not temperature > 0:
+            raise ValueError(f"weight temperature is {temperature}: expected Elo points above 0")
+        top = max(ratings)
+        shares = [math.exp((rating - top) / temperature) for rating in ratings]
+    elif scheme == "proportional":
+        top = max(max(ratings), 0.0)
+        shares = [max(rating, 0.0) / top for rating in ratings] if top else [1.0] * len(ratings)
+    else:
+        shares = [1.0] * len(ratings)
+    total = math.fsum(shares)
+    return tuple([share / total for share in shares])
+
+
+# -------------------------------------------------------------------------------------------------- shown
+
+
+def panel_shown(
+    ballots: Sequence[Ballot],
+    replies: Replies,
+    players: Mapping[str, str],
+    share: float | None,
+    criteria: Mapping[str, float] = {},
+) -> Iterator[Block]:
+    """The panel's ballots; `players` are by label, of answers and judges; `share` is that of the first answer
+    in the valid weight, `criteria` the same by each criterion."""
+    if not ballots:
+        return
+    yield Heading("The judges")
+    orders = list(dict.fromkeys(order for ballot in ballots for order in ballot.verdicts))
+    yield Table(
+        ("Judge", *[f"{order[0]} shown first" for order in orders], "Counts as", ">Weight"),
+        tuple(
+            (
+                f"{players[ballot.judge]} ({ballot.judge})",
+                *[_preferred(ballot.verdicts.get(order, ""), players) for order in orders],
+                _vote(ballot, players),
+                ballot.weight,
+            )
+            for ballot in ballots
+        ),
+    )
+    for ballot in ballots:
+        for order, verdict in ballot.verdicts.items():
+            reply = replies.get(f"{ballot.judge}/{order}")
+            if reply is None:
+                continue
+            reason = reply.value.reason if isinstance(reply.value, Chosen | ChosenEach) else reply.text
+            note = f"{order[0]} shown first"
+            if verdict in UNUSABLE and reply.reason:
+                note += f"; {reply.reason}"
+            if ballot.criteria and verdict not in UNUSABLE:
+                each = [f"{name}: {_preferred(by[order], players)}" for name, by in ballot.criteria.items()]
+                note += f"; {', '.join(each)}"
+            tone: Tone = "bad" if verdict in UNUSABLE else ""
+            yield Quoted(ballot.judge, reason, reply.key, _preferred(verdict, players), tone, note)
+    if share is None:
+        return
+    first, second = orders[0].split("-")
+    yield Bar(f"of the judges' weight is for {players[first]} ({first})", share)
+    yield Bar(f"of the judges' weight is for {players[second]} ({second})", 1 - share)
+    for name, part in criteria.items():
+        yield Bar(f"by {name} is for {players[first]} ({first})", part)
+
+
+def _preferred(verdict: str, players: Mapping[str, str]) -> str:
+    if verdict in ("", TIE, *UNUSABLE):
+        return verdict
+    return f"for {players[verdict]} ({verdict})"
+
+
+def _vote(ballot: Ballot, players: Mapping[str, str]) -> str:
+    if ballot.flipped:
+        return f"{'no vote' if ballot.vote == ABSTAIN else 'a tie'}: flipped with the order"
+    if ballot.vote == ABSTAIN:
+        return "no vote: a reply could not be used"
+    return _preferred(ballot.vote, players)
