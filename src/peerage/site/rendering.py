@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ from markupsafe import Markup
 
 from peerage.reading.matches import in_words
 from peerage.render import html
+from peerage.render.blocks import ViewBlock
 from peerage.site.addresses import match_page, player_page
 from peerage.values.figures import (
     chance,
@@ -31,14 +32,20 @@ from peerage.values.texts import visible
 from peerage.views.player import placed_in
 
 
-class View(NamedTuple):
-    """A template and what fills it; `title` is the page's own, `here` the entry of the menu that it belongs
-    to, where that is not the template's own. The template `view.html` shows the `blocks` among its values."""
+class PageView(NamedTuple):
+    """A page: its `title`, the entry of the menu that it belongs to (`here`), and what it shows.
 
-    template: str
+    With `heads` the first sentence of an answer among its `blocks` is its heading. `says` is its verdict, for
+    those who are sent it. A `template` other than the usual frame is filled with `values` too.
+    """
+
     title: str
-    values: Mapping[str, Any]
-    here: str = ""
+    here: str
+    blocks: Iterable[ViewBlock] = ()
+    heads: bool = False
+    says: Sequence[str] = ()
+    template: str = "view.html"
+    values: Mapping[str, Any] = {}
 
 
 def render(template: str, values: Mapping[str, Any]) -> bytes:

@@ -16,9 +16,8 @@ from tests.site.browsers import DESK, PATIENCE_MS, PHONE, needed
 
 from peerage.site.addresses import player_page
 from peerage.site.pages import leaderboards
-from peerage.site.pages.router import ASSETS, body, document
+from peerage.site.pages.router import ASSETS, body, document, missing
 from peerage.site.reading import Site
-from peerage.site.rendering import View
 from peerage.values.figures import per_hundred, places_of
 
 pytestmark = needed
@@ -69,8 +68,7 @@ def unusual(sealed: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path
     ):
         with closing(Site.open(folder)) as site:
             made = {path: body(site, path) or b"" for path in (*paths, *(f"assets/{one}" for one in ASSETS))}
-            missing = View("missing.html", "Nothing here", {"path": "/x"})
-            made["404.html"] = document(site, "404.html", missing)
+            made["404.html"] = document(site, "404.html", missing("/x"))
         for path, page in made.items():
             at = out / folder.name / "pages" / path
             at.parent.mkdir(parents=True, exist_ok=True)

@@ -18,13 +18,13 @@ from peerage.ledger import Ledger
 from peerage.ledger.topics.votes import PeopleVotes, Vote, expert_voter
 from peerage.reading.people_votes import finished, said
 from peerage.reading.votes import battles
-from peerage.site.pages.audience import audience
 from peerage.site.pages.router import page as page_of
 from peerage.site.people.annotation import Annotator
 from peerage.site.people.seats import Links
 from peerage.site.reading import Site
 from peerage.site.server.server import Server
 from peerage.standings.verify import verify
+from peerage.views.audience import audience
 
 HERE = "http://localhost"
 

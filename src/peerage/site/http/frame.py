@@ -17,7 +17,7 @@ from peerage.settings import ArenaSettings
 from peerage.site.api.rows import JSON
 from peerage.site.pages.router import HTML, document
 from peerage.site.reading import Menu, Site
-from peerage.site.rendering import View
+from peerage.site.rendering import PageView
 from peerage.values.texts import visible
 
 NOT_KEPT = {"cache-control": "no-store"}
@@ -47,7 +47,7 @@ class PageFrame:
         def make() -> bytes:
             # A new one each time: it reads three rows, while a refreshed one reads all that is new.
             site = Site(self._settings, self._ledger, self._votes, menu=self._menu)
-            return document(site, path, View(template, title, values, path))
+            return document(site, path, PageView(title, path, template=template, values=values))
 
         return Response(await asyncio.to_thread(make), status, NOT_KEPT, HTML)
 

@@ -41,7 +41,7 @@ from peerage.settings import EVERY, ArenaSettings
 from peerage.site.pages import downloads, proofs
 from peerage.site.pages.leaderboards import filters
 from peerage.site.reading import Site
-from peerage.site.rendering import View
+from peerage.site.rendering import PageView
 from peerage.tables.challenges import ChallengeRow
 from peerage.values.figures import DASH, dollars, moment, percent, rounded, signed, whole
 from peerage.values.texts import visible
@@ -145,8 +145,8 @@ TOO_LONG = (
 )
 
 
-def games_page(site: Site) -> View:
-    return View("view.html", "Games", {"blocks": [*_games(site)]}, "games.html")
+def games_page(site: Site) -> PageView:
+    return PageView("Games", "games.html", _games(site))
 
 
 def _games(site: Site) -> Iterator[ViewBlock]:
@@ -174,8 +174,8 @@ def _games(site: Site) -> Iterator[ViewBlock]:
     yield Links([asked, Link("How it is rated", ("view", "method.html"))])
 
 
-def challenges_page(site: Site) -> View:
-    return View("view.html", "Challenges", {"blocks": [*_challenges(site)]}, "challenges.html")
+def challenges_page(site: Site) -> PageView:
+    return PageView("Challenges", "challenges.html", _challenges(site))
 
 
 def _challenges(site: Site) -> Iterator[ViewBlock]:
@@ -245,18 +245,18 @@ _POOL = (
 )
 
 
-def judges_page(site: Site) -> View:
+def judges_page(site: Site) -> PageView:
     # First what needs nothing of what all matches tell, which may still be read.
     rows: list[CorrectedRow] = []
     with suppress(ScopeError):
         rows = site.corrected(CORRECTED)
     order = [row.player for row in site.table()]
     blocks = [*judges(site.judges, order, rows)]
-    return View("view.html", "Judges", {"blocks": blocks}, "judges.html")
+    return PageView("Judges", "judges.html", blocks)
 
 
-def costs_page(site: Site) -> View:
-    return View("view.html", "Costs", {"blocks": [*_costs(site)], "heads": True}, "costs.html")
+def costs_page(site: Site) -> PageView:
+    return PageView("Costs", "costs.html", _costs(site))
 
 
 def _costs(site: Site) -> Iterator[ViewBlock]:
@@ -302,8 +302,8 @@ def _costs(site: Site) -> Iterator[ViewBlock]:
     yield from (linked(table) for table in tables if table.rows)
 
 
-def method_page(site: Site) -> View:
-    return View("view.html", "Method", {"blocks": [*_method(site)]}, "method.html")
+def method_page(site: Site) -> PageView:
+    return PageView("Method", "method.html", _method(site))
 
 
 def _method(site: Site) -> Iterator[ViewBlock]:
@@ -340,8 +340,8 @@ def _method(site: Site) -> Iterator[ViewBlock]:
         yield Fold(f"{role} `{digest}`", parts, f"f{digest}")
 
 
-def ledger_page(site: Site) -> View:
-    return View("view.html", "Ledger", {"blocks": [*_ledger(site)]}, "ledger.html")
+def ledger_page(site: Site) -> PageView:
+    return PageView("Ledger", "ledger.html", _ledger(site))
 
 
 def _ledger(site: Site) -> Iterator[ViewBlock]:

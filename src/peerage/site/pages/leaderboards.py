@@ -22,7 +22,7 @@ from peerage.site.addresses import slug
 from peerage.site.pages import preview
 from peerage.site.pages.charts import charts, stops
 from peerage.site.reading import Site
-from peerage.site.rendering import View
+from peerage.site.rendering import PageView
 from peerage.tables.outside import listed as listed_sources
 from peerage.values.figures import counted, dollars, listed, whole
 from peerage.views.leaderboard.board import Board, Row, board
@@ -76,7 +76,7 @@ def paths(site: Site) -> Iterator[str]:
         yield OUTSIDE
 
 
-def view(site: Site, path: str) -> View | None:
+def view(site: Site, path: str) -> PageView | None:
     if path != "index.html" and not path.startswith("leaderboard/"):
         return None
     if path == OUTSIDE:
@@ -95,23 +95,16 @@ def of_part(site: Site, kind: str, name: str, root: str) -> str | None:
     return next((f"{root}{address(site, one)}" for one in filters(site) if one.part == (kind, name)), None)
 
 
-def leaderboard(site: Site, wanted: Filter) -> View:
+def leaderboard(site: Site, wanted: Filter) -> PageView:
     """The page of a leaderboard."""
     found = site.board(*wanted)
     name = wanted.part[1]
     everything = not name
     track = "" if wanted.track == site.track else NAMES[wanted.track]
     verdict = site.verdict if everything and wanted.track == site.track else found.verdict
-    return View(
-        "view.html",
-        " · ".join(filter(None, ("Leaderboard", name, track))),
-        {
-            "blocks": [*_blocks(site, wanted, found, verdict)],
-            "heads": not name,
-            "says": found.verdict.lines,
-        },
-        "index.html",
-    )
+    title = " · ".join(filter(None, ("Leaderboard", name, track)))
+    blocks = _blocks(site, wanted, found, verdict)
+    return PageView(title, "index.html", blocks, heads=not name, says=found.verdict.lines)
 
 
 def _blocks(site: Site, wanted: Filter, found: Board, verdict: Verdict) -> Iterator[ViewBlock]:
@@ -213,7 +206,7 @@ def outside(site: Site) -> Board:
     return board(site, "strength", Scope(source="outside"))
 
 
-def _outside(site: Site) -> View:
+def _outside(site: Site) -> PageView:
     found = outside(site)
     sources = Rows(
         listed_sources(site.moment),
@@ -242,7 +235,7 @@ def _outside(site: Site) -> View:
         Heading("Where they come from"),
         sources,
     ]
-    return View("view.html", "Outside results", {"blocks": blocks}, "index.html")
+    return PageView("Outside results", "index.html", blocks)
 
 
 def weights_of(site: Site) -> dict[str, str]:

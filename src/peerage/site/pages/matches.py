@@ -19,7 +19,7 @@ from peerage.render.blocks import Transcript
 from peerage.site.addresses import BUNDLE, SHARD, first_of, number_in, slug
 from peerage.site.pages.leaderboards import judged
 from peerage.site.reading import Site
-from peerage.site.rendering import View, embedded
+from peerage.site.rendering import PageView, embedded
 from peerage.values.texts import visible
 from peerage.views.match import transcript, view_of
 
@@ -32,7 +32,7 @@ def paths(site: Site) -> Iterator[str]:
     yield from (f"data/matches-{first}.js" for first in range(1, site.number + 1, SHARD))
 
 
-def view(site: Site, path: str) -> View | bytes | None:
+def view(site: Site, path: str) -> PageView | bytes | None:
     first = number_in(path, "matches", ".html")
     if first is not None and first == first_of(first, BUNDLE) and first <= site.number:
         return _bundle(site, first)
@@ -42,7 +42,7 @@ def view(site: Site, path: str) -> View | bytes | None:
     return None
 
 
-def _bundle(site: Site, first: int) -> View:
+def _bundle(site: Site, first: int) -> PageView:
     last = min(first + BUNDLE - 1, site.number)
     unit, proven = site.settings.rating.cost_unit.name, site.logged
 
@@ -52,21 +52,13 @@ def _bundle(site: Site, first: int) -> View:
         proof = f"proofs/{first}.jsonl" if match.number in proven else ""
         return transcript(view, unit, asked=match.asked, proof=proof)
 
-    return View(
-        "match.html",
-        f"Matches {first} to {last}" if last > first else f"Match {first}",
-        {
-            "blocks": map(told, site.matches(first, last)),
-            "first": first,
-            "last": last,
-            "size": BUNDLE,
-            "judged": judged(site),
-        },
-        "matches.html",
-    )
+    title = f"Matches {first} to {last}" if last > first else f"Match {first}"
+    values = {"first": first, "last": last, "size": BUNDLE, "judged": judged(site)}
+    shown = map(told, site.matches(first, last))
+    return PageView(title, "matches.html", shown, template="match.html", values=values)
 
 
-def index(site: Site) -> View:
+def index(site: Site) -> PageView:
     tally = site.tally
     newest = list(site.moment.summaries(max(1, site.number - NEWEST + 1), site.number))
     catalogue = {
@@ -84,7 +76,7 @@ def index(site: Site) -> View:
         "catalogue": embedded(catalogue),
         "thousands": list(range(1, site.number + 1, 1000)) if site.number > 1000 else [],
     }
-    return View("matches.html", "Matches", values)
+    return PageView("Matches", "matches.html", template="matches.html", values=values)
 
 
 def shard(site: Site, first: int) -> bytes:

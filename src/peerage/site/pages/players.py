@@ -13,7 +13,7 @@ from peerage.render.blocks import Choices, Column, Figure, Link, Links, ViewBloc
 from peerage.site.addresses import player_page, slug
 from peerage.site.pages.charts import course, drawn, followed
 from peerage.site.reading import Site
-from peerage.site.rendering import View
+from peerage.site.rendering import PageView
 from peerage.site.tally import Field, Mine, Record
 from peerage.values.figures import listed, sentence, share_between, whole
 from peerage.values.texts import visible
@@ -53,7 +53,7 @@ def pairs(site: Site) -> dict[str, tuple[str, str]]:
     return {f"{COMPARE}/{slug(a)}/{slug(b)}.html": (a, b) for a, b in combinations(first, 2)}
 
 
-def view(site: Site, path: str) -> View | None:
+def view(site: Site, path: str) -> PageView | None:
     if path.startswith(f"{COMPARE}/"):
         pair = pairs(site).get(path)
         return compare_page(site, dict(zip("ab", pair, strict=True))) if pair else None
@@ -61,12 +61,12 @@ def view(site: Site, path: str) -> View | None:
         return None
     name = next((row.player for row in site.table() if player_page(row.player) == path), None)
     if name is not None:
-        return _player(site, name)
+        return PageView(name, "index.html", _blocks(site, name))
     judge = next((one for one in _judging(site) if player_page(one) == path), None)
     return None if judge is None else _judge(site, judge)
 
 
-def _judge(site: Site, name: str) -> View:
+def _judge(site: Site, name: str) -> PageView:
     blocks = [
         Heading(name, 1),
         Sentence(" · ".join(["Only judges", *_about(name, site.cards.get(name, {}))]), "quiet"),
@@ -74,7 +74,7 @@ def _judge(site: Site, name: str) -> View:
         Sentence("It has no rating, since it never plays.", "quiet"),
         Links([Link("All judges", ("view", "judges.html"))]),
     ]
-    return View("view.html", name, {"blocks": blocks}, "judges.html")
+    return PageView(name, "judges.html", blocks)
 
 
 def _about(name: str, card: Mapping[str, Any]) -> Iterator[str]:
@@ -86,11 +86,9 @@ def _about(name: str, card: Mapping[str, Any]) -> Iterator[str]:
         yield f"family {family}"
 
 
-def head_to_head_page(site: Site) -> View:
+def head_to_head_page(site: Site) -> PageView:
     names = [row.player for row in site.table() if row.rank is not None]
-    return View(
-        "view.html", "Head-to-head", {"blocks": [*_head_to_head(site, names)], "heads": True}, "index.html"
-    )
+    return PageView("Head-to-head", "index.html", _head_to_head(site, names))
 
 
 def _head_to_head(site: Site, names: Sequence[str]) -> Iterator[ViewBlock]:
@@ -110,7 +108,7 @@ def _head_to_head(site: Site, names: Sequence[str]) -> Iterator[ViewBlock]:
         yield Links([Link(f"{one} or {other}?", ("view", at)) for at, (one, other) in found.items()])
 
 
-def compare_page(site: Site, query: Mapping[str, str]) -> View:
+def compare_page(site: Site, query: Mapping[str, str]) -> PageView:
     """Two players, named `a` and `b` in a query, next to each other; the first two where none are named."""
     names = [row.player for row in site.table() if row.rank is not None]
     a, b = (query.get(key, "") for key in ("a", "b"))
@@ -132,11 +130,7 @@ def compare_page(site: Site, query: Mapping[str, str]) -> View:
     if others:
         links = [Link(f"{one} or {other}", ("view", at)) for at, (one, other) in others]
         blocks += [Heading("Other pairs"), Links(links)]
-    return View("view.html", title, {"blocks": [Heading(title, 1), *blocks]}, "index.html")
-
-
-def _player(site: Site, name: str) -> View:
-    return View("view.html", name, {"blocks": [*_blocks(site, name)]}, "index.html")
+    return PageView(title, "index.html", [Heading(title, 1), *blocks])
 
 
 def _blocks(site: Site, name: str) -> Iterator[ViewBlock]:

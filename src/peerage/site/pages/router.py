@@ -18,9 +18,9 @@ from peerage.game.blocks import Target
 from peerage.render.html import Html
 from peerage.site.addresses import player_page, slug
 from peerage.site.pages import arena, files, leaderboards, matches, players, preview, proofs
-from peerage.site.pages import audience as votes
 from peerage.site.reading import Menu, Site
-from peerage.site.rendering import View, render
+from peerage.site.rendering import PageView, render
+from peerage.views.audience import audience, audience_blocks
 
 HTML = "text/html; charset=utf-8"
 TYPES = {
@@ -60,7 +60,10 @@ MENU = (
     ("ledger.html", "Ledger"),
 )
 
-LESS = ("challenges.html", "method.html", "ledger.html", votes.PATH)
+AUDIENCE = "audience.html"
+"""Where people vote, or have voted, what they said."""
+
+LESS = ("challenges.html", "method.html", "ledger.html", AUDIENCE)
 """Entries that stand behind the last one: on a phone the others fill two lines."""
 
 ASSETS = ("icon.svg", "site.css", "site.js", "matches.js", "replay.js")
@@ -70,7 +73,7 @@ SERVED = ("live.css", "live.js", "seat.css", "seat.js")
 NOT_FOUND = "404.html"
 """What a host shows at any address at which nothing is."""
 
-_PAGES: Mapping[str, Callable[[Site], View]] = {
+_PAGES: Mapping[str, Callable[[Site], PageView]] = {
     "head-to-head.html": players.head_to_head_page,
     "matches.html": matches.index,
     "games.html": arena.games_page,
@@ -80,7 +83,7 @@ _PAGES: Mapping[str, Callable[[Site], View]] = {
     "method.html": arena.method_page,
     "ledger.html": arena.ledger_page,
 }
-_ROOMS = (leaderboards, players, matches, files, votes, proofs)
+_ROOMS = (leaderboards, players, matches, files, proofs)
 
 
 def page(site: Site, path: str) -> Page | None:
@@ -94,6 +97,8 @@ def page(site: Site, path: str) -> Page | None:
 def paths(site: Site) -> Iterator[str]:
     """Every path at which something stands."""
     yield from _PAGES
+    if _has_audience(site):
+        yield AUDIENCE
     for room in _ROOMS:
         yield from room.paths(site)
     yield from (f"assets/{name}" for name in ASSETS)
@@ -108,9 +113,9 @@ def body(site: Site, path: str) -> bytes | None:
     if path == preview.PATH and (site.url or site.menu):
         return preview.picture(site)
     if site.url and path == NOT_FOUND:
-        return document(
-            site, path, View("missing.html", "Nothing here", {"root": site.url, "path": "", "match": None})
-        )
+        return document(site, path, missing("", root=site.url))
+    if path == AUDIENCE and _has_audience(site):
+        return document(site, path, _audience(site))
     if path in _PAGES:
         return document(site, path, _PAGES[path](site))
     for room in _ROOMS:
@@ -128,13 +133,30 @@ def _asset(name: str) -> bytes | None:
 
 def menu(site: Site) -> Menu:
     """The entries of the menu."""
-    return (*MENU, *votes.menu(site), *site.menu)
+    return (*MENU, *[(AUDIENCE, "Audience")] * _has_audience(site), *site.menu)
 
 
-def described(site: Site, view: View) -> str:
+def _has_audience(site: Site) -> bool:
+    """Return whether people vote here, or have."""
+    return bool(site.menu or site.votes.count())
+
+
+def _audience(site: Site) -> PageView:
+    found, peers = audience(site.ledger, site.votes.votes()), {row.player: row.rank for row in site.table()}
+    return PageView("What the audience says", AUDIENCE, audience_blocks(found, peers))
+
+
+def missing(path: str, match: tuple[int, str] | None = None, **values: str) -> PageView:
+    """Return the page that is shown where nothing is; `match` and its page are what the reader may mean."""
+    return PageView(
+        "Nothing here", "", template="missing.html", values={"path": path, "match": match, **values}
+    )
+
+
+def described(site: Site, view: PageView) -> str:
     """What a page says, for those who find it or are sent it: a table its verdict."""
-    if lines := view.values.get("says"):
-        return " ".join(lines)
+    if view.says:
+        return " ".join(view.says)
     about = "language models ranked by letting them play, every reply on record."
     return f"{view.title} of {site.settings.name}: {about}"
 
@@ -160,10 +182,8 @@ def links(site: Site, path: str) -> Html:
     return Html(href, slug)
 
 
-def document(site: Site, path: str, view: View) -> bytes:
+def document(site: Site, path: str, view: PageView) -> bytes:
     """A view inside the frame that all pages share: head, menu, foot."""
-    blocks = view.values.get("blocks", ())
-    writer = links(site, path)
     return render(
         view.template,
         {
@@ -172,15 +192,14 @@ def document(site: Site, path: str, view: View) -> bytes:
             "policy": POLICY,
             "menu": menu(site),
             "less": LESS,
-            "preview": site.url + preview.PATH if site.url and view.values.get("says") else "",
+            "preview": site.url + preview.PATH if site.url and view.says else "",
             "picture": preview.PATH if site.url or site.menu else "",
             "permalink": site.url + path.removesuffix("index.html"),
             "root": "../" * path.count("/"),
             "title": view.title,
             "described": described(site, view),
-            "here": view.here or view.template,
-            "content": Markup(writer.blocks(blocks, heads=bool(view.values.get("heads")))),
-            "figures": lambda figures: Markup(writer.blocks(figures)),
+            "here": view.here,
+            "content": Markup(links(site, path).blocks(view.blocks, heads=view.heads)),
             **view.values,
         },
     )

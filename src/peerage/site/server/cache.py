@@ -29,9 +29,9 @@ from peerage.site.api.endpoints import ENDPOINTS
 from peerage.site.api.rows import JSON
 from peerage.site.http.log import bounded
 from peerage.site.pages.players import COMPARE, compare_page
-from peerage.site.pages.router import HTML, document, page
+from peerage.site.pages.router import HTML, document, missing, page
 from peerage.site.reading import Menu, Site
-from peerage.site.rendering import View
+from peerage.site.rendering import PageView
 from peerage.site.server.events import LedgerFile, Version
 from peerage.values.parallel import Lost, Processes
 from peerage.values.texts import visible
@@ -139,7 +139,7 @@ def make(folder: Path, voting: bool, url: str, job: Job) -> Made:
 
 def _answer(site: Site, job: Job) -> tuple[int, str, bytes]:
     if job.path == "api":
-        view = View("api.html", "API", {"endpoints": ENDPOINTS})
+        view = PageView("API", "", template="api.html", values={"endpoints": ENDPOINTS})
         return 200, HTML, document(site, job.path, view)
     if job.path.startswith(PREFIX):
         found = answer(site, job.path, job.query)
@@ -149,8 +149,7 @@ def _answer(site: Site, job: Job) -> tuple[int, str, bytes]:
     made = page(site, job.path)
     if made is not None:
         return 200, made.content_type, made.body
-    view = View("missing.html", "Nothing here", {"path": f"/{job.path}", "match": _match(site, job.path)})
-    return 404, HTML, document(site, job.path, view)
+    return 404, HTML, document(site, job.path, missing(f"/{job.path}", _match(site, job.path)))
 
 
 def _match(site: Site, path: str) -> tuple[int, str] | None:

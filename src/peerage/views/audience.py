@@ -6,12 +6,14 @@ rating of the peers. A vote counts when it cites the record that stands.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
+from peerage.game.blocks import Heading, Sentence
 from peerage.ledger import Ledger
 from peerage.ledger.topics.votes import BOTH_BAD, SKIPPED, TIE, Vote
 from peerage.ratings.claims.proven import proven
@@ -22,13 +24,9 @@ from peerage.ratings.strength.evidence import Evidence, of_duels
 from peerage.ratings.strength.posterior import strengths
 from peerage.ratings.table import known
 from peerage.reading.people_votes import Finished, cited
-from peerage.site.reading import Menu, Site
-from peerage.site.rendering import View
+from peerage.render.blocks import Column, Fact, Facts, Rows, ViewBlock, numbers
+from peerage.values.figures import chance, interval, percent, whole
 
-PATH = "audience.html"
-WIDTH = 150
-"""Of a drawn interval, in pixels."""
-_MARGIN = 4
 _SEED = 1  # of the posterior from which chances come
 
 
@@ -159,32 +157,52 @@ def _agreement(counted: list[_Counted]) -> float | None:
     return sum(same) / len(same) if same else None
 
 
-class Scale(NamedTuple):
-    """From ratings to pixels, for all intervals of a table alike."""
-
-    width: int
-    low: float
-    high: float
-
-    def at(self, rating: float) -> float:
-        share = (rating - self.low) / ((self.high - self.low) or 1.0)
-        return round(_MARGIN + share * (self.width - 2 * _MARGIN), 1)
-
-
-def menu(site: Site) -> Menu:
-    """The entry of this page, where there is something to show."""
-    return ((PATH, "Audience"),) if site.menu or site.votes.count() else ()
+ABOUT = (
+    "People judged pairs of answers blind. Their votes make a table of their own, next to the peers’, and "
+    "move none of the peers’ ratings."
+)
+MADE = (
+    "Bradley-Terry over the votes, mean 1500, 400 points for odds of ten to one; a tie is half a win each. "
+    "The 95% intervals allow for votes on the same match being alike."
+)
+LEANING = (
+    "The votes do not yet connect all players, so each rating also counts one tied game against an average "
+    "player."
+)
+VOTERS = "Voters are anonymous sessions, of which two may be one person, and experts by name."
 
 
-def paths(site: Site) -> Iterator[str]:
-    yield from (path for path, _ in menu(site))
+def audience_blocks(found: Audience, peers: Mapping[str, int | None]) -> Iterator[ViewBlock]:
+    """Yield the audience's table, beside each player its rank among the `peers`."""
+    yield Heading("What the audience says", 1)
+    yield Sentence(ABOUT)
+    if not found.votes:
+        yield Sentence("Nobody has voted yet.")
+        return
+    facts = ("Votes", found.votes), ("Voters", found.voters), ("Matches judged", found.matches)
+    agreed = Fact("Agreed with the peers", percent(found.agreement))
+    yield Facts([*[Fact(title, whole(value)) for title, value in facts], agreed])
+    gone = (
+        f"{whole(found.uncounted)} votes cite a record that is no longer in the ledger and are not counted."
+    )
+    notes = [MADE, *[LEANING] * (not found.comparable), *[gone] * bool(found.uncounted), VOTERS]
+    yield Rows(found.rows, [*_columns(peers)], notes=notes, name="audience")
 
 
-def view(site: Site, path: str) -> View | None:
-    if path not in paths(site):
-        return None
-    found = audience(site.ledger, site.votes.votes())
-    peers = {row.player: row.rank for row in site.board().rows}
-    ends = [end for row in found.rows for end in (row.lower, row.rating, row.upper) if end is not None]
-    scale = Scale(WIDTH, min(ends, default=0.0), max(ends, default=1.0))
-    return View(PATH, "What the audience says", {"audience": found, "scale": scale, "peers": peers})
+def _columns(peers: Mapping[str, int | None]) -> Iterator[Column]:
+    yield from numbers(whole, rank="Rank")
+    yield Column("player", "Player", link=lambda row: ("player", row.player))
+    yield from numbers(whole, rating="Rating")
+    yield Column(
+        "interval",
+        "95%",
+        lambda ends: interval(ends[0], ends[2], whole) or "",
+        number=True,
+        value=lambda row: None if row.lower is None else (row.lower, row.rating, row.upper),
+        draw="interval",
+    )
+    yield from numbers(chance, best="Best")
+    names = Column("above", "Proven above", number=True, value=lambda row: len(row.above) or None)
+    yield replace(names, tip=lambda row: ", ".join(row.above))
+    yield Column("peers", "Peers’ rank", number=True, value=lambda row: peers.get(row.player))
+    yield from numbers(whole, votes="Votes", wins="W ~1", draws="D ~1", losses="L ~1")
