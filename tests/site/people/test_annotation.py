@@ -24,7 +24,7 @@ from peerage.site.people.seats import Links
 from peerage.site.reading import Site
 from peerage.site.server.server import Server
 from peerage.standings.verify import verify
-from peerage.views.audience import audience
+from peerage.views.arena.audience import audience
 
 HERE = "http://localhost"
 

@@ -31,7 +31,7 @@ from peerage.site.reading import Site
 from peerage.site.tally import Mine
 from peerage.tables.challenges import ChallengeRow
 from peerage.version import __version__
-from peerage.views.audience import Audience, audience
+from peerage.views.arena.audience import Audience, audience
 from peerage.views.leaderboard.board import Board, Row
 from peerage.views.leaderboard.corrected import CorrectedRow, asked
 from peerage.views.leaderboard.overall import Profile

@@ -20,7 +20,7 @@ from peerage.site.addresses import player_page, slug
 from peerage.site.pages import arena, files, leaderboards, matches, players, preview, proofs
 from peerage.site.reading import Menu, Site
 from peerage.site.rendering import PageView, render
-from peerage.views.audience import audience, audience_blocks
+from peerage.views.arena.audience import audience, audience_blocks
 
 HTML = "text/html; charset=utf-8"
 TYPES = {
