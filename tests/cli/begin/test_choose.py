@@ -76,15 +76,15 @@ def test_mock_answers_of_a_folder_go_next_to_it(here: Path) -> None:
 def test_the_same_command_or_none_in_the_folder_goes_on(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (here / "t.csv").write_text(GOOD)
     words = ("choose", "t.csv", *HOUSE)
-    told = peerage(*words, "--matches", "5")
+    told = peerage(*words, "--matches", "2")
     assert told.startswith("mock answers: house players of known skill answer here\nwrote t/arena.yaml")
-    again = peerage(*words, "--matches", "8")
-    assert "done: 8 matches, 3 of them now" in again
+    again = peerage(*words, "--matches", "4")
+    assert "done: 4 matches, 2 of them now" in again
     assert "wrote" not in again
-    assert "done: 10 matches, 2 of them now" in peerage("choose", "--dir", "t", "--matches", "10")
+    assert "done: 5 matches, 1 of them now" in peerage("choose", "--dir", "t", "--matches", "5")
     monkeypatch.chdir(here / "t")
-    assert "done: 11 matches, 1 of them now" in peerage("choose", "--matches", "11")
-    assert "done: 13 matches, 2 of them now" in peerage("run", "--more", "2")
+    assert "done: 6 matches, 1 of them now" in peerage("choose", "--matches", "6")
+    assert "done: 8 matches, 2 of them now" in peerage("run", "--more", "2")
     with open_arena(here / "t") as arena:
         assert not arena.verify().problems
 

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 from peerage.arena import open_arena
 from peerage.cli.main import app
+from peerage.cli.play import live
 from peerage.cli.play.ending import ending
-from peerage.cli.play.run import live
 from peerage.engine.report import RunReport
 from peerage.playing import run as playing
 
