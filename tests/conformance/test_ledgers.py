@@ -345,7 +345,7 @@ def test_the_narrow_table_in_columns_says_what_its_rows_say(ledger: Ledger) -> N
     assert (len(empty.number), list(empty.tables)) == (0, [])
     void = msgspec.structs.replace(summary(601), status="author", scores=(), raw=(), topic="\n,[")
     put(ledger, summaries=[*[summary(number, score=number % 3 / 2) for number in range(1, 601)], void])
-    columns, rows = ledger.columns(), list(ledger.narrow())
+    columns, rows = ledger.columns(), list(ledger.summaries())
     assert len(rows) == 601
     read = [
         (number, columns.kinds[kind], columns.tables[table], columns.results[result])

@@ -41,10 +41,9 @@ from peerage.engine.probes import bench_by_probes, probe_players
 from peerage.engine.runner import Runner
 from peerage.engine.waiting import Away, WaitingMatches
 from peerage.game.match import Fixture
-from peerage.ledger import amend, open_ledger
+from peerage.ledger import Ledger, amend, open_ledger
 from peerage.ledger.forms.codec import by_hex, read_fixture
 from peerage.ledger.forms.log import finished
-from peerage.ledger.ledger import StoredLedger
 from peerage.ledger.out.disclosure import write_redacted
 from peerage.ledger.stores.contract import Row
 from peerage.ledger.stores.sql import Connection, Query
@@ -516,7 +515,7 @@ def test_a_match_is_read_by_its_number_as_it_was_at_one_moment(
         before = ledger.match(away)
         assert before is not None
         assert before.record is None
-        file = cast(StoredLedger, ledger)._store
+        file = cast(Ledger, ledger)._store
         found, reads = SqliteStore.read, count(1)
 
         def meanwhile(self: SqliteStore, connection: Connection, wanted: Query) -> Iterator[Sequence[Row]]:

@@ -49,7 +49,6 @@ from peerage.engine.report import RunReport
 from peerage.engine.runner import Runner
 from peerage.ledger import Batch, Ledger, LedgerBusy, LedgerError, open_ledger
 from peerage.ledger.forms.codec import read_reply
-from peerage.ledger.ledger import StoredLedger
 from peerage.ledger.stores import sqlite
 from peerage.values import clock
 from peerage.values.sealing import unseal
@@ -237,9 +236,9 @@ class World:
     @contextmanager
     def there(self) -> Iterator[None]:
         """While this world is there: its disk, its clock, and who watches what is written."""
-        write, commit = StoredLedger.write, Journal._write
+        write, commit = Ledger.write, Journal._write
 
-        def watched(ledger: StoredLedger, batch: Batch) -> None:
+        def watched(ledger: Ledger, batch: Batch) -> None:
             rows = self._writing = written(batch)
             try:
                 write(ledger, batch)
@@ -264,7 +263,7 @@ class World:
             now = SimpleNamespace(time_ns=lambda: self._now_ms() * 1_000_000)
             for change in (
                 patch.object(clock, "time", now),
-                patch.object(StoredLedger, "write", watched),
+                patch.object(Ledger, "write", watched),
                 patch.object(Journal, "_write", later),
                 patch.object(sqlite, "CHECKPOINT_PAGES", pages),
             ):

@@ -31,7 +31,6 @@ from peerage.ledger import (
 )
 from peerage.ledger.forms.codec import text_digest
 from peerage.ledger.forms.merkle import GENESIS, digest, leaf, link, match_root
-from peerage.ledger.ledger import StoredLedger
 from peerage.ledger.stores.sql import Query
 from peerage.ledger.stores.sqlite import SqliteStore
 from peerage.settings import Rating
@@ -225,7 +224,7 @@ def later_summaries(ledger: Ledger, run: Run, began: int) -> None:
 
 
 def narrow(ledger: Ledger, run: Run, began: int) -> None:
-    _prefix([row.number for row in ledger.narrow()], run, began)
+    _prefix([row.number for row in ledger.summaries()], run, began)
 
 
 def columns(ledger: Ledger, run: Run, began: int) -> None:
@@ -425,7 +424,7 @@ def test_what_was_said_since_the_log_was_read_is_looked_up_in_it(
     run = deepcopy(begun[1])
     run.open(folder)
     ledger = open_ledger("sqlite:///arena.db", folder, create=False)
-    assert isinstance(ledger, StoredLedger)
+    assert isinstance(ledger, Ledger)
     rows = ledger._rows
 
     class InBlocks:

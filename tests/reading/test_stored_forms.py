@@ -13,7 +13,7 @@ FORMS = {
     "ledger/forms/codec.py": "fixtures, records and replies, each whole and as a header",
     "ledger/forms/codec_requests.py": "requests, whole, and what is shown of them",
     "ledger/forms/narrow.py": "columns of the narrow table",
-    "ledger/forms/rows.py": "entries of any topic, by the struct of who writes them",
+    "ledger/ledger.py": "entries of any topic, by the struct of who writes them",
     "ledger/check/kept_checkpoints.py": "checkpoints",
     "ledger/topics/outside.py": "outside results",
     "ledger/topics/places.py": "benches",

@@ -20,9 +20,8 @@ from typing import Any, NamedTuple
 
 import psycopg
 
-from peerage.ledger import Batch, Exchange, LedgerAway, LedgerError
+from peerage.ledger import Batch, Exchange, Ledger, LedgerAway, LedgerError
 from peerage.ledger.forms.bodies import Bodies
-from peerage.ledger.ledger import StoredLedger
 from peerage.ledger.stores.contract import Found, Writes
 from peerage.ledger.stores.postgres import PLANS, Connected, PostgresStore, Run
 from peerage.ledger.stores.postgres_words import is_lost
@@ -202,7 +201,7 @@ class WorkersLedger:
         self._claims = 0
         self.number = self._line.do(hire)
         self._store = _Writer(address, run, self.number)
-        self._ledger = StoredLedger(self._store)
+        self._ledger = Ledger(self._store)
         self._writes: Writes | None = None
         self._bodies, self._written = Bodies(address), 0
 

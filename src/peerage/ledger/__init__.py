@@ -22,7 +22,6 @@ from peerage.ledger.forms.rows import (
     FailureRow,
     FixtureRow,
     IntentRow,
-    Ledger,
     LedgerAway,
     LedgerBusy,
     LedgerError,
@@ -34,9 +33,8 @@ from peerage.ledger.forms.rows import (
     Summary,
     Texts,
     Writes,
-    amend,
-    amended,
 )
+from peerage.ledger.ledger import Ledger, amend, amended, prepare
 from peerage.values.environment import environment
 
 __all__ = [
@@ -92,7 +90,6 @@ def open_ledger(address: str, folder: Path, *, create: bool) -> Ledger:
             f"ledger {shown!r}: this kind of address is unknown; write for example sqlite:///arena.db"
         )
     # A short command that needs no ledger must not wait for a database.
-    from peerage.ledger.ledger import StoredLedger, prepare
     from peerage.ledger.stores import open_store
 
     store = open_store(address, folder)
@@ -101,4 +98,4 @@ def open_ledger(address: str, folder: Path, *, create: bool) -> Ledger:
     except BaseException:
         store.close()
         raise
-    return StoredLedger(store)
+    return Ledger(store)

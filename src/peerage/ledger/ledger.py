@@ -1,4 +1,9 @@
-"""The ledger over a store, whichever it is; `store.Ledger` states the contract."""
+"""The ledger of an arena, over any store.
+
+A ledger is append-only. Rows of one `Batch` become durable together or not at all. Only the runner that holds
+the lock writes; anybody may read at any time, also while a runner writes. Digests are SHA-256 over the stored
+bytes of `body`, never over a re-encoding.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +14,9 @@ from contextlib import contextmanager, suppress
 from copy import copy
 from hashlib import sha256
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import msgspec
 
 from peerage.ledger.forms import narrow
 from peerage.ledger.forms.bodies import Bodies
@@ -23,11 +30,9 @@ from peerage.ledger.forms.rows import (
     Entry,
     Exchange,
     FixtureRow,
-    Ledger,
     LedgerError,
     LedgerMissing,
     MatchRows,
-    Pin,
     RecordRow,
     Summary,
 )
@@ -94,8 +99,9 @@ def _is_ledger(store: Store) -> bool:
             f"pip install --upgrade 'peerage>={stated[2]}'"
         )
     if lost := [table.name for table in TABLES if table.name not in names]:
-        raise damaged(
-            store.place, f"it lacks the {'table' if len(lost) == 1 else 'tables'} {', '.join(lost)}"
+        raise LedgerError(
+            f"{store.place} lacks the table {', '.join(lost)}: it was made by a development version before "
+            "the first release, or was altered. Name another ledger in arena.yaml, or restore a copy of this"
         )
     return True
 
@@ -116,8 +122,9 @@ def _holds(table: Table, number: int) -> str:
 _SCHEMA = re.compile(r"([1-9][0-9]{0,8}) ([0-9]+(?:\.[0-9]+)*(?:[a-z]+[0-9]+)?)", re.ASCII)
 
 
-class StoredLedger:
-    """The `Ledger` protocol over one store, which holds a ledger."""
+class Ledger:
+    """One ledger, in a store that holds one. Methods may block; a writer thread calls `write`, any thread may
+    read. `address` opens the same ledger from any folder."""
 
     def __init__(self, store: Store) -> None:
         self.address = store.address
@@ -129,12 +136,16 @@ class StoredLedger:
         self._lineup = LineUp(self._rows)
         self._holding: Holding | None = Holding(self._rows, self.moment, self.address, self._lineup)
 
-    def as_stored(self) -> StoredLedger:
+    def as_stored(self) -> Ledger:
+        """The same ledger, read as it is, for what checks it or copies it: what is read of this one is held
+        against the log, and raises LedgerError where it is not as it was written (`ledger.holding`)."""
         stored = copy(self)
         stored._holding = None
         return stored
 
     def at_one_moment(self, work: Callable[[Ledger], T]) -> T:
+        """Do `work`, which is soon done, with the ledger as it is stored at one moment."""
+
         def at(rows: Rows) -> T:
             then = self.as_stored()
             then._rows, then._lineup = rows, LineUp(rows)
@@ -154,6 +165,7 @@ class StoredLedger:
 
     @contextmanager
     def runner(self) -> Iterator[None]:
+        """Hold the one runner's lock; raises LedgerBusy naming who holds it. Freed when the process dies."""
         with self._store.lock() as transaction:
             self._writer = Writer(transaction, self._store.place)
             try:
@@ -167,17 +179,22 @@ class StoredLedger:
                     self._writer = None
 
     def holder(self) -> str:
+        """Who holds that lock now, as "process NUMBER on HOST"; empty: nobody does."""
         return self._store.holder()
 
     def stop_waiting(self, *, writes: bool = True) -> None:
+        """Wait no more for a server that is away: what waits now fails, but for what is to be written where
+        `writes` is false. Callable from any thread."""
         self._store.stop_waiting(writes=writes)
 
     def write(self, batch: Batch) -> None:
+        """Make a batch durable (full sync) in one transaction. Raises LedgerError (disk full, read-only)."""
         if "schema" in batch.meta:
             raise LedgerError("the schema version is not for a runner to write")
         self._commit(lambda writer: writer.write(batch))
 
     def replace_summaries(self, summaries: Iterable[Summary]) -> None:
+        """Write the narrow table again from its first row, and drop all snapshots (derived data)."""
         self._commit(lambda writer: writer.rewrite(summaries), again=False)
 
     def _commit(self, work: Callable[[Writer], None], *, again: bool = True) -> None:
@@ -202,9 +219,11 @@ class StoredLedger:
     # ------------------------------------------------------------------------------------------ reading
 
     def meta(self) -> Mapping[str, str]:
+        """Facts of the arena: its seed, pairing lag, schema version."""
         return self._rows.facts() if self._holding is None else self._holding.facts()
 
     def texts(self, digests: Iterable[bytes] | None = None) -> dict[bytes, str]:
+        """Long texts by digest; all of them when `digests` is None."""
         rows = self._rows.texts(None if digests is None else list(digests))
         # Damage stays visible: bytes that are no text become marks, which no longer fit the digest.
         texts = {bytes(digest): bytes(body).decode(errors="replace") for digest, body in rows}
@@ -213,6 +232,8 @@ class StoredLedger:
         return texts
 
     def match(self, number: int, *, exchanges: bool = True) -> MatchRows | None:
+        """The match of that number, all of it as it was at one moment; None where none was issued. Without
+        `exchanges`, which may be thousands, none are read."""
         if not 0 < number <= _MOST:
             return None
 
@@ -232,6 +253,7 @@ class StoredLedger:
         return self.moment(read)
 
     def fixtures(self, first: int = 1, last: int | None = None) -> Iterator[FixtureRow]:
+        """Fixtures."""
         if self._holding is None:
             return self._rows.fixtures(self._lineup.numbers(first, last))
         return self._held(first, last, self._holding.fixtures, self._rows.fixtures)
@@ -239,11 +261,14 @@ class StoredLedger:
     def exchanges(
         self, first: int, last: int | None = None, *, unanswered: bool = False
     ) -> Iterator[Exchange]:
+        """Every attempt in matches first..last (`last` None: to the end), by match, then in order of writing;
+        only those without a reply when asked for the `unanswered`."""
         if self._holding is None or unanswered:
             return self._rows.exchanges(self._lineup.numbers(first, last), unanswered=unanswered)
         return self._held(first, last, self._holding.exchanges, self._rows.exchanges)
 
     def records(self, first: int = 1, last: int | None = None) -> Iterator[RecordRow]:
+        """Records."""
         if self._holding is None:
             return self._rows.records(self._lineup.numbers(first, last))
         return self._held(first, last, self._holding.records, None)
@@ -269,18 +294,18 @@ class StoredLedger:
             yield from in_play(self._lineup.numbers(max(first, recorded + 1), last))
 
     def summaries(self, first: int = 1, last: int | None = None) -> Iterator[Summary]:
+        """The narrow table. All of it is held against the log as far as that covers it: raises LedgerError,
+        on the way, where it is not as it was logged."""
         if self._holding is not None:
             _, recorded = self.heads()
             last = recorded if last is None else min(last, recorded)
             if first <= 1 and last == recorded:
-                yield from self.narrow()
+                yield from self._deep(self._narrow())
                 return
         yield from self._deep(self._in_parts(self._lineup.numbers(first, last)))
 
-    def narrow(self) -> Iterator[Summary]:
-        return self._deep(self._narrow())
-
     def columns(self) -> Columns:
+        """All of the narrow table in columns, which a million matches need. Raises LedgerError."""
         from peerage.ledger.forms.columns import of_rows  # reads with NumPy, which few commands need
 
         return of_rows(self._narrow())
@@ -319,9 +344,12 @@ class StoredLedger:
         )
 
     def log(self) -> Iterator[Entry]:
+        """The log in order (`ledger.forms.log`)."""
         return self._rows.log()
 
     def snapshot(self, at_most: int | None = None) -> tuple[int, bytes] | None:
+        """The newest rating state, or the newest after at most so many matches, of those that are as they
+        were logged: others are nothing to build on."""
         while found := self._rows.last_snapshot(at_most):
             number, body = found
             logged = self._rows.last_entry(f"snapshot {number}")
@@ -331,13 +359,12 @@ class StoredLedger:
         return None
 
     def snapshots(self) -> Iterator[tuple[int, bytes, bool]]:
+        """Every rating state, logged or not: matches before it, bytes, whether these fit their checksum."""
         for number, body, stored in self._rows.snapshots():
             yield number, body, checksum(body) == stored
 
-    def pin(self) -> Pin:
-        return self.moment(lambda rows: rows.pin())
-
     def heads(self) -> tuple[int, int]:
+        """(number of fixtures issued, number of records)."""
         newest = self._lineup.heads()
         for table, number in zip(("fixtures", "records"), newest, strict=True):
             if number > _MOST:
@@ -345,12 +372,23 @@ class StoredLedger:
         return newest
 
     def place(self, number: int) -> int:
+        """The place of a match in the line-up (`ledger.lineup`): the matches on record as they were folded,
+        then the others as they were issued. Where no match ever waited it is its number.
+
+        Ranges `first` to `last` are of places here, and rows come in the order of the line-up. The place of a
+        match on record stays; of one under way it changes when another is folded past it, so what is stored
+        of a match by its number is read with `match`.
+        """
         return self._lineup.place(number)
 
     def numbers(self, first: int, last: int) -> Sequence[int]:
+        """The numbers of the matches at these places."""
         return self._lineup.numbers(first, last)
 
     def spent_by(self, last: int | None = None, replies_of: Collection[str] | None = None) -> dict[str, int]:
+        """What each player cost in matches up to place `last` (None: in all), in 1e-9 dollars: replies (where
+        `replies_of` is given those of these players alone, and no other reply is read), failures, and at
+        their worst intents that neither followed."""
         _, recorded = self.heads()
         if self._holding is not None and recorded:
             self._holding.costs(self._lineup.numbers(max(recorded - COSTS_HELD, 0) + 1, recorded))
@@ -360,12 +398,16 @@ class StoredLedger:
         return self.moment(lambda rows: rows.spent_by(last, left_out, replies_of))
 
     def amendments(self, topic: str = "") -> Iterator[Amendment]:
+        """All that was said on one topic, or on any, in order."""
         return self._rows.said(topic) if self._holding is None else self._holding.said(topic)
 
     def topics(self) -> Mapping[str, int]:
+        """How much was said on each topic: what stays the same while nothing is amended."""
         return self._rows.topics()
 
     def integrity(self) -> Sequence[str]:
+        """What the database itself finds wrong with its file, indexes included, what is foreign there, and
+        rows that belong to no match or request: nobody reads them, and sums would count them."""
         problems = self._store.integrity(TABLES)
         strays = self.moment(_of_no_match)
         problems += [f"{_holds(table, number)} of no match" for table, number in strays.items() if number]
@@ -387,4 +429,22 @@ class StoredLedger:
         return problems
 
     def close(self) -> None:
+        """Release the connection; safe to call twice."""
         self._store.close()
+
+
+def amend(ledger: Ledger, topic: str, said: Iterable[Any], at_ms: int) -> None:
+    """Write statements down, plain data or structs, all or none; the caller holds the runner's lock."""
+    rows = [Amendment(topic, msgspec.json.encode(one), at_ms) for one in said]
+    ledger.write(Batch(amendments=rows))
+
+
+def amended(ledger: Ledger, topic: str, kind: type[T]) -> Iterator[T]:
+    """The statements of one topic in order. Raises LedgerError for one that is none of `kind`."""
+    read = msgspec.json.Decoder(kind).decode
+    for row in ledger.amendments(topic):
+        try:
+            yield read(row.body)
+        except msgspec.MsgspecError as error:
+            found = f"{ledger.address}: an entry about {topic} cannot be read ({error})"
+            raise LedgerError(f"{found}; `peerage verify` says more") from error

@@ -66,7 +66,7 @@ def amended(ledger: Ledger) -> Iterator[Summary]:
     A match of which nothing is left is void: withdrawn.
     """
     if not (gone := withdrawn(ledger)):
-        yield from ledger.narrow()
+        yield from ledger.summaries()
         return
     touched: dict[int, tuple[float, ...] | None] = {}
     points = match_points(ledger)
@@ -74,7 +74,7 @@ def amended(ledger: Ledger) -> Iterator[Summary]:
         attempted = read_challenge_detail(read_header(row.body).outcome.detail).attempts
         if any(attempt.challenge_id in gone for attempt in attempted):
             touched[row.number] = points.get(row.number)
-    for summary in ledger.narrow():
+    for summary in ledger.summaries():
         if summary.number not in touched or not summary.scores:
             yield summary
             continue

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property, partial
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from peerage.ledger import (
     Amendment,
-    Batch,
     Columns,
     Entry,
     Exchange,
@@ -18,7 +16,6 @@ from peerage.ledger import (
     Ledger,
     LedgerError,
     MatchRows,
-    Pin,
     RecordRow,
     Summary,
 )
@@ -36,8 +33,8 @@ def public(ledger: Ledger) -> Ledger:
     return ledger if number == ledger.heads()[1] else Moment(ledger, number)
 
 
-class Moment:
-    """A `Ledger` that ends with record `number`, to be read alone; what is sealed is redacted.
+class Moment(Ledger):
+    """A ledger that ends with record `number`, to be read alone; what is sealed is redacted.
 
     The narrow table and the amendments on each topic are read once and kept: most of the numbers on every
     page come from them. `known` is the beginning of the table, where that was read before. `revealed` are the
@@ -51,7 +48,8 @@ class Moment:
         known: Sequence[Summary] = (),
         revealed: Collection[str] | None = None,
     ) -> None:
-        self.address = ledger.address
+        vars(self).update(vars(ledger))
+        vars(self).pop("_shown", None)  # of another moment
         self.number = number
         self._ledger = ledger
         self._known = known
@@ -72,7 +70,7 @@ class Moment:
             if known or not self.number:
                 rows = [*known, *self._ledger.summaries(len(known) + 1, self.number)]
             else:  # to the end, where it is held against the log
-                rows = list(self._ledger.narrow())[: self.number]
+                rows = list(self._ledger.summaries())[: self.number]
             if len(rows) != self.number or len({row.number for row in rows}) != self.number:
                 raise LedgerError(
                     f"{self.address} lacks rows of its narrow table; `peerage verify` says more"
@@ -85,20 +83,11 @@ class Moment:
             return self._ledger.summaries(first, self._end(last))
         return islice(self.rows, max(first, 1) - 1, None if last is None else max(last, 0))
 
-    def narrow(self) -> Iterator[Summary]:
-        return iter(self.rows)
-
     def columns(self) -> Columns:
         return of_summaries(self.rows)
 
     def heads(self) -> tuple[int, int]:
         return self.number, self.number
-
-    def place(self, number: int) -> int:
-        return self._ledger.place(number)
-
-    def numbers(self, first: int, last: int) -> Sequence[int]:
-        return self._ledger.numbers(first, last)
 
     def match(self, number: int, *, exchanges: bool = True) -> MatchRows | None:
         found = self._ledger.match(number, exchanges=exchanges)
@@ -140,12 +129,6 @@ class Moment:
             lambda then: work(Moment(then, self.number, self._known, self._revealed))
         )
 
-    def meta(self) -> Mapping[str, str]:
-        return self._ledger.meta()
-
-    def texts(self, digests: Iterable[bytes] | None = None) -> dict[bytes, str]:
-        return self._ledger.texts(digests)
-
     def spent_by(self, last: int | None = None, replies_of: Collection[str] | None = None) -> dict[str, int]:
         return self._ledger.spent_by(self._end(last), replies_of)
 
@@ -156,31 +139,7 @@ class Moment:
             self._said[topic] = [*map(self._shown, self._ledger.amendments(topic))]
         return iter(self._said[topic])
 
-    def topics(self) -> Mapping[str, int]:
-        return self._ledger.topics()
-
-    def pin(self) -> Pin:
-        raise LedgerError("a moment of a ledger is not copied")
-
-    def integrity(self) -> Sequence[str]:
-        return self._ledger.integrity()
-
-    def close(self) -> None:
-        self._ledger.close()
-
-    def holder(self) -> str:
-        return self._ledger.holder()
-
-    def stop_waiting(self, *, writes: bool = True) -> None:
-        self._ledger.stop_waiting(writes=writes)
-
-    def runner(self) -> AbstractContextManager[None]:
-        raise LedgerError("a moment of a ledger is only read")
-
-    def write(self, batch: Batch) -> None:
-        raise LedgerError("a moment of a ledger is only read")
-
-    def replace_summaries(self, summaries: Iterable[Summary]) -> None:
+    def runner(self) -> NoReturn:
         raise LedgerError("a moment of a ledger is only read")
 
     def _end(self, last: int | None) -> int:

@@ -16,7 +16,6 @@ from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.forms import bodies
 from peerage.ledger.forms.bodies import MAGIC, Bodies, dictionary_of
 from peerage.ledger.forms.schema import TABLES
-from peerage.ledger.ledger import StoredLedger
 from peerage.ledger.stores.contract import Insert
 from peerage.standings.verify import verify
 
@@ -123,7 +122,7 @@ def test_a_dictionary_that_was_not_written_is_made_again(
 ) -> None:
     failed: list[bool] = []
     with closing(open_ledger("sqlite:///arena.db", tmp_path, create=True)) as ledger:
-        assert isinstance(ledger, StoredLedger)
+        assert isinstance(ledger, Ledger)
         with ledger.runner():
             assert ledger._writer is not None
             transaction: Any = ledger._writer.transaction

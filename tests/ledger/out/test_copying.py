@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +15,7 @@ from peerage.arena import Arena, open_arena
 from peerage.cli.main import app
 from peerage.ledger import Batch, LedgerError, amend, open_ledger
 from peerage.ledger.out.copying import copy
+from peerage.ledger.tables import Rows
 from peerage.ledger.topics.votes import PeopleVotes, Vote
 from peerage.standings.verify import verify
 
@@ -83,9 +85,11 @@ def test_a_run_goes_on_while_its_ledger_is_copied(
         pins: list[Any] = []
 
         def observe(*_: object) -> None:
-            pins.append(live.ledger.pin())
+            pins.append(live.ledger.moment(Rows.pin))
             if len(pins) == 30:  # as if so much had been written since the copy began
-                monkeypatch.setattr(live.ledger, "pin", lambda: pins[9])
+                monkeypatch.setattr(
+                    "peerage.ledger.out.copying.Rows", SimpleNamespace(pin=lambda rows: pins[9])
+                )
                 votes = (
                     PeopleVotes(live.ledger.address, live.folder),
                     PeopleVotes(target.address, tmp_path / "copy"),

@@ -20,7 +20,7 @@ from tests.ledger.on_servers import NEWER
 from peerage.ledger import Batch, FixtureRow, IntentRow, Ledger, LedgerError, ReplyRow, Summary, open_ledger
 from peerage.ledger.forms import schema
 from peerage.ledger.forms.rows import SCHEMA
-from peerage.ledger.ledger import StoredLedger, prepare
+from peerage.ledger.ledger import prepare
 from peerage.ledger.stores.sql import SqlWrites
 from peerage.ledger.stores.sqlite import SqliteStore
 from peerage.standings.verify import verify
@@ -32,9 +32,9 @@ def unsynced_ledgers() -> None:
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[StoredLedger]:
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
     opened = open_ledger("sqlite:///arena.db", tmp_path, create=True)
-    assert isinstance(opened, StoredLedger)
+    assert isinstance(opened, Ledger)
     yield opened
     opened.close()
 
@@ -78,7 +78,7 @@ def test_relative_and_absolute_files(name: str, tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------ the file itself
 
 
-def test_the_file_is_as_decided(ledger: StoredLedger, tmp_path: Path) -> None:
+def test_the_file_is_as_decided(ledger: Ledger, tmp_path: Path) -> None:
     with ledger.runner():
         for batch in sample(20):
             ledger.write(batch)
@@ -103,7 +103,7 @@ def test_the_page_about_the_format_lists_every_table_and_column() -> None:
     assert listed == {table.name: list(table.columns) for table in schema.TABLES}
 
 
-def test_commits_are_synced_in_full(ledger: StoredLedger) -> None:
+def test_commits_are_synced_in_full(ledger: Ledger) -> None:
     with ledger._store.lock() as transaction:
         connection = cast(SqlWrites, transaction).connection
         assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
@@ -118,9 +118,7 @@ def test_of_a_file_that_is_made_in_one_go_no_commit_waits_for_the_disk(tmp_path:
             assert connection.execute("PRAGMA synchronous").fetchone() == (0,)
 
 
-def test_a_duel_of_two_kilobyte_replies_takes_sixty_kilobytes_at_most(
-    ledger: StoredLedger, tmp_path: Path
-) -> None:
+def test_a_duel_of_two_kilobyte_replies_takes_sixty_kilobytes_at_most(ledger: Ledger, tmp_path: Path) -> None:
     duels, step = 150, 60
     keys = [f"judge/{judge}/ab" for judge in range(18)]
     request, answer = b"q" * 400, b"r" * 2200
@@ -141,7 +139,7 @@ def test_a_duel_of_two_kilobyte_replies_takes_sixty_kilobytes_at_most(
     assert (tmp_path / "arena.db").stat().st_size / duels <= 60_000
 
 
-def test_a_damaged_snapshot_is_passed_over(ledger: StoredLedger, tmp_path: Path) -> None:
+def test_a_damaged_snapshot_is_passed_over(ledger: Ledger, tmp_path: Path) -> None:
     with ledger.runner():
         ledger.write(Batch(snapshots=[(10, b"ten"), (20, b"twenty")]))
     with sqlite3.connect(tmp_path / "arena.db") as file:
@@ -153,7 +151,7 @@ def test_a_damaged_snapshot_is_passed_over(ledger: StoredLedger, tmp_path: Path)
 # ------------------------------------------------------------------------------------------------- versions
 
 
-def test_a_newer_ledger_is_refused(ledger: StoredLedger, tmp_path: Path) -> None:
+def test_a_newer_ledger_is_refused(ledger: Ledger, tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "arena.db") as file:
         file.execute("UPDATE meta SET value = '7 9.1' WHERE key = 'schema'")
     file.close()
@@ -161,7 +159,7 @@ def test_a_newer_ledger_is_refused(ledger: StoredLedger, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("fact", ["1", "7", "0 9.1", "1 0.2.00", "7 ", "7 '; rm -r ~", "x 9.1", 7])
-def test_a_schema_that_nobody_writes_is_damage(fact: object, ledger: StoredLedger, tmp_path: Path) -> None:
+def test_a_schema_that_nobody_writes_is_damage(fact: object, ledger: Ledger, tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "arena.db") as file:
         file.execute("UPDATE meta SET value = ? WHERE key = 'schema'", [fact])
     file.close()
@@ -240,14 +238,14 @@ def test_no_folder(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------- disks and permissions
 
 
-def limit_pages(ledger: StoredLedger, pages: int) -> None:
+def limit_pages(ledger: Ledger, pages: int) -> None:
     assert ledger._writer is not None
     connection = cast(SqlWrites, ledger._writer.transaction).connection
     connection.execute(f"PRAGMA max_page_count = {pages}")
     connection.rollback()
 
 
-def test_a_full_disk_loses_nothing(ledger: StoredLedger) -> None:
+def test_a_full_disk_loses_nothing(ledger: Ledger) -> None:
     written = 0
 
     def fill() -> None:
@@ -286,7 +284,7 @@ except LedgerError as error:
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="becomes another user, so must be root")
 @pytest.mark.parametrize("what", ["create", "open"])
-def test_a_folder_that_is_not_ours_to_write(what: str, ledger: StoredLedger, tmp_path: Path) -> None:
+def test_a_folder_that_is_not_ours_to_write(what: str, ledger: Ledger, tmp_path: Path) -> None:
     for folder in [tmp_path, *tmp_path.parents[:3]]:
         folder.chmod(0o755)
     if what == "create":
@@ -303,7 +301,7 @@ def test_a_folder_that_is_not_ours_to_write(what: str, ledger: StoredLedger, tmp
 
 
 def test_a_program_that_holds_the_file(
-    ledger: StoredLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("peerage.ledger.stores.sqlite.PATIENCE_S", 0.05)
     other = sqlite3.connect(tmp_path / "arena.db", isolation_level=None)
@@ -315,7 +313,7 @@ def test_a_program_that_holds_the_file(
         pass
 
 
-def test_a_note_of_the_runner_that_makes_no_sense(ledger: StoredLedger, tmp_path: Path) -> None:
+def test_a_note_of_the_runner_that_makes_no_sense(ledger: Ledger, tmp_path: Path) -> None:
     with ledger.runner():
         note = tmp_path / "arena.db.runner"
         assert json.loads(note.read_text())["pid"] == os.getpid()
@@ -325,7 +323,7 @@ def test_a_note_of_the_runner_that_makes_no_sense(ledger: StoredLedger, tmp_path
     assert not note.exists()
 
 
-def test_a_page_of_garbage_is_named_as_damage(ledger: StoredLedger, tmp_path: Path) -> None:
+def test_a_page_of_garbage_is_named_as_damage(ledger: Ledger, tmp_path: Path) -> None:
     with ledger.runner():
         for batch in sample(50):
             ledger.write(batch)
@@ -357,7 +355,7 @@ def whole(ledger: Ledger) -> list[Summary]:
     ],
 )
 def test_numbers_that_nobody_wrote_are_damage(
-    ledger: StoredLedger, tmp_path: Path, statement: str, told: str
+    ledger: Ledger, tmp_path: Path, statement: str, told: str
 ) -> None:
     with ledger.runner():
         for batch in sample(6):
@@ -404,9 +402,7 @@ with ledger.runner():
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs limits of POSIX")
-def test_a_disk_that_fails_in_the_middle_of_a_commit_loses_nothing(
-    ledger: StoredLedger, tmp_path: Path
-) -> None:
+def test_a_disk_that_fails_in_the_middle_of_a_commit_loses_nothing(ledger: Ledger, tmp_path: Path) -> None:
     said = subprocess.run([sys.executable, "-c", TOO_LARGE, str(tmp_path)], capture_output=True, text=True)
     assert said.stderr == ""
     message, written = said.stdout.splitlines()

@@ -22,7 +22,8 @@ from peerage.ledger.forms.codec import RecordHeader, StoredFixture, read_header,
 from peerage.ledger.forms.log import of_record
 from peerage.ledger.forms.merkle import GENESIS, checksum, leaves, link, match_root
 from peerage.ledger.forms.merkle import digest as digest_of
-from peerage.ledger.forms.rows import Exchange, FixtureRow, Ledger, LedgerError, RecordRow, Summary
+from peerage.ledger.forms.rows import Exchange, FixtureRow, LedgerError, RecordRow, Summary
+from peerage.ledger.ledger import Ledger
 from peerage.ledger.topics.places import places
 
 _UNREADABLE = (LedgerError, msgspec.MsgspecError, TypeError, ValueError, KeyError)

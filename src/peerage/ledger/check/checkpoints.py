@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from peerage.ledger.check.kept_checkpoints import KeptCheckpoint, read_kept
 from peerage.ledger.check.notes import Checkpoint, VerifierKey, read_keys
 from peerage.ledger.forms.log import entry_leaf
-from peerage.ledger.forms.rows import COPY, Batch, Ledger, LedgerBusy, LedgerError
+from peerage.ledger.forms.rows import COPY, Batch, LedgerBusy, LedgerError
+from peerage.ledger.ledger import Ledger
 from peerage.ledger.topics.votes import PeopleVotes
 from peerage.values.inputs import read_bytes
 from peerage.values.outputs import replacing

@@ -11,7 +11,8 @@ from msgspec import MsgspecError, Struct, field
 from peerage.ledger.check.audit import altered
 from peerage.ledger.forms.log import GENESIS, WAITS, entry_leaf, linked, of_amendment, of_play
 from peerage.ledger.forms.merkle import link, stream_genesis
-from peerage.ledger.forms.rows import COPY, UNLOGGED, Ledger
+from peerage.ledger.forms.rows import COPY, UNLOGGED
+from peerage.ledger.ledger import Ledger
 from peerage.ledger.topics.waits import read_wait
 from peerage.values.figures import counted
 

@@ -24,7 +24,7 @@ from peerage.ledger.check.notes import (
 )
 from peerage.ledger.forms.log import finished
 from peerage.ledger.forms.merkle import root
-from peerage.ledger.forms.rows import Ledger
+from peerage.ledger.ledger import Ledger
 
 _NAMED = 6
 """Matches that are named one by one where they are not one after the other."""

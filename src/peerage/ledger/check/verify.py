@@ -43,7 +43,8 @@ from peerage.ledger.check.since import Head, Since, extends_log, log_root
 from peerage.ledger.forms.codec import read_issued
 from peerage.ledger.forms.merkle import GENESIS, checksum, stream_genesis
 from peerage.ledger.forms.merkle import digest as digest_of
-from peerage.ledger.forms.rows import COPY, Ledger, LedgerError
+from peerage.ledger.forms.rows import COPY, LedgerError
+from peerage.ledger.ledger import Ledger
 from peerage.ledger.stores import access
 from peerage.ledger.topics.secret import strange_keys
 from peerage.ledger.topics.settings_log import SettingsChange, settings_changes

@@ -7,9 +7,8 @@ SHA-256 over the stored bytes of `body`, never over a re-encoding.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct, field
@@ -268,23 +267,6 @@ class Batch(Struct):
         return any(msgspec.structs.astuple(self))
 
 
-def amend(ledger: Ledger, topic: str, said: Iterable[Any], at_ms: int) -> None:
-    """Write statements down, plain data or structs, all or none; the caller holds the runner's lock."""
-    rows = [Amendment(topic, msgspec.json.encode(one), at_ms) for one in said]
-    ledger.write(Batch(amendments=rows))
-
-
-def amended(ledger: Ledger, topic: str, kind: type[T]) -> Iterator[T]:
-    """The statements of one topic in order. Raises LedgerError for one that is none of `kind`."""
-    read = msgspec.json.Decoder(kind).decode
-    for row in ledger.amendments(topic):
-        try:
-            yield read(row.body)
-        except msgspec.MsgspecError as error:
-            found = f"{ledger.address}: an entry about {topic} cannot be read ({error})"
-            raise LedgerError(f"{found}; `peerage verify` says more") from error
-
-
 class Texts(Protocol):
     """Where long texts are."""
 
@@ -297,115 +279,3 @@ class Writes(Protocol):
 
     def write(self, batch: Batch) -> None:
         """Make a batch durable in one transaction. Raises LedgerError."""
-
-
-class Ledger(Protocol):
-    """A store of records. Methods may block; a writer thread calls `write`, any thread may read.
-
-    `address` opens the same ledger from any folder.
-    """
-
-    address: str
-
-    def runner(self) -> AbstractContextManager[None]:
-        """Hold the one runner's lock; raises LedgerBusy naming who holds it. Freed when the process dies."""
-
-    def holder(self) -> str:
-        """Who holds that lock now, as "process NUMBER on HOST"; empty: nobody does."""
-
-    def write(self, batch: Batch) -> None:
-        """Make a batch durable (full sync) in one transaction. Raises LedgerError (disk full, read-only)."""
-
-    def stop_waiting(self, *, writes: bool = True) -> None:
-        """Wait no more for a server that is away: what waits now fails, but for what is to be written where
-        `writes` is false. Callable from any thread."""
-
-    def as_stored(self) -> Ledger:
-        """The same ledger, read as it is, for what checks it or copies it: what is read of this one is held
-        against the log, and raises LedgerError where it is not as it was written (`ledger.holding`)."""
-
-    def at_one_moment(self, work: Callable[[Ledger], T]) -> T:
-        """Do `work`, which is soon done, with the ledger as it is stored at one moment."""
-
-    def meta(self) -> Mapping[str, str]:
-        """Facts of the arena: its seed, pairing lag, schema version."""
-
-    def texts(self, digests: Iterable[bytes] | None = None) -> dict[bytes, str]:
-        """Long texts by digest; all of them when `digests` is None."""
-
-    def place(self, number: int) -> int:
-        """The place of a match in the line-up (`ledger.lineup`): the matches on record as they were folded,
-        then the others as they were issued. Where no match ever waited it is its number.
-
-        Ranges `first` to `last` are of places here, and rows come in the order of the line-up. The place of a
-        match on record stays; of one under way it changes when another is folded past it, so what is stored
-        of a match by its number is read with `match`.
-        """
-
-    def match(self, number: int, *, exchanges: bool = True) -> MatchRows | None:
-        """The match of that number, all of it as it was at one moment; None where none was issued. Without
-        `exchanges`, which may be thousands, none are read."""
-
-    def numbers(self, first: int, last: int) -> Sequence[int]:
-        """The numbers of the matches at these places."""
-
-    def fixtures(self, first: int = 1, last: int | None = None) -> Iterator[FixtureRow]:
-        """Fixtures."""
-
-    def exchanges(
-        self, first: int, last: int | None = None, *, unanswered: bool = False
-    ) -> Iterator[Exchange]:
-        """Every attempt in matches first..last (`last` None: to the end), by match, then in order of writing;
-        only those without a reply when asked for the `unanswered`."""
-
-    def records(self, first: int = 1, last: int | None = None) -> Iterator[RecordRow]:
-        """Records."""
-
-    def summaries(self, first: int = 1, last: int | None = None) -> Iterator[Summary]:
-        """The narrow table."""
-
-    def narrow(self) -> Iterator[Summary]:
-        """All of the narrow table, held against the log as far as that covers it.
-
-        Raises LedgerError, on the way, where it is not as it was logged.
-        """
-
-    def columns(self) -> Columns:
-        """The same in columns, which a million matches need. Raises LedgerError."""
-
-    def replace_summaries(self, summaries: Iterable[Summary]) -> None:
-        """Write the narrow table again from its first row, and drop all snapshots (derived data)."""
-
-    def snapshot(self, at_most: int | None = None) -> tuple[int, bytes] | None:
-        """The newest rating state, or the newest after at most so many matches, of those that are as they
-        were logged: others are nothing to build on."""
-
-    def snapshots(self) -> Iterator[tuple[int, bytes, bool]]:
-        """Every rating state, logged or not: matches before it, bytes, whether these fit their checksum."""
-
-    def log(self) -> Iterator[Entry]:
-        """The log in order (`ledger.forms.log`)."""
-
-    def pin(self) -> Pin:
-        """The newest row of each kind, all at one moment."""
-
-    def heads(self) -> tuple[int, int]:
-        """(number of fixtures issued, number of records)."""
-
-    def spent_by(self, last: int | None = None, replies_of: Collection[str] | None = None) -> dict[str, int]:
-        """What each player cost in matches up to place `last` (None: in all), in 1e-9 dollars: replies (where
-        `replies_of` is given those of these players alone, and no other reply is read), failures, and at
-        their worst intents that neither followed."""
-
-    def amendments(self, topic: str = "") -> Iterator[Amendment]:
-        """All that was said on one topic, or on any, in order."""
-
-    def topics(self) -> Mapping[str, int]:
-        """How much was said on each topic: what stays the same while nothing is amended."""
-
-    def integrity(self) -> Sequence[str]:
-        """What the database itself finds wrong with its file, indexes included, what is foreign there, and
-        rows that belong to no match or request: nobody reads them, and sums would count them."""
-
-    def close(self) -> None:
-        """Release the connection; safe to call twice."""

@@ -18,7 +18,9 @@ from msgspec.structs import replace
 from peerage.ledger.check.audit import altered, settings_text, texts_of
 from peerage.ledger.forms.log import finished
 from peerage.ledger.forms.merkle import checksum
-from peerage.ledger.forms.rows import UNLOGGED, Batch, Entry, Exchange, FixtureRow, Ledger, LedgerError, Pin
+from peerage.ledger.forms.rows import UNLOGGED, Batch, Entry, Exchange, FixtureRow, LedgerError, Pin
+from peerage.ledger.ledger import Ledger
+from peerage.ledger.tables import Rows
 from peerage.ledger.topics.votes import PeopleVotes
 
 MATCHES = 50
@@ -47,7 +49,7 @@ def copy(
             f"{target.address} holds an arena already, or a copy that was broken off; name an empty place, "
             "or remove what is there first"
         )
-    pin = source.pin()
+    pin = source.moment(Rows.pin)
     newest = _Newest(_log(source, pin))
     facts = {name: value for name, value in source.meta().items() if name != "schema"}
     for name, value in facts.items():

@@ -33,12 +33,11 @@ from peerage.ledger.forms.rows import (
     FailureRow,
     FixtureRow,
     IntentRow,
-    Ledger,
     LedgerError,
     RecordRow,
     ReplyRow,
 )
-from peerage.ledger.ledger import StoredLedger, prepare
+from peerage.ledger.ledger import Ledger, prepare
 from peerage.ledger.stores.sqlite import SqliteStore
 from peerage.ledger.topics.secret import read_secret
 from peerage.values.sealing import MARK, Sealed, committed
@@ -177,7 +176,7 @@ def write_redacted(ledger: Ledger, file: Path) -> None:
     is on the disk is the caller's to see to. Raises LedgerError."""
     store = SqliteStore(f"sqlite:///{file.name}", file.parent, durable=False)
     prepare(store, create=True)
-    with closing(StoredLedger(store)) as to, to.runner():
+    with closing(Ledger(store)) as to, to.runner():
         _copy(ledger, to)
     # Those who read it later leave no files of a log beside it.
     with closing(sqlite3.connect(file)) as copy:

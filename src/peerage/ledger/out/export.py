@@ -21,7 +21,8 @@ from peerage.game.protocol import Run, fence, render
 from peerage.ledger.forms.codec import by_hex, read_fixture, read_reply
 from peerage.ledger.forms.codec_requests import read_request
 from peerage.ledger.forms.merkle import GENESIS, leaf
-from peerage.ledger.forms.rows import Exchange, FixtureRow, Ledger, LedgerError, RecordRow
+from peerage.ledger.forms.rows import Exchange, FixtureRow, LedgerError, RecordRow
+from peerage.ledger.ledger import Ledger
 from peerage.ledger.out.disclosure import disclosed, redacted
 from peerage.render.data import cell
 

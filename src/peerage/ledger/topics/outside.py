@@ -16,7 +16,8 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from peerage.ledger.forms.rows import Amendment, Ledger, LedgerError, amend
+from peerage.ledger.forms.rows import Amendment, LedgerError
+from peerage.ledger.ledger import Ledger, amend
 from peerage.ratings.read.forms import Layout
 from peerage.ratings.read.histories import BOTH_BAD, Answers, Battles, PlayedGames
 from peerage.ratings.read.results import read as read_files

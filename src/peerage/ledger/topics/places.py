@@ -16,7 +16,8 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from peerage.ledger.forms.rows import Ledger, LedgerError
+from peerage.ledger.forms.rows import LedgerError
+from peerage.ledger.ledger import Ledger
 
 TOPIC = "benches"
 """The entries that say who is left out of pairing and who returns; see `engine.benches`."""

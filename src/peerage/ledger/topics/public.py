@@ -13,7 +13,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from peerage.ledger.forms.rows import Amendment, Batch, Ledger, LedgerError
+from peerage.ledger.forms.rows import Amendment, Batch, LedgerError
+from peerage.ledger.ledger import Ledger
 
 TOPIC = "public"
 

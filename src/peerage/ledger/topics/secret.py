@@ -22,7 +22,8 @@ import msgspec
 from msgspec import Struct
 
 from peerage.ledger.forms.codec import read_issued
-from peerage.ledger.forms.rows import Ledger, LedgerError, amend
+from peerage.ledger.forms.rows import LedgerError
+from peerage.ledger.ledger import Ledger, amend
 from peerage.values.figures import counted
 from peerage.values.sealing import Sealed, match_key, salt, seal, sealing_key, unseal
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import count
 
 from peerage.ledger.forms.codec import StoredFixture, read_issued
-from peerage.ledger.forms.rows import Ledger
+from peerage.ledger.ledger import Ledger
 
 SERIES = "series"
 """The fact that says what the series of an arena are; in a ledger without it there are none."""

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from peerage.ledger.forms.rows import Ledger, LedgerError
+from peerage.ledger.forms.rows import LedgerError
+from peerage.ledger.ledger import Ledger
 
 TOPIC = "settings"
 PLAYERS = "players"

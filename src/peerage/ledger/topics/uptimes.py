@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from peerage.ledger.forms.rows import Ledger, amended
+from peerage.ledger.ledger import Ledger, amended
 from peerage.values.inputs import InputRefused, read_bytes
 
 TOPIC = "uptimes"

@@ -21,7 +21,8 @@ import msgspec
 from msgspec import Struct
 
 from peerage.ledger.forms.log import WAITS
-from peerage.ledger.forms.rows import Amendment, Ledger
+from peerage.ledger.forms.rows import Amendment
+from peerage.ledger.ledger import Ledger
 from peerage.values.sealing import Sealed, salt, seal, unseal
 
 TOPIC = WAITS
