@@ -7,7 +7,7 @@ import pytest
 from tests.golden.shown import SHOWN, path, shown, view
 from tests.golden.transcripts import HERE, MATCHES, on_file
 
-from peerage.game.blocks import Quoted, ScoreLine, Task, plain
+from peerage.game.blocks import Quoted, ScoreLine, Task, plain_blocks
 from peerage.games import GAMES
 from peerage.reading import matches
 
@@ -26,7 +26,7 @@ def test_one_match_of_each_game_is_on_file() -> None:
 @pytest.mark.parametrize("name", MATCHES)
 def test_every_game_shows_its_matches_itself(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also those in which replies were unusable, refused or missing: nothing falls back on the default."""
-    monkeypatch.setattr(matches, "plain", None)
+    monkeypatch.setattr(matches, "plain_blocks", None)
     found = view(name)
     assert found.note == ""
     asked = {one.key: one for one in found.exchanges}
@@ -57,5 +57,5 @@ def test_the_default_shows_any_game(name: str, monkeypatch: pytest.MonkeyPatch) 
 def test_the_default_shows_what_there_is_of_nothing() -> None:
     found = view("duel-general")
     fixture = msgspec.convert(on_file("duel-general")["fixture"], matches.Fixture)
-    assert list(plain(fixture, matches.Outcome(), {})) == []
+    assert list(plain_blocks(fixture, matches.Outcome(), {})) == []
     assert found.verdict

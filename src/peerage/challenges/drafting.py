@@ -17,7 +17,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
-from peerage.game.blocks import Block, Heading, Quoted, Replies, Sentence, Task, Tone, said
+from peerage.game.blocks import Block, Heading, Quoted, Replies, Sentence, Task, Tone, quoted
 from peerage.game.match import Outcome, Seat
 from peerage.game.protocol import Ask, Choice, Chosen, Prompt, Quote, Reply, Steps, Text, Works
 from peerage.judging.panels.panel import QUORUM
@@ -230,7 +230,7 @@ def drafts_shown(drafts: Sequence[Draft], replies: Replies) -> Iterator[Block]:
         for stage in draft.authors:
             reply = replies.get(f"{stage}/{draft.turn}/{draft.draft}")
             if reply is not None:
-                yield said(reply, f"{stage}, draft {draft.draft} of turn {draft.turn}")
+                yield quoted(reply, f"{stage}, draft {draft.draft} of turn {draft.turn}")
         yield from _votes(draft, replies)
         if draft.status != "ok":
             yield Sentence(f"The turn ended: the reply was {draft.status}.")

@@ -84,7 +84,7 @@ class Program(Struct, frozen=True, gc=False, tag="program"):
     more: int = 0
 
 
-class Table(Struct, frozen=True, gc=False, tag="table"):
+class Grid(Struct, frozen=True, gc=False, tag="grid"):
     """Rows of texts and numbers (None: not known); a column whose name begins with ">" holds numbers."""
 
     columns: tuple[str, ...]
@@ -129,7 +129,7 @@ class Private(Struct, frozen=True, gc=False, tag="private"):
 
 
 Block: TypeAlias = (
-    Heading | Sentence | Task | Quoted | Program | Table | ScoreLine | Swatch | Board | Bar | Private
+    Heading | Sentence | Task | Quoted | Program | Grid | ScoreLine | Swatch | Board | Bar | Private
 )
 """The blocks that games show matches with."""
 
@@ -176,7 +176,7 @@ MOST_TEXT = 400
 """Characters of a value on record that the default shows."""
 
 
-def said(reply: SeatReply, verdict: str = "", tone: Tone = "", note: str = "") -> Quoted:
+def quoted(reply: SeatReply, verdict: str = "", tone: Tone = "", note: str = "") -> Quoted:
     """A reply as a block; where it could not be used, with its status as the verdict and the reason."""
     if reply.status not in ("ok", "waiting"):
         verdict, tone, note = reply.status, "bad", "; ".join(filter(None, (note, reply.reason)))
@@ -195,7 +195,7 @@ def score_lines(fixture: Fixture, outcome: Outcome, why: Mapping[str, str] = {})
 NO_RESULT = {"no_answer": "Providers failed, and fewer than two players are left; there is no result."}
 
 
-def result(
+def ending(
     fixture: Fixture,
     outcome: Outcome,
     wins: str,
@@ -211,17 +211,17 @@ def result(
 
 def unusable(replies: Iterable[SeatReply]) -> Iterator[Block]:
     """Those of some replies that could not be used."""
-    yield from (said(reply) for reply in replies if reply.status not in ("ok", "waiting"))
+    yield from (quoted(reply) for reply in replies if reply.status not in ("ok", "waiting"))
 
 
-def table_of(rows: Iterable[Struct], columns: Mapping[str, str]) -> Table:
+def grid_of(rows: Iterable[Struct], columns: Mapping[str, str]) -> Grid:
     """Some fields of rows, each under its heading."""
-    return Table(
+    return Grid(
         tuple(columns.values()), tuple([tuple([getattr(row, name) for name in columns]) for row in rows])
     )
 
 
-def names(fixture: Fixture) -> dict[str, str]:
+def player_names(fixture: Fixture) -> dict[str, str]:
     """Who sat at each label."""
     return {seat.label: seat.player for seat in fixture.all_seats()}
 
@@ -238,7 +238,7 @@ def sent_to_all(replies: Iterable[SeatReply], labels: Iterable[str]) -> dict[str
     return {text: message for text, message in first.items() if all(text in other for other in others)}
 
 
-def plain(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
+def plain_blocks(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
     """Any match: what all contestants were sent, who said what, what it was worth, and what the game recorded
     as the reason."""
     asked = [reply for reply in replies.values() if reply.role != SANDBOX]
@@ -249,7 +249,7 @@ def plain(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Bloc
     if asked:
         yield Heading("What was said")
         yield from (
-            said(reply, note="" if reply.role == "contestant" else reply.role) for reply in asked[:MOST]
+            quoted(reply, note="" if reply.role == "contestant" else reply.role) for reply in asked[:MOST]
         )
     if len(asked) > MOST:
         yield Sentence(f"… and {len(asked) - MOST:,} more replies", "quiet")
@@ -262,7 +262,7 @@ def plain(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Bloc
 
 def _recorded(fixture: Fixture, outcome: Outcome) -> Iterator[Block]:
     """Scores, and what the game left on record: a table of what it says of each seat, one of the rest."""
-    seats = names(fixture)
+    seats = player_names(fixture)
     by_seat: dict[str, Mapping[str, Any]] = {}
     rest: list[tuple[Cell, ...]] = []
     more: list[str] = []
@@ -281,9 +281,9 @@ def _recorded(fixture: Fixture, outcome: Outcome) -> Iterator[Block]:
     if by_seat:
         labels = [label for label in seats if any(label in value for value in by_seat.values())]
         rows = [(seats[label], *[_cell(value.get(label)) for value in by_seat.values()]) for label in labels]
-        yield Table(("Player", *by_seat), tuple(rows))
+        yield Grid(("Player", *by_seat), tuple(rows))
     if rest:
-        yield Table(("On record", ""), tuple(rest))
+        yield Grid(("On record", ""), tuple(rest))
     if more:
         yield Sentence(f"Also on record, for programs to read: {', '.join(more)}.", "quiet")
 

@@ -3,8 +3,8 @@
     def house(call, skill, rng):
         return Bid(amount=round(call.oracle * rng.gauss(0.9, 0.2 * (1 - skill))))
 
-A game's `house` returns the value that the reply shall have; its format writes it. `Said` adds what it is
-truly worth. Skill goes from 0 to 1.
+A game's `house` returns the value that the reply shall have; its format writes it. `HouseReply` adds what
+it is truly worth. Skill goes from 0 to 1.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ WRONG = (
 _COMMENT = "# it reads the input, works through it as the task says and prints the result; nothing clever"
 
 
-class Call(Protocol):
+class HouseCall(Protocol):
     """Request to a house player: the request as a model would read it, and its oracle."""
 
     @property
@@ -54,17 +54,17 @@ class Call(Protocol):
     def oracle(self) -> Any: ...
 
 
-class Said(NamedTuple):
+class HouseReply(NamedTuple):
     """A reply, and what it is truly worth: `hidden` reaches house judges and oracles, never a model."""
 
     value: Any
     hidden: Any = None
 
 
-House: TypeAlias = Callable[[Call, float, Random], Any]
+House: TypeAlias = Callable[[HouseCall, float, Random], Any]
 
 
-def usual(call: Call, skill: float, rng: Random) -> Any:
+def usual(call: HouseCall, skill: float, rng: Random) -> Any:
     """The default: right with a chance of `skill`, where right is what `Ask.oracle` holds; else any value of
     the format. Without an oracle a text is an essay that sounds like its quality."""
     if call.oracle is None and isinstance(call.expects, Text):
@@ -78,7 +78,7 @@ def worth(quality: float) -> dict[str, Any]:
     return {"quality": round(quality, 4)}
 
 
-def essay(call: Call, quality: float, rng: Random) -> Said:
+def essay(call: HouseCall, quality: float, rng: Random) -> HouseReply:
     """An answer that sounds like its quality, one voice each for fine, fair and poor, within its limit."""
     voice = WORDS["fine" if quality >= 0.62 else "fair" if quality >= 0.38 else "poor"]
     opening = rng.choice(voice["openings"])
@@ -87,11 +87,11 @@ def essay(call: Call, quality: float, rng: Random) -> Said:
     while True:
         text = "\n\n".join([opening, *points, closing]).replace("@", subject(call))
         if not points or len(text) <= call.max_tokens * CHARS_PER_TOKEN:
-            return Said(text, worth(quality))
+            return HouseReply(text, worth(quality))
         points.pop()
 
 
-def programmer(call: Call, skill: float, rng: Random) -> str:
+def programmer(call: HouseCall, skill: float, rng: Random) -> str:
     """A house player's program: real, of a length and a correctness by skill.
 
     The oracle's `programs` run from the best to the worst; without any every program is wrong.
@@ -106,7 +106,7 @@ def programmer(call: Call, skill: float, rng: Random) -> str:
     return f"{_COMMENT[:spare]}\n{source}" if spare > 1 else source
 
 
-def subject(call: Call) -> str:
+def subject(call: HouseCall) -> str:
     """Return what a house question is about: it stands in “quotation marks”; else the beginning of the
     prompt."""
     text = call.messages[-1][1] if len(call.messages) < 3 else call.messages[1][1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from peerage.game.blocks import Block, Heading, Program, Replies, Table, Tone, names, said
+from peerage.game.blocks import Block, Grid, Heading, Program, Replies, Tone, player_names, quoted
 from peerage.game.match import Fixture, Seat
 from peerage.game.protocol import Ask, Ran, Reply, Run, Steps, Together
 from peerage.game.same_tasks import asked_alike
@@ -80,7 +80,7 @@ def programs_shown(key: str, programs: Mapping[str, Any], replies: Replies) -> I
         if name != f"{key}/{reply.label}":
             continue
         if not isinstance(reply.value, str):
-            yield said(reply)
+            yield quoted(reply)
             continue
         one = programs.get(reply.label, {})
         tone: Tone = "good" if one.get("result") == "correct" else "bad"
@@ -99,7 +99,7 @@ def verdicts_shown(
     tried = {label: one["tests"] for label, one in programs.items() if one["tests"]}
     if not tried:
         return
-    players = names(fixture)
+    players = player_names(fixture)
     columns = ["Test", *["Input", "Output"] * bool(tests), *["Shows"] * (bugs is not None)]
     columns += [f"{players[label]} ({label})" for label in tried]
     rows = []
@@ -109,7 +109,7 @@ def verdicts_shown(
             row.append(bugs.get(place, "what was right"))
         rows.append((*row, *[verdicts[place] for verdicts in tried.values()]))
     yield Heading("The hidden tests")
-    yield Table(tuple(columns), tuple(rows))
+    yield Grid(tuple(columns), tuple(rows))
 
 
 def _short(text: str) -> str:

@@ -32,7 +32,7 @@ Came: TypeAlias = Mapping[str, Sequence[Reply]]
 """Each seat's replies, in the order of the requests, by its label."""
 
 
-class Scored(NamedTuple):
+class Achieved(NamedTuple):
     """Achievement of each label, the greater the better, and what goes on record."""
 
     achieved: Mapping[str, Any]
@@ -64,7 +64,7 @@ def same_tasks(
     name: str,
     drawn: Callable[[Rules, Random], Sequence[Task]],
     asked: Callable[[Rules, Sequence[Task]], Sequence[Ask]],
-    scored: Callable[[Rules, Sequence[Task], Came], Scored],
+    scored: Callable[[Rules, Sequence[Task], Came], Achieved],
     usual_output: Callable[[Rules], int],
     **more: Any,
 ) -> GameSpec[Rules]:

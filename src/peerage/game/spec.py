@@ -11,7 +11,7 @@ import msgspec
 from pydantic import BaseModel, Field
 
 from peerage.formats import Format
-from peerage.game.blocks import Show, plain
+from peerage.game.blocks import Show, plain_blocks
 from peerage.game.house import House, usual
 from peerage.game.match import Fixture, Outcome, Table
 from peerage.game.protocol import Prompt, Reply, Role, Steps
@@ -287,7 +287,7 @@ class GameSpec(Generic[Rules]):
 
     house: House = usual
     """A player of known skill; the default plays from `Ask.oracle`."""
-    show: Show = plain
+    show: Show = plain_blocks
     """A finished match in blocks (`peerage.game.blocks`); the default tells any game."""
     page: str = ""
     """The page, in Markdown, that `peerage games about` shows of a game without one in its folder."""

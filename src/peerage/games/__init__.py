@@ -9,7 +9,7 @@ from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, m
 from pkgutil import iter_modules
 from typing import Any, NamedTuple
 
-from peerage.game.spec import GameSpec
+from peerage.game import GameSpec
 from peerage.version import __version__
 
 _OWN = {one.name.replace("_", "-"): one.name for one in iter_modules(__path__) if one.ispkg}

@@ -21,14 +21,34 @@ from typing import Any, Protocol
 import msgspec
 from pydantic import Field
 
-from peerage.formats import Choice, Chosen
-from peerage.game.blocks import Block, Board, Heading, Replies, Sentence, Task, names, result
-from peerage.game.house import House
-from peerage.game.match import Fixture, Outcome, Table
-from peerage.game.protocol import Ask, Prompt, Steps
-from peerage.game.ranking import by_rank
-from peerage.game.section import MaxTokens, Seats
-from peerage.game.spec import Asks, Demo, GameRules, GameSpec, Needs, Secrecy
+from peerage.game import (
+    Ask,
+    Asks,
+    Block,
+    Board,
+    Choice,
+    Chosen,
+    Demo,
+    Fixture,
+    GameRules,
+    GameSpec,
+    Heading,
+    House,
+    MaxTokens,
+    Needs,
+    Outcome,
+    Prompt,
+    Replies,
+    Seats,
+    Secrecy,
+    Sentence,
+    Steps,
+    Table,
+    Task,
+    by_rank,
+    ending,
+    player_names,
+)
 from peerage.game.texts import toml
 
 MOVE = Prompt(
@@ -244,7 +264,7 @@ def asks(rules: TwoRules, fixture: Fixture, entry: Entry) -> Iterator[Asks]:
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies, entry: Entry) -> Iterator[Block]:
     """The rules, deal by deal the moves and how it ended, and the result."""
-    players, detail = names(fixture), outcome.detail
+    players, detail = player_names(fixture), outcome.detail
     yield Heading(f"The game: {entry.title}")
     yield Task(entry.rules)
     for number, one in enumerate(detail.get("deals", ()), 1):
@@ -263,7 +283,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies, entry: Entry) -> 
     wins = f"{' and '.join(lost)} named no legal move, and loses by that." if lost else ""
     why = {label: f"{points:+g} points" for label, points in detail.get("points", {}).items()}
     no_result = {"no_answer": "The provider of a player failed, so there is no result."}
-    yield from result(fixture, outcome, wins, why, no_result)
+    yield from ending(fixture, outcome, wins, why, no_result)
 
 
 def draw(rules: TwoRules, secret: str, number: int) -> dict[str, Any]:

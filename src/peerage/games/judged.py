@@ -7,8 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
-from peerage.game.section import Section
-from peerage.game.spec import GameRules
+from peerage.game import GameRules, Section
 from peerage.judging.panels.panel import PanelRules
 from peerage.judging.panels.prompts import Criterion as PanelCriterion
 from peerage.judging.panels.prompts import check_places

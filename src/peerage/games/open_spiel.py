@@ -7,8 +7,7 @@ from functools import cache, partial
 from random import Random
 from typing import Any, NamedTuple
 
-from peerage.formats import Chosen
-from peerage.game.house import Call
+from peerage.game import Chosen, HouseCall
 from peerage.games.adapter import Entry, Library, entries
 
 SEARCH, ROLLOUTS = 30, 12
@@ -104,7 +103,7 @@ def _moves(state: Any, player: int) -> dict[str, int]:
     return {state.action_to_string(player, one).strip(" \n*.,;"): one for one in state.legal_actions(player)}
 
 
-def house(call: Call, skill: float, rng: Random) -> Any:
+def house(call: HouseCall, skill: float, rng: Random) -> Any:
     """The move that a search finds, with a chance of the skill; else any legal one. The search sees hidden
     cards, which no other player does."""
     position: Position = call.oracle

@@ -19,8 +19,7 @@ from hashlib import sha256
 from itertools import product
 from typing import Any, NamedTuple
 
-from peerage.formats import Chosen
-from peerage.game.house import Call
+from peerage.game import Chosen, HouseCall
 from peerage.games.adapter import Entry, Library, entries
 
 WIDE, ROLLOUTS, TRIES, DEEP = 12, 4, 8, 150
@@ -208,7 +207,7 @@ def _made(name: str) -> Any:
         return _library().make(f"{name}-v0-raw")
 
 
-def house(call: Call, skill: float, rng: random.Random) -> Any:
+def house(call: HouseCall, skill: float, rng: random.Random) -> Any:
     """The move after which random play ends best, with a chance of the skill; else any legal one. The search
     sees hidden cards, which no other player does."""
     position: Position = call.oracle

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from peerage.formats import Choice, Choices, Chosen, ChosenEach, Scored, Scores, Text, WithTool
 from peerage.formats.scores import MOST
-from peerage.game.house import CHARS_PER_TOKEN, SPREAD, WORDS, Said
+from peerage.game.house import CHARS_PER_TOKEN, SPREAD, WORDS, HouseReply
 from peerage.game.protocol import Works
 from peerage.game.tools import answers as question
 from peerage.players.client import Answer, Call, InstantClient, PlayerError
@@ -130,7 +130,7 @@ class HouseClient:
             value, hidden = self._judged(call, works, rng), None
         else:
             said = call.house(call, self.skill, rng)
-            value, hidden = said if isinstance(said, Said) else (said, None)
+            value, hidden = said if isinstance(said, HouseReply) else (said, None)
         if isinstance(call.expects, Choice) and isinstance(value, Chosen) and rng.random() < 0.3:
             return f"{value.reason}\n\n**{call.expects.field.capitalize()}:** {value.choice}", None
         text = call.expects.write(value)

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from peerage.challenges.drafting import Draft, drafts_of
 from peerage.engine.driver import REPAIR, first_key, unusable_reason
-from peerage.game.blocks import Block, Replies, SeatReply, plain
+from peerage.game.blocks import Block, Replies, SeatReply, plain_blocks
 from peerage.game.match import DONE, Fixture, MatchRecord, Outcome, Seat
 from peerage.game.protocol import SANDBOX, Ask, Choice, Chosen, Format, FormatError, Message, Role, Run, ran
 from peerage.games import installed, plays
@@ -218,9 +218,9 @@ class Match:
             spec = None if self.recorded is None else installed(self.fixture.game)
             # Another version, a stranger's package, a damaged or a redacted ledger: whatever fails here, the
             # match can still be read.
-            return tuple((spec.show if spec else plain)(*with_plain))
+            return tuple((spec.show if spec else plain_blocks)(*with_plain))
         except Exception:
-            return tuple(plain(*with_plain))
+            return tuple(plain_blocks(*with_plain))
 
     @cached_property
     def best(self) -> float:

@@ -19,6 +19,7 @@ from peerage.game.blocks import (
     Bar,
     Board,
     Cell,
+    Grid,
     Heading,
     Private,
     Program,
@@ -26,7 +27,6 @@ from peerage.game.blocks import (
     ScoreLine,
     Sentence,
     Swatch,
-    Table,
     Target,
     Task,
 )
@@ -130,7 +130,7 @@ class Html:
                 worth = "unranked" if block.score is None else f"<b>{score(block.score)}</b>"
                 why = f' <span class="quiet">{shown(block.why)}</span>' if block.why else ""
                 return f'<p class="worth">{self._who(block.label)} {worth}{why}</p>\n'
-            case Table():
+            case Grid():
                 return _table(block)
             case Board():
                 return f'<pre class="board">{shown(chr(10).join(block.rows))}</pre>\n'
@@ -497,7 +497,7 @@ def _options(values: Iterable[str], chosen: str) -> str:
     return "".join([f"<option{' selected' * (one == chosen)}>{shown(one)}</option>" for one in values])
 
 
-def _table(block: Table) -> str:
+def _table(block: Grid) -> str:
     """Return a game's table, of which a page of transcripts has many."""
     numeric = [name.startswith(">") for name in block.columns]
     heads = [

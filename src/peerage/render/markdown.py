@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from peerage.game.blocks import (
     Bar,
     Board,
+    Grid,
     Heading,
     Private,
     Program,
@@ -15,7 +16,6 @@ from peerage.game.blocks import (
     ScoreLine,
     Sentence,
     Swatch,
-    Table,
     Task,
 )
 from peerage.render import rows as laid
@@ -52,7 +52,7 @@ def _block(block: ViewBlock, within: Transcript | None = None) -> Iterator[str]:
             yield from _quoted((who(block.label), block.verdict, block.note), block.source, block.more)
         case Board():
             yield from _quoted((), "\n".join(block.rows))
-        case Table():
+        case Grid():
             yield from _rows(laid.of_table(block))
         case ScoreLine():
             yield inert(laid.worth(block, who(block.label)))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from peerage.game.blocks import Bar, Cell, ScoreLine, Table
+from peerage.game.blocks import Bar, Cell, Grid, ScoreLine
 from peerage.render.blocks import Column, Meeting, Rows
 from peerage.values.figures import DASH, dollars, per_hundred, places_of, score, sentence
 
@@ -98,7 +98,7 @@ def meeting(block: Meeting) -> str:
     )
 
 
-def of_table(block: Table) -> Rows:
+def of_table(block: Grid) -> Rows:
     """Return a table of plain cells as rows under columns."""
 
     def column(place: int, name: str) -> Column:

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from peerage.game.blocks import (
     Bar,
     Board,
+    Grid,
     Heading,
     Private,
     Program,
@@ -22,7 +23,6 @@ from peerage.game.blocks import (
     ScoreLine,
     Sentence,
     Swatch,
-    Table,
     Task,
     Tone,
 )
@@ -135,7 +135,7 @@ class _Writer:
                 _Writer(self._console, split=self._split, within=block)._all(block.blocks)
             case Meeting():
                 self._line(laid.meeting(block))
-            case Table():
+            case Grid():
                 grid = drawn(cells(laid.of_table(block)), block.title)
                 self._console.print()
                 self._indented(grid, 2)

@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from peerage.game.blocks import names
+from peerage.game.blocks import player_names
 from peerage.game.match import Fixture, Outcome
 from peerage.games.rejudge import FIRST, GAME, SECOND, RecordedAnswers, author_of, recorded_in
 from peerage.judging.measures.agreement import alpha, spelt
@@ -241,7 +241,7 @@ def _by_scores(report: RejudgeReport, decided: Iterator[_Decided]) -> RejudgeRep
     grades: dict[str, list[Grade]] = {}
     for fixture, outcome, answers in decided:
         matches += 1
-        judges = names(fixture)
+        judges = player_names(fixture)
         of_record = grades.setdefault(answers.record, [])
         for grade in recorded(outcome, "judge"):
             of_record.append(grade._replace(judge=judges[grade.judge]))

@@ -4,11 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from peerage.formats import Json
-from peerage.game.match import Outcome
-from peerage.game.protocol import Ask, Prompt
-from peerage.game.ranking import by_rank
-from peerage.game.spec import Asks, GameSpec
+from peerage.game import Ask, Asks, GameSpec, Json, Outcome, Prompt, by_rank
 
 
 class Bid(Struct):

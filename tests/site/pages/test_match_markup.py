@@ -18,6 +18,7 @@ from peerage.game.blocks import (
     Bar,
     Block,
     Board,
+    Grid,
     Heading,
     Private,
     Program,
@@ -25,7 +26,6 @@ from peerage.game.blocks import (
     ScoreLine,
     Sentence,
     Swatch,
-    Table,
     Task,
 )
 from peerage.players.client import Call, PlayerError
@@ -88,7 +88,7 @@ HOSTILE = (
     Task(EVIL, EVIL, (EVIL,)),
     Quoted(EVIL, EVIL + "x" * 20_000, EVIL, EVIL, "good", EVIL),
     Program(EVIL, EVIL, EVIL, EVIL, "bad", EVIL),
-    Table((EVIL, f">{EVIL}"), ((EVIL, 1.5), (None, 2)), EVIL),
+    Grid((EVIL, f">{EVIL}"), ((EVIL, 1.5), (None, 2)), EVIL),
     ScoreLine(EVIL, 1.0, EVIL),
     Swatch(((EVIL, EVIL), ("red", "FF0000"), ("evil", 'FF0000"/><script>'))),
     Board((EVIL, EVIL)),

@@ -140,7 +140,7 @@ def test_every_block_of_a_match_is_escaped(arena: Arena) -> None:
             blocks.Task(HOSTILE, HOSTILE, (HOSTILE,)),
             blocks.Quoted(HOSTILE, HOSTILE + "x" * html.FOLD, "", HOSTILE, "good", HOSTILE),
             blocks.Program(HOSTILE, HOSTILE, "", HOSTILE, "", HOSTILE),
-            blocks.Table((HOSTILE, ">n"), ((HOSTILE, 1.5), (None, 2)), HOSTILE),
+            blocks.Grid((HOSTILE, ">n"), ((HOSTILE, 1.5), (None, 2)), HOSTILE),
             blocks.ScoreLine(HOSTILE, None, HOSTILE),
             blocks.Swatch(((HOSTILE, HOSTILE), ("red", "ff0000"))),
             blocks.Board((HOSTILE,)),

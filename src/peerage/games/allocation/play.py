@@ -17,16 +17,33 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 from pydantic import Field
 
-from peerage.formats import Json
-from peerage.game.blocks import Block, Heading, Replies, Table, Task, names, result, unusable
-from peerage.game.house import Call
-from peerage.game.match import Fixture, Outcome
-from peerage.game.protocol import Ask, Prompt, Reply
-from peerage.game.ranking import SCORE
-from peerage.game.same_tasks import Came, Scored, same_tasks, tasks_of
-from peerage.game.section import MaxTokens, Seats
-from peerage.game.spec import Demo, GameRules
-from peerage.game.texts import texts
+from peerage.game import (
+    SCORE,
+    Achieved,
+    Ask,
+    Block,
+    Came,
+    Demo,
+    Fixture,
+    GameRules,
+    Grid,
+    Heading,
+    HouseCall,
+    Json,
+    MaxTokens,
+    Outcome,
+    Prompt,
+    Replies,
+    Reply,
+    Seats,
+    Task,
+    ending,
+    player_names,
+    same_tasks,
+    tasks_of,
+    texts,
+    unusable,
+)
 from peerage.games.allocation.tasks import FAMILIES, LEVELS, AllocationTask, broken, problem, statement, worth
 from peerage.games.allocation.tasks import drawn as task_of
 
@@ -85,7 +102,7 @@ def asked(rules: AllocationRules, tasks: Sequence[AllocationTask]) -> list[Ask]:
     ]
 
 
-def scored(rules: AllocationRules, tasks: Sequence[AllocationTask], came: Came) -> Scored:
+def scored(rules: AllocationRules, tasks: Sequence[AllocationTask], came: Came) -> Achieved:
     """The mean share of the optimum; every plan is on record."""
     told: list[dict[str, Any]] = []
     for at, task in enumerate(tasks):
@@ -93,7 +110,7 @@ def scored(rules: AllocationRules, tasks: Sequence[AllocationTask], came: Came) 
         plans = {label: _result(task, mine[at], optimum) for label, mine in came.items()}
         told.append({"family": task.family, "optimum": optimum, "plans": plans})
     shares = {label: sum([one["plans"][label]["share"] for one in told]) / len(tasks) for label in came}
-    return Scored(shares, {"decided": "by the mean share of the optimum", "shares": shares, "tasks": told})
+    return Achieved(shares, {"decided": "by the mean share of the optimum", "shares": shares, "tasks": told})
 
 
 def _result(task: AllocationTask, reply: Reply, optimum: int) -> dict[str, Any]:
@@ -113,7 +130,7 @@ CARELESS = 0.2
 """Chance with which a player without any skill keeps a change that breaks a constraint."""
 
 
-def house(call: Call, skill: float, rng: Random) -> Plan:
+def house(call: HouseCall, skill: float, rng: Random) -> Plan:
     """The best plan, each choice of which a player mistakes with a chance of 1 less its skill; as a rule it
     takes back what would break a constraint."""
     made, plan = problem(call.oracle), [*call.oracle.best]
@@ -134,7 +151,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     """The tasks with their plans, then the ranking."""
     tasks = tasks_of(fixture.drawn, AllocationTask)
     results: list[Any] = outcome.detail.get("tasks", [{}] * len(tasks))
-    players = names(fixture)
+    players = player_names(fixture)
     for number, (task, found) in enumerate(zip(tasks, results, strict=True), 1):
         what = "cost" if FAMILIES[task.family].costs else "worth"
         yield Heading(f"Task {number} of {len(tasks)}: {task.family}")
@@ -147,12 +164,12 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         if rows:
             rows.append(("(the best plan)", _listed(task.best), found["optimum"], "100.0%", "proven"))
             columns = ("Player", "Plan", f">{what.capitalize()}", ">Of the optimum", "Result")
-            yield Table(columns, tuple(rows), "The plans")
+            yield Grid(columns, tuple(rows), "The plans")
         yield from unusable([one for key, one in replies.items() if key.startswith(f"{number}/")])
     shares = outcome.detail.get("shares", {})
     why = {label: f"{share:.1%} of the optimum on average" for label, share in shares.items()}
     wins = "Closest to the proven optimum wins, by the mean over all tasks; a plan that breaks a constraint "
-    yield from result(fixture, outcome, f"{wins}counts 0.", why)
+    yield from ending(fixture, outcome, f"{wins}counts 0.", why)
 
 
 def _listed(plan: Any) -> str:

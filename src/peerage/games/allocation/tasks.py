@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from msgspec import Struct
 
-from peerage.game.texts import texts
+from peerage.game import texts
 from peerage.games.allocation.solve import Problem, best
 
 Rows: TypeAlias = tuple[tuple[int, ...], ...]

@@ -22,16 +22,36 @@ import msgspec
 from msgspec import convert
 from pydantic import Field
 
-from peerage.formats import Code
-from peerage.game.blocks import Block, Heading, Program, Replies, Task, Tone, result
+from peerage.game import (
+    SCORE,
+    Asks,
+    Block,
+    Code,
+    Demo,
+    Fixture,
+    GameRules,
+    GameSpec,
+    Heading,
+    MaxTokens,
+    Needs,
+    Outcome,
+    Program,
+    Prompt,
+    Replies,
+    Reply,
+    Seating,
+    Seats,
+    Secrecy,
+    Steps,
+    Table,
+    Task,
+    Tone,
+    by_rank,
+    ending,
+    texts,
+)
 from peerage.game.house import programmer
-from peerage.game.match import Fixture, Outcome, Table
-from peerage.game.protocol import Prompt, Reply, Steps
-from peerage.game.ranking import SCORE, by_rank
 from peerage.game.run_tests import programs_shown, tried, verdicts_shown
-from peerage.game.section import MaxTokens, Seats
-from peerage.game.spec import Asks, Demo, GameRules, GameSpec, Needs, Seating, Secrecy
-from peerage.game.texts import texts
 from peerage.games.bug_hunt.tasks import BUGS, BuggyTask, buggy, repairs
 from peerage.sandbox.program import environment
 
@@ -144,7 +164,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     yield from verdicts_shown(fixture, programs, task.tests, shows)
     wins = "Most bugs fixed wins, among equals the smaller edit; a program that breaks what was right fixed "
     why = {label: one["result"] for label, one in programs.items()}
-    yield from result(fixture, outcome, f"{wins}nothing.", why, _NO_RESULT)
+    yield from ending(fixture, outcome, f"{wins}nothing.", why, _NO_RESULT)
 
 
 def _changes(before: str, after: str) -> str:

@@ -21,10 +21,9 @@ from msgspec.structs import replace
 
 from peerage.challenges.drafting import VOTES, reviewed
 from peerage.challenges.pool import Result
-from peerage.formats import Choice, Integer, Json
 from peerage.formats.integer import DIGITS, whole_number
-from peerage.game.match import Seat
-from peerage.game.protocol import Quote, Ran, Reply, Role, Run, Steps, Together, Works
+from peerage.game import Choice, Integer, Json, Quote, Reply, Role, Run, Seat, Steps, Together, Works
+from peerage.game.protocol import Ran
 from peerage.game.tools import with_python
 from peerage.games.challenge_exchange.rules import (
     DESCRIPTION_CHARS,

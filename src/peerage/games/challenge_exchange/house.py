@@ -13,8 +13,8 @@ from math import comb
 from random import Random
 from typing import Any, NamedTuple
 
-from peerage.formats import Json
-from peerage.game.house import DRAFT_SPREAD, SPREAD, Call, Said, worth
+from peerage.game import HouseCall, HouseReply, Json
+from peerage.game.house import DRAFT_SPREAD, SPREAD, worth
 from peerage.games.challenge_exchange.creation import Proposed
 
 UNKNOWN = 0.45
@@ -134,11 +134,11 @@ _FAMILIES = (
 _READ = tuple([re.compile(re.escape(family.text).replace(r"\{\}", r"(\d{1,4})")) for family in _FAMILIES])
 
 
-def house(call: Call, skill: float, rng: Random) -> Any:
+def house(call: HouseCall, skill: float, rng: Random) -> Any:
     """A challenge, or an answer to one; votes are those of any house judge."""
     if isinstance(call.expects, Json):
         quality = rng.gauss(skill, DRAFT_SPREAD)
-        return Said(challenge(skill, quality, rng), worth(quality))
+        return HouseReply(challenge(skill, quality, rng), worth(quality))
     asked = call.oracle or {}
     return solve(asked.get("description", ""), asked.get("answer"), rng.gauss(skill, SPREAD), rng)
 

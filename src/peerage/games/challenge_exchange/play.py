@@ -22,22 +22,28 @@ from msgspec.structs import replace
 from peerage.challenges.drafting import VOTES
 from peerage.challenges.pool import STREAM, ChallengePool
 from peerage.challenges.wording import identity, likeness, mark
-from peerage.formats import Choice, Integer
-from peerage.game.match import Fixture, Outcome, Seat, Table
-from peerage.game.protocol import Reply, Steps, Together
-from peerage.game.ranking import by_rank
-from peerage.game.spec import (
-    QUOTE,
+from peerage.game import (
     Asks,
+    Choice,
     Demo,
+    Fixture,
     GameMemory,
     GameRating,
     GameSpec,
+    Integer,
     Needs,
+    Outcome,
+    Reply,
     RoleRequirement,
+    Seat,
     Secrecy,
+    Steps,
+    Table,
+    Together,
+    by_rank,
+    presets,
 )
-from peerage.game.texts import presets
+from peerage.game.spec import QUOTE
 from peerage.game.tools import turns
 from peerage.games.challenge_exchange.creation import (
     PROPOSAL,

@@ -7,10 +7,8 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from peerage.challenges.pool import Result
-from peerage.game.protocol import Prompt
-from peerage.game.section import MaxTokens, Seats
-from peerage.game.spec import GameRules
-from peerage.game.texts import expanded, texts
+from peerage.game import GameRules, MaxTokens, Prompt, Seats, texts
+from peerage.game.texts import expanded
 from peerage.judging.panels.panel import QUORUM
 from peerage.sandbox.program import environment
 

@@ -7,22 +7,23 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from peerage.formats import Fields
-from peerage.game.blocks import (
+from peerage.game import (
     Block,
+    Chosen,
+    Fixture,
+    Grid,
     Heading,
+    Outcome,
     Quoted,
     Replies,
     Sentence,
-    Table,
     Task,
     Tone,
-    names,
-    result,
-    said,
+    ending,
+    player_names,
+    quoted,
+    texts,
 )
-from peerage.game.match import Fixture, Outcome
-from peerage.game.protocol import Chosen
-from peerage.game.texts import texts
 
 _PROOFS: Mapping[str, str] = texts(__package__)["proofs"]
 _STATUSES: Mapping[str, str] = texts(__package__)["statuses"]
@@ -31,7 +32,7 @@ _NO_RESULT: Mapping[str, str] = texts(__package__)["no_result"]
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
     """The challenges that were accepted, each with every attempt, those that were not, the points."""
-    players = names(fixture)
+    players = player_names(fixture)
     made = outcome.detail.get("challenges", [])
     attempts = outcome.detail.get("attempts", [])
     known = {one["challenge_id"]: one for one in fixture.drawn.get("challenges", ())}
@@ -66,7 +67,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
                 "bad",
             )
         elif reply is not None:
-            yield said(reply)
+            yield quoted(reply)
         yield from _votes(one, replies)
     results = {label: Counter(one["result"] for one in attempts if _label(one) == label) for label in players}
     points: Mapping[str, float] = outcome.detail.get("points", {})
@@ -75,7 +76,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         + ", ".join(f"{count} {result}" for result, count in results[label].items())
         for label, total in points.items()
     }
-    yield from result(fixture, outcome, "", why, _NO_RESULT)
+    yield from ending(fixture, outcome, "", why, _NO_RESULT)
 
 
 def _label(attempt: Mapping[str, Any]) -> str:
@@ -96,7 +97,7 @@ def _attempts(tried: list[Any], players: Mapping[str, str], replies: Replies) ->
             answer = "sealed"
         own = ", its own" if one["own_challenge"] else ""
         rows.append((f"{players[label]} ({label}){own}", answer, one["result"], one["points"]))
-    yield Table(("Tried by", ">Answer", "Result", ">Points"), tuple(rows))
+    yield Grid(("Tried by", ">Answer", "Result", ">Points"), tuple(rows))
 
 
 def _votes(creation: Mapping[str, Any], replies: Replies) -> Iterator[Block]:

@@ -22,18 +22,35 @@ import msgspec
 from msgspec import Struct, convert
 from pydantic import Field
 
-from peerage.formats import Code
-from peerage.game.blocks import Block, Heading, Replies, result
-from peerage.game.blocks import Table as TableBlock
-from peerage.game.blocks import Task as TaskBlock
+from peerage.game import (
+    SCORE,
+    Asks,
+    Block,
+    Code,
+    Demo,
+    Fixture,
+    GameRules,
+    GameSpec,
+    Grid,
+    Heading,
+    MaxTokens,
+    Needs,
+    Outcome,
+    Prompt,
+    Replies,
+    Reply,
+    Seating,
+    Seats,
+    Secrecy,
+    Steps,
+    Table,
+    by_rank,
+    ending,
+    texts,
+)
+from peerage.game import Task as TaskBlock
 from peerage.game.house import programmer
-from peerage.game.match import Fixture, Outcome, Table
-from peerage.game.protocol import Prompt, Reply, Steps
-from peerage.game.ranking import SCORE, by_rank
 from peerage.game.run_tests import Test, programs_shown, tried, verdicts_shown
-from peerage.game.section import MaxTokens, Seats
-from peerage.game.spec import Asks, Demo, GameRules, GameSpec, Needs, Seating, Secrecy
-from peerage.game.texts import texts
 from peerage.games.numbers import Plan, drawn, line, outputs, program, statement
 from peerage.sandbox.program import environment
 
@@ -148,7 +165,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     task = convert(fixture.drawn, Task)
     yield Heading("The task")
     yield TaskBlock(task.statement)
-    yield TableBlock(("Input", "Output"), task.examples, "Examples that players saw")
+    yield Grid(("Input", "Output"), task.examples, "Examples that players saw")
     programs = outcome.detail.get("programs", {})
     yield Heading("The programs")
     yield from programs_shown("program", programs, replies)
@@ -158,7 +175,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         for label, one in programs.items()
     }
     wins = "The shortest correct program wins; an incorrect one comes last."
-    yield from result(fixture, outcome, wins, why, _NO_RESULT)
+    yield from ending(fixture, outcome, wins, why, _NO_RESULT)
 
 
 GAME: GameSpec[CodeGolfRules] = GameSpec(

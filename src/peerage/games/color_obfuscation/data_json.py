@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from peerage.formats import Encoding, FormatError, between
-from peerage.game.match import Fixture, Outcome, Recording, Seat
+from peerage.formats import between
+from peerage.game import Encoding, Fixture, FormatError, Outcome, Seat
+from peerage.game.match import Recording
 from peerage.games.color_obfuscation.rules import NAME, VERSION, ColorObfuscationRules
 from peerage.games.color_obfuscation.score import Round
 

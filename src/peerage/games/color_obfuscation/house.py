@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any, NamedTuple
 
-from peerage.formats import Encoded, Encoding
-from peerage.game.house import SPREAD, Call, Said, worth
+from peerage.game import Encoded, Encoding, HouseCall, HouseReply
+from peerage.game.house import SPREAD, worth
 
 _HEX = "0123456789ABCDEF"
 _SURE, _SLIP = 0.1, 0.12
@@ -52,14 +52,14 @@ _STEPS: tuple[_Step, ...] = (
 _START, _END = "Read the string as six hexadecimal digits.", "The six digits are the color, red first."
 
 
-def house(call: Call, skill: float, rng: Random) -> Any:
+def house(call: HouseCall, skill: float, rng: Random) -> Any:
     """An encoding; or the color that an ally, or an attacker of whom the oracle says what it sees, finds."""
     known: Mapping[str, Any] = call.oracle or {"color": "808080"}
     color, made = known["color"], known.get("encoding") or {}
     if isinstance(call.expects, Encoding):
         quality = rng.gauss(skill, SPREAD)
         encoded, broken = hide(color, quality, rng)
-        return Said(encoded, worth(quality) | {"broken": broken})
+        return HouseReply(encoded, worth(quality) | {"broken": broken})
     broken, luck = made.get("broken", False), rng.gauss(0, 1)
     if "share" in known:
         # An encoding by somebody else than a house player is of quality one half.

@@ -20,13 +20,33 @@ from typing import Any, NamedTuple, cast
 import msgspec
 from msgspec import convert
 
-from peerage.formats import Encoded
-from peerage.game.blocks import Block, Heading, Quoted, Replies, Sentence, Swatch, names, result, said
-from peerage.game.blocks import Table as TableBlock
-from peerage.game.match import Fixture, Outcome, Table
-from peerage.game.protocol import Ask, Quote, Reply, Steps
-from peerage.game.spec import GameRating, GameSpec, Original, Seating, Secrecy
-from peerage.game.texts import presets, texts
+from peerage.game import (
+    Ask,
+    Block,
+    Encoded,
+    Fixture,
+    GameRating,
+    GameSpec,
+    Grid,
+    Heading,
+    Outcome,
+    Quote,
+    Quoted,
+    Replies,
+    Reply,
+    Seating,
+    Secrecy,
+    Sentence,
+    Steps,
+    Swatch,
+    Table,
+    ending,
+    player_names,
+    presets,
+    quoted,
+    texts,
+)
+from peerage.game.spec import Original
 from peerage.games.color_obfuscation.data_json import write_battles
 from peerage.games.color_obfuscation.house import house
 from peerage.games.color_obfuscation.rules import (
@@ -111,7 +131,7 @@ def _lost(said: list[Reply]) -> bool:
 
 def _attempts(rounds: list[Steps[Round]], said: list[Reply]) -> Steps[list[Round]]:
     """Play the rest of the rounds side by side, attempt by attempt, so that none goes on when a reply of
-    another has shown the match to be lost; the replies are added to `said`."""
+    another has shown the match to be lost; the replies are added to `quoted`."""
     ended: dict[int, Round] = {}
     sent: dict[int, list[Reply] | None] = dict.fromkeys(range(len(rounds)))
     while len(ended) < len(rounds):
@@ -132,7 +152,7 @@ def _attempts(rounds: list[Steps[Round]], said: list[Reply]) -> Steps[list[Round
 def _attacks(
     rules: ColorObfuscationRules, done: Round, hidden: Reply, number: str, said: list[Reply]
 ) -> Steps[Round]:
-    """The rest of round `number`, which ends when `said` shows that a provider failed."""
+    """The rest of round `number`, which ends when `quoted` shows that a provider failed."""
     obfuscator, attacker, color = done.obfuscator, done.attacker, done.color
     most = rules.limits.max_tokens
     if not hidden.ok:
@@ -213,7 +233,7 @@ _NO_RESULT: Mapping[str, str] = texts(__package__)["no_result"]
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
     """Both rounds, and the result."""
-    players = names(fixture)
+    players = player_names(fixture)
     rounds = convert(outcome.detail["rounds"], tuple[Round, ...])
     for number, one in enumerate(rounds, 1):
         hider, attacker = (f"{players[label]} ({label})" for label in (one.obfuscator, one.attacker))
@@ -225,12 +245,12 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             yield Quoted(reply.label, made.text, reply.key, note="the string, which the attacker sees")
             yield Quoted(reply.label, listed, note="the instructions, which its ally sees")
         else:
-            yield said(reply)
+            yield quoted(reply)
         guesses = [(f"attempt {place}", guess) for place, guess in enumerate(one.attempts, 1)]
         if one.ally is not None:
             guesses.insert(0, ("its ally", one.ally))
         if guesses:
-            yield TableBlock(
+            yield Grid(
                 ("Who", "Answer", "", "Instructions seen"),
                 tuple([(who, *_answer(guess), f"{guess.shown} of {one.count}") for who, guess in guesses]),
             )
@@ -248,7 +268,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     }
     how = outcome.detail.get("decided", "")
     wins = f"Decided {how}." if how.startswith("by") else f"{how.capitalize()}." if how else ""
-    yield from result(fixture, outcome, wins, why, _NO_RESULT)
+    yield from ending(fixture, outcome, wins, why, _NO_RESULT)
 
 
 def _answer(guess: Guess) -> tuple[str, str]:

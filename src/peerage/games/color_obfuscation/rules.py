@@ -7,12 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from peerage.formats import Color, Encoding
-from peerage.game.match import Fixture
-from peerage.game.protocol import Prompt
-from peerage.game.section import Section
-from peerage.game.spec import QUOTE, Asks, GameRules
-from peerage.game.texts import expanded, texts
+from peerage.game import Asks, Color, Encoding, Fixture, GameRules, Prompt, Section, texts
+from peerage.game.spec import QUOTE
+from peerage.game.texts import expanded
 
 NAME, VERSION = "color-obfuscation", 9
 Share = Annotated[float, Field(ge=0, le=1)]

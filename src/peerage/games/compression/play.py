@@ -17,15 +17,33 @@ from typing import Any
 import msgspec
 from msgspec import convert
 
-from peerage.formats import Json
-from peerage.game.blocks import Block, Heading, Replies, Sentence, Task, Tone, names, result, said
-from peerage.game.blocks import Table as TableBlock
-from peerage.game.house import SPREAD, Call
-from peerage.game.match import Fixture, Outcome, Table
-from peerage.game.protocol import Ask, Quote, Reply, Steps
-from peerage.game.ranking import by_rank
-from peerage.game.spec import Demo, GameSpec, Secrecy
-from peerage.game.texts import texts
+from peerage.game import (
+    Ask,
+    Block,
+    Demo,
+    Fixture,
+    GameSpec,
+    Grid,
+    Heading,
+    HouseCall,
+    Json,
+    Outcome,
+    Quote,
+    Replies,
+    Reply,
+    Secrecy,
+    Sentence,
+    Steps,
+    Table,
+    Task,
+    Tone,
+    by_rank,
+    ending,
+    player_names,
+    quoted,
+    texts,
+)
+from peerage.game.house import SPREAD
 from peerage.games.compression.reports import Reports, reports, right, summarized, words
 from peerage.games.compression.rules import (
     READ,
@@ -182,7 +200,7 @@ _LOSES, _MISREADS = 0.25, 0.1
 """Chances of a player without skill: to lose a fact it writes, to misread one."""
 
 
-def house(call: Call, skill: float, rng: Random) -> Any:
+def house(call: HouseCall, skill: float, rng: Random) -> Any:
     """A summary, or the answers that one holds."""
     quality = min(max(rng.gauss(skill, SPREAD), 0.0), 1.0)
     if isinstance(call.expects, Json):
@@ -227,9 +245,9 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         yield Task(report.text, name=f"{len(report.text)} characters")
         one = results.get(seat.label, {})
         tone: Tone = "good" if one.get("valid") else "bad"
-        yield said(reply, one.get("result", ""), tone)
+        yield quoted(reply, one.get("result", ""), tone)
         if "facts" in one:
-            yield TableBlock(
+            yield Grid(
                 ("Question", "Right answer", f">Right, of {len(one['readers'])} readers"),
                 tuple(zip(drawn.questions, report.answers, one["facts"], strict=True)),
             )
@@ -237,11 +255,11 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         yield from _readers(fixture, readers)
     wins = "The shortest summary from which the others knew enough facts wins."
     why = {label: one["result"] for label, one in results.items()}
-    yield from result(fixture, outcome, wins, why, _NO_RESULT)
+    yield from ending(fixture, outcome, wins, why, _NO_RESULT)
 
 
 def _readers(fixture: Fixture, readers: Mapping[str, Any]) -> Iterator[Block]:
-    players = names(fixture)
+    players = player_names(fixture)
     yield Heading("The readers")
     yield Sentence(
         f"Who got less than {TRUST:.0%} right of a summary of the arena's own, and of what most others who "
@@ -251,7 +269,7 @@ def _readers(fixture: Fixture, readers: Mapping[str, Any]) -> Iterator[Block]:
         (players[label], f"{one['right']:.0%}", "yes" if one["counts"] else "no")
         for label, one in readers.items()
     ]
-    yield TableBlock(("Reader", ">Right", "Counted"), tuple(rows))
+    yield Grid(("Reader", ">Right", "Counted"), tuple(rows))
 
 
 GAME: GameSpec[CompressionRules] = GameSpec(

@@ -9,13 +9,8 @@ import msgspec
 from msgspec import Meta, Struct
 from pydantic import Field
 
-from peerage.formats import Json, Text
-from peerage.game.match import Fixture
-from peerage.game.protocol import Prompt
-from peerage.game.ranking import SCORE
-from peerage.game.section import MaxTokens
-from peerage.game.spec import QUOTE, Asks, GameRules
-from peerage.game.texts import texts
+from peerage.game import SCORE, Asks, Fixture, GameRules, Json, MaxTokens, Prompt, Text, texts
+from peerage.game.spec import QUOTE
 from peerage.games.compression.reports import MOST_FACTS, Reports
 
 TRUST = 0.7

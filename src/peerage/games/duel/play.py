@@ -30,12 +30,36 @@ from peerage.challenges.drafting import (
     drafts_of,
     drafts_shown,
 )
-from peerage.game.blocks import Block, Heading, Replies, names, result, said
-from peerage.game.house import DRAFT_SPREAD, WORDS, Call, Said, subject, usual, worth
-from peerage.game.match import Fixture, Outcome, Seat, Table
-from peerage.game.protocol import Choice, Reply, Role, Steps, Text
-from peerage.game.spec import QUOTE, Again, Asks, Demo, GameSpec, Judging, RoleRequirement
-from peerage.game.texts import presets, toml
+from peerage.game import (
+    Again,
+    Asks,
+    Block,
+    Choice,
+    Demo,
+    Fixture,
+    GameSpec,
+    Heading,
+    HouseCall,
+    HouseReply,
+    Judging,
+    Outcome,
+    Replies,
+    Reply,
+    Role,
+    RoleRequirement,
+    Seat,
+    Steps,
+    Table,
+    Text,
+    ending,
+    player_names,
+    presets,
+    quoted,
+    usual,
+)
+from peerage.game.house import DRAFT_SPREAD, WORDS, subject, worth
+from peerage.game.spec import QUOTE
+from peerage.game.texts import toml
 from peerage.games.duel.prompts import CHALLENGES, Kind, judging
 from peerage.games.duel.rules import FEWEST, DuelRules
 from peerage.games.rejudge import RejudgeRules
@@ -172,13 +196,13 @@ DEMO_TOPICS = [
 """Few enough that 300 matches say something of each."""
 
 
-def house(call: Call, skill: float, rng: Random) -> Any:
+def house(call: HouseCall, skill: float, rng: Random) -> Any:
     if call.role != "author":
         return usual(call, skill, rng)
-    return Said(_draft(call, rng), worth(rng.gauss(skill, DRAFT_SPREAD)))
+    return HouseReply(_draft(call, rng), worth(rng.gauss(skill, DRAFT_SPREAD)))
 
 
-def _draft(call: Call, rng: Random) -> str:
+def _draft(call: HouseCall, rng: Random) -> str:
     topic = (call.oracle or {}).get("topic", "")
     mine = toml(__package__, "house")
     if call.key.startswith("case/"):
@@ -207,16 +231,16 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     given = [replies[key] for seat in fixture.seats if (key := f"answer/{seat.label}") in replies]
     if given:
         yield Heading("The answers")
-        yield from map(said, given)
+        yield from map(quoted, given)
     share = outcome.detail.get("share")
     yield from panel_shown(
-        ballots_of(outcome), replies, names(fixture), share, outcome.detail.get("criteria", {})
+        ballots_of(outcome), replies, player_names(fixture), share, outcome.detail.get("criteria", {})
     )
     why = {one.label: f"its answer was {one.status}" for one in given if one.status != "ok"}
     if share is not None:
         first, second = (seat.label for seat in fixture.seats)
         why = {first: f"{share:.0%} of the judges' weight", second: f"{1 - share:.0%} of the judges' weight"}
-    yield from result(fixture, outcome, "", why, _NO_RESULT)
+    yield from ending(fixture, outcome, "", why, _NO_RESULT)
 
 
 GAME: GameSpec[DuelRules] = GameSpec(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from peerage.challenges.drafting import Stage
-from peerage.game.protocol import MATERIAL, Prompt
-from peerage.game.texts import texts
+from peerage.game import Prompt, texts
+from peerage.game.protocol import MATERIAL
 from peerage.judging.panels.panel import QUORUM, PanelRules
 from peerage.judging.panels.prompts import COMPARE, Comparison
 

@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from peerage.game.section import CHARS_PER_TOKEN, Line, MaxTokens, Share, Temperature
-from peerage.game.texts import expanded, presets
+from peerage.game import MaxTokens, Temperature, presets
+from peerage.game.section import CHARS_PER_TOKEN, Line, Share
+from peerage.game.texts import expanded
 from peerage.games.judged import JudgedRules
 from peerage.judging.panels.panel import PanelRules
 

@@ -19,15 +19,34 @@ from pydantic import Field
 
 from peerage.facts import DOMAINS, Difficulty, Domains, missing
 from peerage.facts import drawn as facts_of
-from peerage.formats import Json
-from peerage.game.blocks import Block, Heading, Replies, Sentence, Table, result, unusable
-from peerage.game.house import Call
-from peerage.game.match import Fixture, Outcome
-from peerage.game.protocol import Ask, Prompt, Reply
-from peerage.game.same_tasks import TASKS, Came, Scored, same_tasks
-from peerage.game.section import MaxTokens, Seats
-from peerage.game.spec import Demo, Forecast, GameRating, GameRules, Needs
-from peerage.game.texts import texts
+from peerage.game import (
+    Achieved,
+    Ask,
+    Block,
+    Came,
+    Demo,
+    Fixture,
+    GameRating,
+    GameRules,
+    Grid,
+    Heading,
+    HouseCall,
+    Json,
+    MaxTokens,
+    Needs,
+    Outcome,
+    Prompt,
+    Replies,
+    Reply,
+    Seats,
+    Sentence,
+    ending,
+    same_tasks,
+    texts,
+    unusable,
+)
+from peerage.game.same_tasks import TASKS
+from peerage.game.spec import Forecast
 
 SURE = 100
 """A probability, in percent, that is certain."""
@@ -107,7 +126,7 @@ def asked(rules: FactCheckRules, statements: Sequence[Statement]) -> list[Ask]:
     return [CHECK.ask("", "check", expects, fill, rules.max_tokens, oracle=oracle)]
 
 
-def scored(rules: FactCheckRules, statements: Sequence[Statement], came: Came) -> Scored:
+def scored(rules: FactCheckRules, statements: Sequence[Statement], came: Came) -> Achieved:
     """Right verdicts, or the Brier score: the worst for a sheet that cannot be used."""
     said = {label: _percent(reply) for label, (reply,) in came.items()}
     truth = [SURE * one.true for one in statements]
@@ -116,7 +135,7 @@ def scored(rules: FactCheckRules, statements: Sequence[Statement], came: Came) -
             label: sum(one == so for one, so in zip(given, truth, strict=False))
             for label, given in said.items()
         }
-        return Scored(right, {"decided": "by right verdicts", "right": right})
+        return Achieved(right, {"decided": "by right verdicts", "right": right})
     loss = {
         label: sum([(one - so) ** 2 for one, so in zip(given, truth, strict=True)])
         if given
@@ -125,7 +144,7 @@ def scored(rules: FactCheckRules, statements: Sequence[Statement], came: Came) -
     }
     brier = {label: round(lost / SURE**2 / len(truth), 6) for label, lost in loss.items()}
     detail = {"decided": "by Brier score", "brier": brier, "probabilities": said}
-    return Scored({label: -lost for label, lost in loss.items()}, detail)
+    return Achieved({label: -lost for label, lost in loss.items()}, detail)
 
 
 def _percent(reply: Reply) -> list[int]:
@@ -137,7 +156,7 @@ def _percent(reply: Reply) -> list[int]:
     return list(reply.value.probabilities)
 
 
-def house(call: Call, skill: float, rng: Random) -> Verdicts | Probabilities:
+def house(call: HouseCall, skill: float, rng: Random) -> Verdicts | Probabilities:
     """Each statement is known with a chance of `skill`; else it is guessed, and with too much confidence."""
     known = [rng.random() < skill for _ in call.oracle]
     said = [true if knows else rng.random() < 0.5 for knows, true in zip(known, call.oracle, strict=True)]
@@ -170,7 +189,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         verdicts = [_mark(values[at], one["true"]) for values in given.values()]
         about = one["said"] if one["true"] else f"{one['said']} → {one['truth']}"
         rows.append((at + 1, one["domain"], about, "true" if one["true"] else "false", *verdicts))
-    yield Table((">#", "Domain", "Statement", "It is", *given), tuple(rows))
+    yield Grid((">#", "Domain", "Statement", "It is", *given), tuple(rows))
     yield from unusable(replies.values())
     count, wins = len(rows), "The player with the most right verdicts wins; equally many tie."
     if "brier" in outcome.detail:
@@ -182,7 +201,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     why |= {
         label: f"mean Brier score {score:.4f}" for label, score in outcome.detail.get("brier", {}).items()
     }
-    yield from result(fixture, outcome, wins, why)
+    yield from ending(fixture, outcome, wins, why)
 
 
 def _given(value: object) -> list[bool | int]:

@@ -18,12 +18,30 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from peerage.formats import Questions, Text, Written
-from peerage.game.house import DRAFT_SPREAD, WORDS, Call, Said, usual, worth
-from peerage.game.match import Fixture, Outcome, Seat, Table
-from peerage.game.protocol import Ask, Quote, Reply, Steps
-from peerage.game.spec import QUOTE, Asks, Demo, GameSpec, Judging
-from peerage.game.texts import presets, toml
+from peerage.game import (
+    Ask,
+    Asks,
+    Demo,
+    Fixture,
+    GameSpec,
+    HouseCall,
+    HouseReply,
+    Judging,
+    Outcome,
+    Questions,
+    Quote,
+    Reply,
+    Seat,
+    Steps,
+    Table,
+    Text,
+    Written,
+    presets,
+    usual,
+)
+from peerage.game.house import DRAFT_SPREAD, WORDS, worth
+from peerage.game.spec import QUOTE
+from peerage.game.texts import toml
 from peerage.games.last_arena.questions import Author, Question, calls, collect
 from peerage.games.last_arena.report import AGAIN, Answer, Tournament, by_author, recounted, report
 from peerage.games.last_arena.rules import MOST_LOST, QUESTION_CHARS, SPARE_CALLS, TEMPERATURE, LastArenaRules
@@ -198,7 +216,7 @@ def asks(rules: LastArenaRules, fixture: Fixture) -> Iterator[Asks]:
     )
 
 
-def house(call: Call, skill: float, rng: Random) -> Any:
+def house(call: HouseCall, skill: float, rng: Random) -> Any:
     if not isinstance(call.expects, Questions):
         return usual(call, skill, rng)
     asked, mine = call.oracle or {}, toml(__package__, "house")
@@ -211,7 +229,7 @@ def house(call: Call, skill: float, rng: Random) -> Any:
         )
         for category in asked.get("categories") or ("",)
     ]
-    return Said(written, [worth(rng.gauss(skill, DRAFT_SPREAD)) for _ in written])
+    return HouseReply(written, [worth(rng.gauss(skill, DRAFT_SPREAD)) for _ in written])
 
 
 GAME: GameSpec[LastArenaRules] = GameSpec(

@@ -19,9 +19,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from peerage.formats import Questions, Written
-from peerage.game.match import Seat
-from peerage.game.protocol import Ask, Quote, Reply, Steps, Together
+from peerage.game import Ask, Questions, Quote, Reply, Seat, Steps, Together, Written
 from peerage.games.last_arena.diversity import fresh
 from peerage.games.last_arena.rules import QUESTION_CHARS, SPARE_CALLS, TEMPERATURE, LastArenaRules, Wanted
 

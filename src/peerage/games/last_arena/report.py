@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from peerage.formats.scores import MOST
-from peerage.game.match import DEVELOPMENT, Fixture, Outcome, Seat
-from peerage.game.protocol import Reply
-from peerage.game.spec import Again
+from peerage.game import Again, Fixture, Outcome, Reply, Seat
+from peerage.game.match import DEVELOPMENT
 from peerage.games.last_arena.diversity import spread
 from peerage.games.last_arena.questions import Author, Question
 from peerage.games.last_arena.rules import LastArenaRules

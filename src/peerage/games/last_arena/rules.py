@@ -7,10 +7,9 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, field_validator, model_validator
 
-from peerage.game.protocol import Prompt
-from peerage.game.section import CHARS_PER_TOKEN, Line, MaxTokens
-from peerage.game.spec import GameRules
-from peerage.game.texts import expanded, texts
+from peerage.game import GameRules, MaxTokens, Prompt, texts
+from peerage.game.section import CHARS_PER_TOKEN, Line
+from peerage.game.texts import expanded
 from peerage.judging.scores.scoring import ScoringRules
 
 SPARE_CALLS = 4

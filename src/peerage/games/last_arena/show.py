@@ -7,10 +7,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from peerage.formats import Scored
-from peerage.game.blocks import Block, Heading, Quoted, Replies, SeatReply, Sentence, Table, names, table_of
-from peerage.game.match import DEVELOPMENT, Fixture, Outcome
-from peerage.game.protocol import Quote
+from peerage.game import (
+    Block,
+    Fixture,
+    Grid,
+    Heading,
+    Outcome,
+    Quote,
+    Quoted,
+    Replies,
+    Scored,
+    SeatReply,
+    Sentence,
+    grid_of,
+    player_names,
+)
+from peerage.game.match import DEVELOPMENT
 from peerage.games.last_arena.tables import Cell, matrix, ranking, reasons, scaling, sorts
 from peerage.judging.scores.scoring import Grade, recorded
 from peerage.values.figures import percent
@@ -44,7 +56,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             "beyond the error and ties with those within it; ranks follow from that, a tie being half a win."
         )
     scores, written = (">Score", ">±", ">As given"), (">Questions", ">Dropped", ">Diversity")
-    yield Table(
+    yield Grid(
         (">Rank", "Player", ">Beats", *scores, *written),
         tuple(
             (
@@ -55,21 +67,21 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         ),
     )
     yield from _matrix(matrix(players, detail), {players[seat.label]: seat.label for seat in fixture.seats})
-    players = names(fixture)
+    players = player_names(fixture)
     yield from _answers(outcome, replies, players)
     yield from _questions(detail.get("questions", ()), players)
     found = {"score": ">Score", "se": ">±", "answers": ">Answers"}
     if len({row.sort for row in sorts(players, detail)}) > 1:
         yield Heading("By sort of question")
-        yield table_of(sorts(players, detail), {"player": "Player", "sort": "Sort", **found})
+        yield grid_of(sorts(players, detail), {"player": "Player", "sort": "Sort", **found})
     if rows := scaling(players, detail):
         yield Heading("What more tokens are worth")
         limits = {"player": "Player", "max_tokens": ">At most", "output_tokens": ">Used"}
-        yield table_of(rows, {**limits, **found})
+        yield grid_of(rows, {**limits, **found})
     if judges := reasons(players, detail):
         yield Heading("Reasons for 0 and 10")
         words = [(row.judge, row.zeros, row.tens, ", ".join(row.words)) for row in judges]
-        yield Table(("Judge", ">Zeros", ">Tens", "Its words"), tuple(words))
+        yield Grid(("Judge", ">Zeros", ">Tens", "Its words"), tuple(words))
 
 
 def _answers(outcome: Outcome, replies: Replies, players: Mapping[str, str]) -> Iterator[Block]:
@@ -96,7 +108,7 @@ def _answers(outcome: Outcome, replies: Replies, players: Mapping[str, str]) -> 
             said = {one.judge: why.get((one.judge, answer), "") for one in given}
             if any(said.values()):
                 rows = [(players[one.judge], one.raw, said[one.judge]) for one in given]
-                yield Table(("Judge", ">As given", "Reason"), tuple(rows))
+                yield Grid(("Judge", ">As given", "Reason"), tuple(rows))
             else:
                 scores = ", ".join([f"{one.raw:g} from {players[one.judge]}" for one in given])
                 yield Sentence(f"As given: {scores}.")
@@ -145,7 +157,7 @@ def _matrix(cells: Sequence[Cell], players: Mapping[str, str]) -> Iterator[Block
     given = {(one.judge, one.author): _mean(one) for one in cells}
     judges = dict.fromkeys(one.judge for one in cells)
     rows = [(judge, *[given.get((judge, author)) for author in players]) for judge in judges]
-    yield Table(("Judge", *[f">to {label}" for label in players.values()]), tuple(rows))
+    yield Grid(("Judge", *[f">to {label}" for label in players.values()]), tuple(rows))
 
 
 def _mean(cell: Cell) -> str:
@@ -160,7 +172,7 @@ def _questions(questions: Sequence[Mapping[str, Any]], players: Mapping[str, str
         return
     yield Heading("The questions")
     rated = sorted(questions, key=lambda one: -(one["quality"] if one["quality"] is not None else -1.0))
-    yield Table(
+    yield Grid(
         ("Question", "By", "Category", ">Rated", "Asked"),
         tuple(
             (

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
-from peerage.game.match import Fixture
+from peerage.game import Fixture
 from peerage.judging.scores.standing import of
 
 Detail = Mapping[str, Any]

@@ -19,16 +19,34 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 from pydantic import Field, field_validator
 
-from peerage.formats import Json
-from peerage.game.blocks import Block, Heading, Replies, Sentence, Table, Task, names, result, said
-from peerage.game.house import Call
-from peerage.game.match import Fixture, Outcome
-from peerage.game.protocol import Ask, Prompt
-from peerage.game.ranking import SCORE
-from peerage.game.same_tasks import Came, Scored, same_tasks, tasks_of
-from peerage.game.section import MaxTokens, Seats
-from peerage.game.spec import Demo, GameRules, Needs
-from peerage.game.texts import texts
+from peerage.game import (
+    SCORE,
+    Achieved,
+    Ask,
+    Block,
+    Came,
+    Demo,
+    Fixture,
+    GameRules,
+    Grid,
+    Heading,
+    HouseCall,
+    Json,
+    MaxTokens,
+    Needs,
+    Outcome,
+    Prompt,
+    Replies,
+    Seats,
+    Sentence,
+    Task,
+    ending,
+    player_names,
+    quoted,
+    same_tasks,
+    tasks_of,
+    texts,
+)
 from peerage.games.logic import counting, deduction
 from peerage.games.logic.gym import GYM, GYM_FAMILIES, installed
 from peerage.games.logic.puzzles import ANSWER_CHARS, LEVELS, READING, Family, Puzzle, solves
@@ -132,17 +150,17 @@ def asked(rules: LogicRules, puzzles: Sequence[Puzzle]) -> list[Ask]:
     return [SOLVE.ask("", "answers", answers_to(len(puzzles)), fill, rules.max_tokens, oracle=oracle)]
 
 
-def scored(rules: LogicRules, puzzles: Sequence[Puzzle], came: Came) -> Scored:
+def scored(rules: LogicRules, puzzles: Sequence[Puzzle], came: Came) -> Achieved:
     """Return who solved which puzzles: none with a reply that cannot be used."""
     solved = {}
     for label, (reply,) in came.items():
         given = reply.value.answers if reply.ok else [""] * len(puzzles)
         solved[label] = [solves(str(one), puzzle.answer) for one, puzzle in zip(given, puzzles, strict=True)]
     points = {label: sum(mine) for label, mine in solved.items()}
-    return Scored(points, {"decided": "by puzzles solved", "solved": solved})
+    return Achieved(points, {"decided": "by puzzles solved", "solved": solved})
 
 
-def house(call: Call, skill: float, rng: Random) -> Answers:
+def house(call: HouseCall, skill: float, rng: Random) -> Answers:
     """Each answer is right with a chance of the skill, else a likely mistake."""
     return Answers("", [right if rng.random() < skill else _mistaken(right, rng) for right in call.oracle])
 
@@ -159,7 +177,7 @@ def _mistaken(right: str, rng: Random) -> str:
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
     """The puzzles, the answers, the reasoning, the result."""
-    solved, players = outcome.detail.get("solved", {}), names(fixture)
+    solved, players = outcome.detail.get("solved", {}), player_names(fixture)
     values = {label: replies[f"answers/{label}"].value for label in solved}
     for at, puzzle in enumerate(tasks_of(fixture.drawn, Puzzle)):
         yield Heading(f"Puzzle {at + 1}: {puzzle.family}")
@@ -175,15 +193,15 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
                 for label, value in values.items()
                 if value is not None
             ]
-            yield Table(("Player", "Answer", ""), tuple(rows))
+            yield Grid(("Player", "Answer", ""), tuple(rows))
     reasoned = [reply for reply in replies.values() if reply.value is None or reply.value.working]
     if reasoned:
         yield Heading("What they wrote with it")
     for reply in reasoned:
-        block = said(reply)
+        block = quoted(reply)
         yield block if reply.value is None else replace(block, text=str(reply.value.working))
     why = {label: f"{sum(mine)} of {len(mine)} solved" for label, mine in solved.items()}
-    yield from result(fixture, outcome, "Most puzzles solved wins; equally many tie.", why)
+    yield from ending(fixture, outcome, "Most puzzles solved wins; equally many tie.", why)
 
 
 GAME = same_tasks(

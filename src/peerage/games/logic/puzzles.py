@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from peerage.game.texts import texts
+from peerage.game import texts
 
 Family: TypeAlias = Callable[[Random, int], tuple[str, str | int | Fraction]]
 

@@ -9,10 +9,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from peerage.formats import Json
-from peerage.game.blocks import Cell
-from peerage.game.protocol import Prompt, Steps
-from peerage.game.texts import texts
+from peerage.game import Cell, Json, Prompt, Steps, texts
 from peerage.games.market.rules import BoardPlayed, Family, MarketRules, Move, Part, as_they_are, moves
 
 

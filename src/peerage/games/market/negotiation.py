@@ -10,10 +10,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from peerage.formats import Json
-from peerage.game.protocol import Prompt, Quote, Steps
+from peerage.game import Json, Prompt, Quote, Steps, texts
 from peerage.game.spec import QUOTE
-from peerage.game.texts import texts
 from peerage.games.market.rules import BoardPlayed, Family, MarketRules, Move, Part, moves
 
 MOST = 1_000

@@ -15,15 +15,31 @@ from collections.abc import Iterator, Mapping
 from random import Random
 from typing import Any
 
-from peerage.game.blocks import Block, Heading, Quoted, Replies, Sentence, names, result, said
-from peerage.game.blocks import Table as TableBlock
-from peerage.game.house import Call
-from peerage.game.match import Fixture, Outcome, Table
-from peerage.game.protocol import Steps, Together
-from peerage.game.ranking import by_rank
+from peerage.game import (
+    Asks,
+    Block,
+    Demo,
+    Fixture,
+    GameSpec,
+    Grid,
+    Heading,
+    HouseCall,
+    Outcome,
+    Quoted,
+    Replies,
+    Seating,
+    Secrecy,
+    Sentence,
+    Steps,
+    Table,
+    Together,
+    by_rank,
+    ending,
+    player_names,
+    quoted,
+    texts,
+)
 from peerage.game.same_tasks import FEWEST
-from peerage.game.spec import Asks, Demo, GameSpec, Seating, Secrecy
-from peerage.game.texts import texts
 from peerage.games.market.auctions import AUCTION
 from peerage.games.market.dilemma import PRISONERS_DILEMMA
 from peerage.games.market.negotiation import NEGOTIATION, Offer, Secret
@@ -92,7 +108,7 @@ def forgets(rules: MarketRules) -> str:
     )
 
 
-def house(call: Call, skill: float, rng: Random) -> Any:
+def house(call: HouseCall, skill: float, rng: Random) -> Any:
     """Each move is perfect with a chance of the skill, else any; a negotiator gives some of its gain away."""
     right = call.oracle
     if isinstance(right, Secret):
@@ -115,7 +131,7 @@ WINS = {
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
     """The boards, then the ranking."""
-    players = names(fixture)
+    players = player_names(fixture)
     market = fixture.settings["market"]
     yield Heading(f"The market: {market}")
     yield Sentence(MARKETS[market])
@@ -130,16 +146,16 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             columns = [players.get(name, name) for name in boards[key]["columns"]]
             named = {label: f"{player} ({label})" for label, player in players.items()}
             rows = [(named.get(row[0], row[0]), *row[1:]) for row in boards[key]["rows"]]
-            yield TableBlock(tuple(columns), tuple(rows))
+            yield Grid(tuple(columns), tuple(rows))
         for name, reply in replies.items():
             if name.startswith(f"{key}/") and reply.status != "ok":
-                yield said(reply)
+                yield quoted(reply)
             elif name.startswith(f"{key}/") and (message := getattr(reply.value, "message", "")):
                 yield Quoted(reply.label, message, reply.key, note=f"in round {name.split('/')[2]}")
     sums = outcome.detail.get("sums", {})
     missed = market in AUCTIONS
     why = {label: f"{abs(one):,g} missed" if missed else f"{one:,g} gained" for label, one in sums.items()}
-    yield from result(fixture, outcome, WINS[missed], why)
+    yield from ending(fixture, outcome, WINS[missed], why)
 
 
 def _terms(market: str, board: Mapping[str, Any]) -> str:

@@ -13,12 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import Field, model_validator
 
-from peerage.formats import Format
-from peerage.game.blocks import Cell
-from peerage.game.protocol import Prompt, Quote, Reply, Steps
-from peerage.game.ranking import SCORE
-from peerage.game.section import MaxTokens
-from peerage.game.spec import GameRules
+from peerage.game import SCORE, Cell, Format, GameRules, MaxTokens, Prompt, Quote, Reply, Steps
 
 MarketName: TypeAlias = Literal["first-price", "second-price", "negotiation", "prisoners-dilemma", "voting"]
 USUAL: Mapping[str, tuple[int, int]] = {

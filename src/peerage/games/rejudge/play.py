@@ -6,10 +6,27 @@ from collections.abc import Iterator
 
 import msgspec
 
-from peerage.game.blocks import Block, Heading, Quoted, Replies, Sentence, Task, names
-from peerage.game.match import Fixture, Outcome, Table
-from peerage.game.protocol import Prompt, Quote, Reply, Steps
-from peerage.game.spec import QUOTE, Asks, GameRating, GameSpec, Judging
+from peerage.game import (
+    Asks,
+    Block,
+    Fixture,
+    GameRating,
+    GameSpec,
+    Heading,
+    Judging,
+    Outcome,
+    Prompt,
+    Quote,
+    Quoted,
+    Replies,
+    Reply,
+    Sentence,
+    Steps,
+    Table,
+    Task,
+    player_names,
+)
+from peerage.game.spec import QUOTE
 from peerage.games.rejudge.recorded import (
     FIRST,
     SECOND,
@@ -75,7 +92,7 @@ def _score(table: Table, rules: RejudgeRules, asked: RecordedAnswers) -> Steps[O
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
     """The question and its answers, with the results of the first judges and of the new ones."""
-    asked, judges = recorded_in(fixture), names(fixture)
+    asked, judges = recorded_in(fixture), player_names(fixture)
     by_scores = fixture.settings["by"] == "scores"
     yield Heading("What is judged again" if asked.source else "What is judged")
     if asked.source:

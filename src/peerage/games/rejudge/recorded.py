@@ -9,11 +9,7 @@ import msgspec
 from msgspec import Struct
 from pydantic import Field
 
-from peerage.formats import Score, Scores
-from peerage.game.match import Fixture, Table
-from peerage.game.protocol import Prompt, Quote
-from peerage.game.section import Section
-from peerage.game.spec import Asks
+from peerage.game import Asks, Fixture, Prompt, Quote, Score, Scores, Section, Table
 from peerage.games.judged import Criterion, criteria_of
 from peerage.judging.panels.panel import PanelRules
 from peerage.judging.scores.scoring import REASON_CHARS, SCORE_TOKENS, ScoringRules

@@ -14,7 +14,8 @@ import msgspec
 
 from peerage.formats.reading.numbers import number
 from peerage.formats.texts import json_text
-from peerage.game.house import SPREAD, Call, Said, essay, usual, worth
+from peerage.game import HouseCall, HouseReply, usual
+from peerage.game.house import SPREAD, essay, worth
 from peerage.judging.checks.credit import Check, Credit, graded
 
 RIGHT, WRONG = 0.85, 0.25
@@ -22,7 +23,7 @@ RIGHT, WRONG = 0.85, 0.25
 _TRIES = 20
 
 
-def house(call: Call, skill: float, rng: Random) -> Any:
+def house(call: HouseCall, skill: float, rng: Random) -> Any:
     if call.role != "contestant":
         return usual(call, skill, rng)
     known: Sequence[Check] = call.oracle["checks"]
@@ -35,12 +36,12 @@ def house(call: Call, skill: float, rng: Random) -> Any:
         return made if schema is None else made._replace(value=json_text(_shaped(schema, made.value)))
     right = _right(checks)
     if rng.random() < skill and right is not None:
-        return Said(right, _worth(right=True))
+        return HouseReply(right, _worth(right=True))
     for _ in range(_TRIES):
         missed = _missed(right or "", checks[0], rng)
         if graded(checks, missed).credit < 1:
-            return Said(missed, _worth(right=False))
-    return Said("I do not know.", _worth(right=False))
+            return HouseReply(missed, _worth(right=False))
+    return HouseReply("I do not know.", _worth(right=False))
 
 
 def _worth(*, right: bool) -> dict[str, Any]:

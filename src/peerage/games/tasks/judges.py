@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from peerage.game.match import Table
-from peerage.game.protocol import Quote, Reply, Steps
+from peerage.game import Quote, Reply, Steps, Table
 from peerage.games.tasks.rules import TasksRules
 from peerage.judging.panels.panel import panel
 from peerage.judging.panels.prompts import MERITS, Comparison, framed

@@ -17,20 +17,27 @@ from typing import Any
 
 import msgspec
 
-from peerage.game.match import Fixture, Outcome, Table
-from peerage.game.protocol import Ask, Prompt, Reply, Run, Steps, Voided
-from peerage.game.spec import (
-    QUOTE,
+from peerage.game import (
     Again,
+    Ask,
     Asks,
     Demo,
+    Fixture,
     GameMemory,
     GameRating,
     GameSpec,
     Judging,
     Needs,
+    Outcome,
+    Prompt,
+    Reply,
     RoleRequirement,
+    Run,
+    Steps,
+    Table,
+    Voided,
 )
+from peerage.game.spec import QUOTE
 from peerage.games.rejudge import RejudgeRules
 from peerage.games.tasks.files import read_tasks
 from peerage.games.tasks.house import house

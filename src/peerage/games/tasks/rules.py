@@ -14,9 +14,8 @@ import msgspec
 from pydantic import Field, field_validator, model_validator
 
 from peerage.formats.schemas.brought import check_schema
-from peerage.game.protocol import Shaped, Text
-from peerage.game.section import CHARS_PER_TOKEN, MaxTokens, Temperature
-from peerage.game.spec import GameRules
+from peerage.game import GameRules, MaxTokens, Shaped, Temperature, Text
+from peerage.game.section import CHARS_PER_TOKEN
 from peerage.games.judged import CheckedJudgingRules
 from peerage.games.tasks.files import read_tasks
 from peerage.games.tasks.task import Task, numbered, task_of, templates_of

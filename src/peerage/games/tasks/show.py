@@ -7,8 +7,19 @@ from typing import Any
 
 import msgspec
 
-from peerage.game.blocks import Block, Heading, Replies, Sentence, Task, Tone, names, result, said
-from peerage.game.match import Fixture, Outcome
+from peerage.game import (
+    Block,
+    Fixture,
+    Heading,
+    Outcome,
+    Replies,
+    Sentence,
+    Task,
+    Tone,
+    ending,
+    player_names,
+    quoted,
+)
 from peerage.games.tasks.judges import expected_text
 from peerage.games.tasks.task import wanted
 from peerage.judging.checks.credit import Check
@@ -52,15 +63,17 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         yield Heading("The answers")
     for reply in given:
         credit = credits.get(reply.label)
-        yield said(reply, *_checked(credit), notes.get(reply.label, "") if reply.status == "ok" else "")
+        yield quoted(reply, *_checked(credit), notes.get(reply.label, "") if reply.status == "ok" else "")
     share = detail.get("share")
-    yield from panel_shown(ballots_of(outcome), replies, names(fixture), share, detail.get("criteria", {}))
+    yield from panel_shown(
+        ballots_of(outcome), replies, player_names(fixture), share, detail.get("criteria", {})
+    )
     if detail.get("control"):
         yield Sentence(
             "The check decided. Judges saw the answers too, as a control: their votes do not count."
         )
-        yield from panel_shown(controls_of(outcome), replies, names(fixture), None)
-    yield from result(fixture, outcome, "", dict(_why(fixture, detail)), _NO_RESULT)
+        yield from panel_shown(controls_of(outcome), replies, player_names(fixture), None)
+    yield from ending(fixture, outcome, "", dict(_why(fixture, detail)), _NO_RESULT)
 
 
 def _checked(credit: float | None) -> tuple[str, Tone]:

@@ -12,8 +12,8 @@ import msgspec
 from pydantic import Field
 
 from peerage.formats.texts import folded
+from peerage.game import Section
 from peerage.game.protocol import Message, Speaker
-from peerage.game.section import Section
 from peerage.games.task_files import unknown
 from peerage.judging.checks.credit import Check, described
 from peerage.judging.checks.reading import check_of, usual_check

@@ -16,16 +16,36 @@ from typing import Any
 
 from pydantic import Field
 
-from peerage.formats import Text
-from peerage.game.blocks import Block, Heading, Replies, Sentence, Table, Task, Tone, result, said
-from peerage.game.house import SPREAD, Call
-from peerage.game.match import Fixture, Outcome
-from peerage.game.protocol import Ask, Prompt, Reply
-from peerage.game.ranking import SCORE
-from peerage.game.same_tasks import Came, Scored, same_tasks, tasks_of
-from peerage.game.section import MaxTokens, Seats
-from peerage.game.spec import Demo, GameRules, Needs
-from peerage.game.texts import texts
+from peerage.game import (
+    SCORE,
+    Achieved,
+    Ask,
+    Block,
+    Came,
+    Demo,
+    Fixture,
+    GameRules,
+    Grid,
+    Heading,
+    HouseCall,
+    MaxTokens,
+    Needs,
+    Outcome,
+    Prompt,
+    Replies,
+    Reply,
+    Seats,
+    Sentence,
+    Task,
+    Text,
+    Tone,
+    ending,
+    quoted,
+    same_tasks,
+    tasks_of,
+    texts,
+)
+from peerage.game.house import SPREAD
 from peerage.games.text_metrics.metrics import METRICS, MetricName, missing, score, signature
 from peerage.games.text_metrics.tasks import KINDS, TextTask, drawn_task
 
@@ -116,7 +136,7 @@ def drawn(rules: TextMetricsRules, rng: Random) -> list[TextTask]:
     return [_worth_a_try(rng, kind, rules) for kind in rng.sample(KINDS, TEXTS)]
 
 
-def scored(rules: TextMetricsRules, tasks: Sequence[TextTask], came: Came) -> Scored:
+def scored(rules: TextMetricsRules, tasks: Sequence[TextTask], came: Came) -> Achieved:
     """The mean of everybody's points."""
     copies = [score(rules.metric, task.source, task.references) for task in tasks]
     texts = {
@@ -132,7 +152,7 @@ def scored(rules: TextMetricsRules, tasks: Sequence[TextTask], came: Came) -> Sc
         "texts": texts,
         "means": means,
     }
-    return Scored(means, detail)
+    return Achieved(means, detail)
 
 
 def _result(rules: TextMetricsRules, task: TextTask, copy: float, reply: Reply) -> dict[str, Any]:
@@ -164,7 +184,7 @@ _SPOILS = 0.45
 """The share of words that a house player without skill spoils."""
 
 
-def house(call: Call, skill: float, rng: Random) -> str:
+def house(call: HouseCall, skill: float, rng: Random) -> str:
     """A text as near to a reference as the player's day allows, with fewer words spoilt the better it is."""
     task: TextTask = call.oracle
     quality = min(max(rng.gauss(skill, SPREAD), 0.0), 1.0)
@@ -209,7 +229,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             tone: Tone = "good" if points >= 0.9 else "bad" if not points else ""
             note = "; ".join(["breaks " + breach for breach in one.get("breaches", ())])
             verdict = f"comes to {one['near']:.4f}: {points:.2f} points" if "near" in one else ""
-            yield said(reply, verdict, tone, note)
+            yield quoted(reply, verdict, tone, note)
     means = outcome.detail.get("means", {})
     if means:
         yield Heading("Points")
@@ -219,10 +239,10 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             (players[label], *[one.get("points") for one in results[label]], mean)
             for label, mean in sorted(means.items(), key=lambda item: -item[1])
         ]
-        yield Table(columns, tuple(rows))
+        yield Grid(columns, tuple(rows))
     why = {label: f"{mean:.3f} points on average" for label, mean in means.items()}
     wins = "The player nearest to the references, on the mean of all texts, is first."
-    yield from result(fixture, outcome, wins, why)
+    yield from ending(fixture, outcome, wins, why)
 
 
 GAME = same_tasks(

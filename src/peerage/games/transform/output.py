@@ -9,8 +9,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from peerage.formats import FormatError, read_json
+from peerage.formats import read_json
 from peerage.formats.texts import blocks, unix, words
+from peerage.game import FormatError
 
 JSON_READING = (
     "It is compared as JSON: white space and the order of an object's keys do not count, all else does."

@@ -18,16 +18,33 @@ from random import Random
 
 from pydantic import Field
 
-from peerage.formats import FormatError
-from peerage.game.blocks import Block, Heading, Program, Quoted, Replies, SeatReply, Task, result, said
-from peerage.game.house import Call
-from peerage.game.match import Fixture, Outcome
-from peerage.game.protocol import Ask, Prompt
-from peerage.game.ranking import SCORE
-from peerage.game.same_tasks import Came, Scored, same_tasks, tasks_of
-from peerage.game.section import MaxTokens, Seats
-from peerage.game.spec import Demo, GameRules
-from peerage.game.texts import texts
+from peerage.game import (
+    SCORE,
+    Achieved,
+    Ask,
+    Block,
+    Came,
+    Demo,
+    Fixture,
+    FormatError,
+    GameRules,
+    Heading,
+    HouseCall,
+    MaxTokens,
+    Outcome,
+    Program,
+    Prompt,
+    Quoted,
+    Replies,
+    SeatReply,
+    Seats,
+    Task,
+    ending,
+    quoted,
+    same_tasks,
+    tasks_of,
+    texts,
+)
 from peerage.games.transform.output import JSON_READING, LINES_READING, Output, canonical, output
 from peerage.games.transform.tasks import STEPS, TABLES, TransformTask, task_of
 
@@ -70,7 +87,7 @@ def asked(rules: TransformRules, tasks: Sequence[TransformTask]) -> list[Ask]:
     ]
 
 
-def scored(rules: TransformRules, tasks: Sequence[TransformTask], came: Came) -> Scored:
+def scored(rules: TransformRules, tasks: Sequence[TransformTask], came: Came) -> Achieved:
     """Everybody's points."""
     expected = [canonical(one.expected, one.json) for one in tasks]
     credits = {
@@ -81,10 +98,10 @@ def scored(rules: TransformRules, tasks: Sequence[TransformTask], came: Came) ->
         for label, mine in came.items()
     }
     points = {label: sum(mine) for label, mine in credits.items()}
-    return Scored(points, {"decided": "by points", "credits": credits})
+    return Achieved(points, {"decided": "by points", "credits": credits})
 
 
-def house(call: Call, skill: float, rng: Random) -> str:
+def house(call: HouseCall, skill: float, rng: Random) -> str:
     """The right output with a chance of the skill, else one with the more wrong digits the less skill."""
     lines: list[str] = call.oracle.split("\n")
     if rng.random() < skill:
@@ -122,13 +139,13 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             if reply is not None:
                 yield _given(task, reply, credits.get(seat.label, ())[at:])
     why = {label: f"{sum(mine):g} of {len(mine)} points" for label, mine in credits.items()}
-    yield from result(fixture, outcome, "The player with the most points wins; equal points tie.", why)
+    yield from ending(fixture, outcome, "The player with the most points wins; equal points tie.", why)
 
 
 def _given(task: TransformTask, reply: SeatReply, credits: list[float]) -> Block:
     """Return what one player gave: by its differences where there are some."""
     if not isinstance(reply.value, str):
-        return said(reply)
+        return quoted(reply)
     if not credits:
         return Quoted(reply.label, reply.value, reply.key)
     try:

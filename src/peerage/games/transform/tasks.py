@@ -6,7 +6,7 @@ from random import Random
 
 from msgspec import Struct
 
-from peerage.game.texts import texts
+from peerage.game import texts
 from peerage.games.transform import columns, rows
 from peerage.games.transform.tables import INPUTS, JSON, LINES, DataTable, Family, Step, Written, drawn
 

@@ -23,15 +23,34 @@ from pydantic import Field, model_validator
 
 from peerage.facts import DOMAINS, Difficulty, Domains, Fact, missing, plain
 from peerage.facts import drawn as facts_of
-from peerage.formats import Json
-from peerage.game.blocks import Block, Heading, Replies, Sentence, Table, Task, names, result, unusable
-from peerage.game.house import Call
-from peerage.game.match import Fixture, Outcome
-from peerage.game.protocol import Ask, Prompt
-from peerage.game.same_tasks import TASKS, Came, Scored, same_tasks, tasks_of
-from peerage.game.section import MaxTokens, Seats
-from peerage.game.spec import Demo, GameRules, Needs
-from peerage.game.texts import texts
+from peerage.game import (
+    Achieved,
+    Ask,
+    Block,
+    Came,
+    Demo,
+    Fixture,
+    GameRules,
+    Grid,
+    Heading,
+    HouseCall,
+    Json,
+    MaxTokens,
+    Needs,
+    Outcome,
+    Prompt,
+    Replies,
+    Seats,
+    Sentence,
+    Task,
+    ending,
+    player_names,
+    same_tasks,
+    tasks_of,
+    texts,
+    unusable,
+)
+from peerage.game.same_tasks import TASKS
 from peerage.games.trivia.quiz import ANSWER_CHARS, QuizQuestion, read_quiz
 from peerage.values.sealing import SALT, Sealed, by_turns, salt, seal, sealing_key
 
@@ -149,14 +168,14 @@ def asked(rules: TriviaRules, questions: Sequence[Question]) -> list[Ask]:
     return [QUIZ.ask("", "answer", Json(Sheet, answers=count), fill, rules.max_tokens, oracle=oracle)]
 
 
-def scored(rules: TriviaRules, questions: Sequence[Question], came: Came) -> Scored:
+def scored(rules: TriviaRules, questions: Sequence[Question], came: Came) -> Achieved:
     """Return who got which questions right: none with a reply that cannot be used."""
     right = {
         label: [at for at, one in enumerate(questions) if reply.ok and one.accepts(reply.value.answers[at])]
         for label, (reply,) in came.items()
     }
     detail = {"decided": "by right answers", "questions": len(questions), "right": right}
-    return Scored({label: len(places) for label, places in right.items()}, detail)
+    return Achieved({label: len(places) for label, places in right.items()}, detail)
 
 
 def draw(rules: TriviaRules, secret: str, number: int) -> Mapping[str, Any]:
@@ -185,7 +204,7 @@ def _question(rng: Random, fact: Fact, rules: TriviaRules) -> Question:
     return Question(fact.domain, fact.question, right, (), fact.wrong)
 
 
-def house(call: Call, skill: float, rng: Random) -> Sheet:
+def house(call: HouseCall, skill: float, rng: Random) -> Sheet:
     """Each answer is right with a chance of `skill`, else a plausible wrong one."""
     return Sheet([right if rng.random() < skill else rng.choice(wrong) for right, wrong in call.oracle])
 
@@ -195,7 +214,7 @@ def house(call: Call, skill: float, rng: Random) -> Sheet:
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
     """The questions, the answers, the result."""
-    right, players = outcome.detail.get("right", {}), names(fixture)
+    right, players = outcome.detail.get("right", {}), player_names(fixture)
     try:
         questions = tasks_of(fixture.drawn, Question)
     except Sealed:
@@ -217,11 +236,11 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             for label, answer in given.items()
         ]
         if rows:
-            yield Table(("Player", "Answer", ""), tuple(rows))
+            yield Grid(("Player", "Answer", ""), tuple(rows))
     yield from unusable(replies.values())
     count = outcome.detail.get("questions", len(questions))
     why = {label: f"{len(places)} of {count} right" for label, places in right.items()}
-    yield from result(fixture, outcome, "The player with the most right answers wins; equally many tie.", why)
+    yield from ending(fixture, outcome, "The player with the most right answers wins; equally many tie.", why)
 
 
 _FACTS = same_tasks(

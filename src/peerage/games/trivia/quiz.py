@@ -17,7 +17,7 @@ import msgspec
 from pydantic import Field, model_validator
 
 from peerage.facts import plain
-from peerage.game.section import Section
+from peerage.game import Section
 from peerage.games.task_files import known_keys, task_rows
 from peerage.ratings.read.report import Report, RowError
 

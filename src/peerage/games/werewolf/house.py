@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
-from peerage.formats import Chosen
-from peerage.game.house import Call, Said
+from peerage.game import Chosen, HouseCall, HouseReply
 from peerage.games.werewolf.rules import NOBODY, Part
 
 _WHY = (
@@ -45,7 +44,7 @@ class Scene(NamedTuple):
         return Seen(me, part, frozenset(self.wolves), tuple(living), looked, said)
 
 
-def house(call: Call, skill: float, rng: Random) -> Any:
+def house(call: HouseCall, skill: float, rng: Random) -> Any:
     """A choice or a speech. Who has no skill chooses at random and gives itself away."""
     seen: Seen = call.oracle
     suspects = sorted(suspicion(seen, skill, rng).items(), key=lambda one: -one[1])
@@ -53,7 +52,7 @@ def house(call: Call, skill: float, rng: Random) -> Any:
         points = suspects[0][0]
         quality = min(1.0, max(0.0, rng.gauss(skill, 0.05)))
         text = f"I suspect {points}. {rng.choice(_WHY).format(x=points)}"
-        return Said(text, {"quality": round(quality, 4), "points": points})
+        return HouseReply(text, {"quality": round(quality, 4), "points": points})
     options = getattr(call.expects, "options", (NOBODY,))
     if rng.random() > 0.2 + 0.8 * skill:
         return Chosen(rng.choice(options))

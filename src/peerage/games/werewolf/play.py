@@ -16,11 +16,25 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from peerage.formats import Chosen, Text
-from peerage.game.match import Fixture, Outcome, Table
-from peerage.game.protocol import Ask, Format, Prompt, Quote, Reply, Steps, Voided
-from peerage.game.ranking import by_rank
-from peerage.game.spec import Demo, GameSpec, Seating, Secrecy
+from peerage.game import (
+    Ask,
+    Chosen,
+    Demo,
+    Fixture,
+    Format,
+    GameSpec,
+    Outcome,
+    Prompt,
+    Quote,
+    Reply,
+    Seating,
+    Secrecy,
+    Steps,
+    Table,
+    Text,
+    Voided,
+    by_rank,
+)
 from peerage.games.werewolf.house import Scene, house
 from peerage.games.werewolf.rules import (
     HISTORY,

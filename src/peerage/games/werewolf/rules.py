@@ -8,12 +8,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from peerage.formats import Choice, Text
-from peerage.game.match import Fixture
-from peerage.game.protocol import Prompt
-from peerage.game.section import MaxTokens
-from peerage.game.spec import QUOTE, Asks, GameRules
-from peerage.game.texts import texts
+from peerage.game import Asks, Choice, Fixture, GameRules, MaxTokens, Prompt, Text, texts
+from peerage.game.spec import QUOTE
 
 MOST_SEATS = 10
 NOBODY = "nobody"

@@ -5,9 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from peerage.formats import Chosen
-from peerage.game.blocks import Block, Heading, Private, Quoted, Replies, Sentence, Table, names, result, said
-from peerage.game.match import Fixture, Outcome
+from peerage.game import (
+    Block,
+    Chosen,
+    Fixture,
+    Grid,
+    Heading,
+    Outcome,
+    Private,
+    Quoted,
+    Replies,
+    Sentence,
+    ending,
+    player_names,
+    quoted,
+)
 from peerage.games.werewolf.rules import ONE
 
 _NO_RESULT = {"no_answer": "On one side nobody was left whose provider answered, so there is no result."}
@@ -15,7 +27,7 @@ _NO_RESULT = {"no_answer": "On one side nobody was left whose provider answered,
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
     """Yield who was what, the nights, the days, the result."""
-    players = {label: f"{name} ({label})" for label, name in names(fixture).items()}
+    players = {label: f"{name} ({label})" for label, name in player_names(fixture).items()}
     roles: Mapping[str, str] = outcome.detail.get("roles", {})
     if roles:
         yield Heading("Who was what")
@@ -37,7 +49,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     why = {label: f"{part}, {_until(left.get(label))}" for label, part in roles.items()}
     village = outcome.detail.get("won") == "village"
     wins = "The last werewolf is out: the village wins." if village else "The werewolves win."
-    yield from result(fixture, outcome, wins, why, _NO_RESULT)
+    yield from ending(fixture, outcome, wins, why, _NO_RESULT)
 
 
 def _night(
@@ -83,9 +95,9 @@ def _day(
             if (now := key.split("/")[3]) != turn:
                 turn = now
                 yield Sentence("Everybody speaks once more.", "quiet")
-            yield said(reply)
+            yield quoted(reply)
     rows = [(players[voter], players.get(named, "nobody")) for voter, named in event["votes"].items()]
-    yield Table(("Who votes", "For"), tuple(rows))
+    yield Grid(("Who votes", "For"), tuple(rows))
     for key, reply in replies.items():
         if key.startswith(f"day/{day}/vote/"):
             yield Private((reply.label,), marked=False)
@@ -93,7 +105,7 @@ def _day(
             if reason.strip():
                 yield Quoted(reply.label, reason, reply.key, note="why, told to nobody")
             elif reply.status != "ok":
-                yield said(reply)
+                yield quoted(reply)
     yield Private(())
     out = event["out"]
     yield Sentence(f"{players[out]} is out, and was {ONE[roles[out]]}." if out else "Nobody is out.")
@@ -102,7 +114,7 @@ def _day(
 def _choice(reply: Any, does: str, players: Mapping[str, str]) -> Quoted:
     """A choice with its reason, which not everybody is told."""
     if not isinstance(reply.value, Chosen):
-        return said(reply)
+        return quoted(reply)
     chosen = players.get(reply.value.choice, reply.value.choice)
     return Quoted(reply.label, reply.value.reason, reply.key, f"{does} {chosen}")
 

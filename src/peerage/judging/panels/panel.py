@@ -22,7 +22,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from peerage.formats import Choices, ChosenEach
-from peerage.game.blocks import Bar, Block, Heading, Quoted, Replies, Table, Tone
+from peerage.game.blocks import Bar, Block, Grid, Heading, Quoted, Replies, Tone
 from peerage.game.match import Seat
 from peerage.game.protocol import Ask, Choice, Chosen, Prompt, Quote, Reply, Steps, Works
 from peerage.judging.panels.prompts import (
@@ -325,7 +325,7 @@ def panel_shown(
         return
     yield Heading("The judges")
     orders = list(dict.fromkeys(order for ballot in ballots for order in ballot.verdicts))
-    yield Table(
+    yield Grid(
         ("Judge", *[f"{order[0]} shown first" for order in orders], "Counts as", ">Weight"),
         tuple(
             (
