@@ -18,8 +18,8 @@ import yaml
 from tests import virtual
 
 from peerage.arena import open_arena
-from peerage.engine.report import RunReport
-from peerage.engine.runner import Runner
+from peerage.engine.run.report import RunReport
+from peerage.engine.run.runner import Runner
 from peerage.ledger import open_ledger
 from peerage.players.client import Answer, Call, Client
 from peerage.players.house import HouseClient, PacedClient

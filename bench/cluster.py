@@ -29,7 +29,7 @@ import yaml
 from peerage.arena import open_arena
 from peerage.cluster.leases import working
 from peerage.cluster.worker import PATIENT_S
-from peerage.engine.runner import Runner
+from peerage.engine.run.runner import Runner
 from peerage.players.client import Answer, Call, Client
 from peerage.players.house import HouseClient, PacedClient
 from peerage.settings import PlayerSettings

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bench.local_model import SlowTalker, write_arena
 from peerage.arena import open_arena
-from peerage.engine.runner import Runner
+from peerage.engine.run.runner import Runner
 from peerage.settings import PlayerSettings
 
 

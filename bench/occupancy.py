@@ -25,7 +25,7 @@ from tests import virtual
 
 from bench.local_model import SlowTalker
 from peerage.arena import open_arena
-from peerage.engine.runner import Runner
+from peerage.engine.run.runner import Runner
 from peerage.ledger.stores import sqlite
 from peerage.players.client import Call
 from peerage.settings import PlayerSettings

@@ -20,7 +20,7 @@ from typer.main import get_command
 
 import peerage
 from peerage.cli.main import app
-from peerage.engine.replay import Difference, Elsewhere, ReplayReport
+from peerage.engine.again.replay import Difference, Elsewhere, ReplayReport
 from peerage.game.blocks import Block
 from peerage.game.match import Fixture, MatchRecord, Outcome, Totals
 from peerage.games import GAMES

@@ -20,7 +20,7 @@ from peerage.arena import Arena, open_arena
 from peerage.cli.begin.setup import demo_text
 from peerage.cli.play.live import Spectator, _drawing
 from peerage.cli.read.leaderboard import show_leaderboard
-from peerage.engine.runner import Runner
+from peerage.engine.run.runner import Runner
 from peerage.games.duel.play import GAME
 from peerage.players.client import Client
 from peerage.players.house import HouseClient, PacedClient

@@ -46,19 +46,19 @@ class Part(NamedTuple):
 
 PARTS = {
     "budget": Part(
-        ["engine/budget.py", "engine/call_costs.py", "engine/reservations.py"],
+        ["engine/calls/budget.py", "engine/calls/call_costs.py", "engine/calls/reservations.py"],
         [
-            "engine/test_budget.py",
-            "engine/test_call_costs.py",
-            "engine/test_reservations.py",
+            "engine/calls/test_budget.py",
+            "engine/calls/test_call_costs.py",
+            "engine/calls/test_reservations.py",
             "properties/test_engine_budget.py",
         ],
     ),
     "recovery": Part(
-        ["engine/recovery.py", "engine/journal.py", "ledger/topics/waits.py"],
+        ["engine/again/recovery.py", "engine/record/journal.py", "ledger/topics/waits.py"],
         [
-            *("engine/test_recovery.py", "engine/test_journal.py", "engine/test_waits.py"),
-            *("engine/test_recovery_folds.py", "ledger/topics/test_wait_entries.py"),
+            *("engine/again/test_recovery.py", "engine/record/test_journal.py", "engine/run/test_waits.py"),
+            *("engine/again/test_recovery_folds.py", "ledger/topics/test_wait_entries.py"),
         ],
     ),
     "codec": Part(
@@ -81,7 +81,7 @@ PARTS = {
         [
             *("ledger/check/test_verify.py", "ledger/check/test_findings.py"),
             *("ledger/check/test_since.py", "ledger/check/test_checkpoints.py"),
-            "engine/test_settings_log.py",
+            "engine/record/test_settings_log.py",
         ],
     ),
     "prices": Part(["players/prices.py"], ["players/test_prices.py"]),
@@ -267,7 +267,7 @@ def _interval(killed: int, counted: int) -> str:
 
 
 def _function(mutant: str) -> str:
-    """`peerage.engine.budget.Budget.pay` of mutmut's own name of a mutant."""
+    """`peerage.engine.calls.budget.Budget.pay` of mutmut's own name of a mutant."""
     module, _, name = mutant.rpartition("__mutmut_")[0].rpartition(".")
     return f"{module}.{name.removeprefix('x').strip('_').strip('ǁ').replace('ǁ', '.')}"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from peerage.engine.driver import REPAIR, Driver
+from peerage.engine.match.driver import REPAIR, Driver
 from peerage.formats import Json, Questions, Score, Scores
 from peerage.game.match import Fixture, Outcome
 from peerage.game.protocol import Ask, Choice, Code, Color, Encoding, Integer, Text, WithTool

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from peerage.arena import open_arena
-from peerage.engine.replay import replay
+from peerage.engine.again.replay import replay
 from peerage.ledger import Ledger, open_ledger
 from peerage.ledger.out.export import export
 from peerage.site.export.build import build_folder

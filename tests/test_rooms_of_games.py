@@ -22,7 +22,7 @@ ONE_GAME = {
         "writes a benchmark's own folder, by the name of its layout",
     ),
     "cli/judge/rejudge.py": ({"rejudge"}, "its command: nobody starts this game by name"),
-    "engine/rejudge.py": ({"rejudge"}, "makes the fixtures of this game"),
+    "engine/again/rejudge.py": ({"rejudge"}, "makes the fixtures of this game"),
     "site/people/score_page.py": ({"last_arena"}, "the page of `peerage tournament page`"),
     "tables/challenge_files.py": ({"challenge_exchange"}, "reads for a benchmark's own folder"),
     "tables/rejudge.py": ({"rejudge"}, "compares what this game found"),
@@ -34,10 +34,13 @@ ONE_GAME = {
 SHARED = {
     "game/blocks.py": ({""}, "the default shows whatever is there"),
     "challenges/drafting.py": ({"drafts"}, "written and read by drafting, for every game that drafts"),
-    "engine/driver.py": ({""}, "adds `unranked`"),
-    "engine/folding.py": ({"by", "ballots"}, "the engine's own mark on what it voided; a panel's ballots"),
-    "engine/recovery.py": ({"by"}, "the engine's own mark on what it voided"),
-    "engine/replayed.py": ({"by"}, "the engine's own mark on what it voided"),
+    "engine/match/driver.py": ({""}, "adds `unranked`"),
+    "engine/run/folding.py": (
+        {"by", "ballots"},
+        "the engine's own mark on what it voided; a panel's ballots",
+    ),
+    "engine/again/recovery.py": ({"by"}, "the engine's own mark on what it voided"),
+    "engine/again/replayed.py": ({"by"}, "the engine's own mark on what it voided"),
     "judging/marks/ballots.py": (
         {"ballots", "control_ballots"},
         "written and read by panels, for every game with a panel",

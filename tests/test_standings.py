@@ -4,9 +4,9 @@ from random import Random
 
 import pytest
 
-from peerage.engine.records import MatchTally, settle
-from peerage.engine.recovery import Recovered
-from peerage.engine.rounds import Rounds
+from peerage.engine.again.recovery import Recovered
+from peerage.engine.record.records import MatchTally, settle
+from peerage.engine.run.rounds import Rounds
 from peerage.game.match import Outcome
 from peerage.games.code_golf import GAME as CODE_GOLF
 from peerage.ledger import Summary

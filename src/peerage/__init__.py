@@ -22,8 +22,8 @@ __all__ = [
 if TYPE_CHECKING:
     from peerage.arena import Arena
     from peerage.arena import open_arena as open
-    from peerage.engine.replay import ReplayReport
-    from peerage.engine.report import RunReport
+    from peerage.engine.again.replay import ReplayReport
+    from peerage.engine.run.report import RunReport
     from peerage.ledger import LedgerError
     from peerage.ledger.check.verify import Report as VerifyReport
     from peerage.players.client import PlayerError
@@ -54,9 +54,9 @@ _HOME = {
     "Plan": "views.plan.estimate",
     "PlayerError": "players.client",
     "PlayerRow": "tables.catalogue",
-    "ReplayReport": "engine.replay",
+    "ReplayReport": "engine.again.replay",
     "Row": "views.leaderboard.row",
-    "RunReport": "engine.report",
+    "RunReport": "engine.run.report",
     "ScopeError": "reading.played",
     "SettingsError": "settings",
     "Stats": "views.stats",

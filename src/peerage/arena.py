@@ -22,9 +22,9 @@ from peerage.settings import EVERY, ArenaError, ArenaSettings, load
 from peerage.values.figures import counted
 
 if TYPE_CHECKING:
-    from peerage.engine.replay import ReplayReport
-    from peerage.engine.report import RunReport
-    from peerage.engine.runner import Runner
+    from peerage.engine.again.replay import ReplayReport
+    from peerage.engine.run.report import RunReport
+    from peerage.engine.run.runner import Runner
     from peerage.game.match import MatchRecord, Outcome, Recording
     from peerage.ledger import Summary
     from peerage.ledger.check.verify import Report
@@ -103,7 +103,7 @@ class Arena:
         Time during which the process was suspended does not count. See `play`. Raises
         ArenaError, SettingsError, LedgerError, PlayerError; whatever was recorded stays.
         """
-        from peerage.engine.garbage import tuned
+        from peerage.engine.run.garbage import tuned
         from peerage.playing import start
 
         def play(watch: Beside | None) -> Coroutine[Any, Any, RunReport]:
@@ -366,9 +366,9 @@ class Arena:
 
     def plan(self, matches: int) -> Plan:
         """What so many further matches would ask and cost; asks and spends nothing."""
-        from peerage.engine.recovery import histories
-        from peerage.engine.registration import prices
-        from peerage.engine.usage import on_record
+        from peerage.engine.again.recovery import histories
+        from peerage.engine.again.usage import on_record
+        from peerage.engine.record.registration import prices
         from peerage.views.plan.estimate import estimate
 
         priced = prices(self.ledger, self.settings.everyone, datetime.now(UTC).date())
@@ -385,8 +385,8 @@ class Arena:
 
     def replay(self) -> ReplayReport:
         """Recompute every outcome and rating offline, and compare."""
-        from peerage.engine.garbage import tuned
-        from peerage.engine.replay import replay
+        from peerage.engine.again.replay import replay
+        from peerage.engine.run.garbage import tuned
 
         with tuned():
             return replay(self.ledger)

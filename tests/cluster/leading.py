@@ -16,7 +16,7 @@ from tests.cluster.kills import AGAIN, TRIAL
 from tests.faults.trials import Booking, Trial
 
 from peerage.arena import open_arena
-from peerage.engine.runner import Runner
+from peerage.engine.run.runner import Runner
 from peerage.ledger import LedgerError
 from peerage.players.client import Client
 from peerage.settings import PlayerSettings

@@ -7,11 +7,11 @@ from datetime import date
 
 from peerage.cluster.call_permits import CallPermits
 from peerage.cluster.messages import Asks, Paid
-from peerage.engine.availability import Availability, Away
-from peerage.engine.budget import Affordable, Budget
-from peerage.engine.call_costs import Share
-from peerage.engine.call_limit import CallLimit, Load
-from peerage.engine.player_runtime import PlayerRuntime
+from peerage.engine.calls.availability import Availability, Away
+from peerage.engine.calls.budget import Affordable, Budget
+from peerage.engine.calls.call_costs import Share
+from peerage.engine.calls.call_limit import CallLimit, Load
+from peerage.engine.calls.player_runtime import PlayerRuntime
 from peerage.players.client import Client
 from peerage.players.house import HouseClient, PacedClient
 from peerage.players.prices import price_of

@@ -23,9 +23,9 @@ from peerage.cluster.call_permits import CallPermits
 from peerage.cluster.leases import GivenUp, Leases, WorkersLedger, working
 from peerage.cluster.messages import Asks, Look
 from peerage.cluster.offers import Offers
-from peerage.engine import runner as runners
-from peerage.engine.report import RunReport
-from peerage.engine.runner import Runner
+from peerage.engine.run import runner as runners
+from peerage.engine.run.report import RunReport
+from peerage.engine.run.runner import Runner
 from peerage.ledger import Batch, IntentRow
 from peerage.players.client import Call, Later, PlayerError
 from peerage.settings import ArenaError

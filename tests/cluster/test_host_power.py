@@ -17,7 +17,7 @@ from tests.cluster.kills import Nodes
 from tests.cluster.test_hosts import SERVER, free_port
 from tests.cluster.test_on_ray import ended, started
 from tests.engine.arenas import house, write_arena
-from tests.engine.test_hosts import HANDS, uptimes_of
+from tests.engine.run.test_hosts import HANDS, uptimes_of
 
 from peerage.arena import open_arena
 from peerage.ledger.topics.uptimes import hosts_up

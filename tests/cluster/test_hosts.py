@@ -11,9 +11,9 @@ import pytest
 from tests.cluster.links import HerePlaces, here
 from tests.cluster.test_crew import Played
 from tests.engine.arenas import house, write_arena
-from tests.engine.test_hosts import HANDS, uptimes_of
-from tests.engine.test_people import arena as people_arena
-from tests.engine.test_people import clients, somebody
+from tests.engine.run.test_hosts import HANDS, uptimes_of
+from tests.engine.run.test_people import arena as people_arena
+from tests.engine.run.test_people import clients, somebody
 
 if TYPE_CHECKING:
     from tests.servers.postgres import PostgresServer

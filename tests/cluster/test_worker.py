@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.engine.test_hosts import HANDS
+from tests.engine.run.test_hosts import HANDS
 
-from peerage.engine.player_runtime import PlayerRuntime
+from peerage.engine.calls.player_runtime import PlayerRuntime
 from peerage.games import release_of
 from peerage.players.house import HouseClient, PacedClient
 from peerage.players.prices import Price

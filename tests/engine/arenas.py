@@ -15,14 +15,14 @@ import yaml
 from tests import virtual
 
 from peerage.arena import open_arena
-from peerage.engine.report import RunReport
-from peerage.engine.runner import Runner
+from peerage.engine.run.report import RunReport
+from peerage.engine.run.runner import Runner
 from peerage.ledger import Ledger, open_ledger
 from peerage.players.client import Answer, Call, Client
 from peerage.players.house import HouseClient, PacedClient
 from peerage.settings import PlayerSettings
 
-patience = partial(patch.multiple, "peerage.engine.patience")
+patience = partial(patch.multiple, "peerage.engine.calls.patience")
 """Runs whose patience is another one: `@patience(BENCH_AFTER=1000)`, or with a `with`."""
 
 SMALL: Mapping[str, Any] = {

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from peerage.engine.driver import Driver
+from peerage.engine.match.driver import Driver
 from peerage.game.match import Fixture, Outcome, Seat, Table
 from peerage.game.protocol import Ask, Choice, Format, Message, Prompt, Reply, Steps
 from peerage.game.spec import Asks, GameSpec

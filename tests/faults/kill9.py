@@ -29,8 +29,8 @@ from tests.engine.arenas import asked_again, head, ledger_of
 from tests.faults.trials import DEAD, TRIALS, Trial, arena, booked, playable, player, spent
 
 from peerage.arena import open_arena
-from peerage.engine.benches import TOPIC
-from peerage.engine.recovery import recover
+from peerage.engine.again.recovery import recover
+from peerage.engine.record.benches import TOPIC
 from peerage.game.protocol import SANDBOX
 from peerage.ledger import Exchange, LedgerError
 from peerage.ledger.forms.codec import by_hex, read_fixture, read_reply

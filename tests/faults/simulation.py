@@ -44,9 +44,9 @@ from tests.faults.provider import TIMEOUT_S, Providers, Weather
 from tests.virtual import VirtualLoop
 
 from peerage.arena import open_arena
-from peerage.engine.journal import LEFT_OPEN, NOT_SENT, Journal
-from peerage.engine.report import RunReport
-from peerage.engine.runner import Runner
+from peerage.engine.record.journal import LEFT_OPEN, NOT_SENT, Journal
+from peerage.engine.run.report import RunReport
+from peerage.engine.run.runner import Runner
 from peerage.ledger import Batch, Ledger, LedgerBusy, LedgerError, open_ledger
 from peerage.ledger.forms.codec import read_reply
 from peerage.ledger.stores import sqlite

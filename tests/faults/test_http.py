@@ -20,8 +20,8 @@ from tests.servers import openai_server as server_does
 from tests.servers.openai_server import Behaviour, OpenAIServer, sensible
 
 from peerage.arena import open_arena
-from peerage.engine.report import RunReport
-from peerage.engine.runner import Runner
+from peerage.engine.run.report import RunReport
+from peerage.engine.run.runner import Runner
 from peerage.ledger import amend, open_ledger
 from peerage.ledger.forms.codec import read_reply
 from peerage.ledger.topics.secret import TOPIC as SECRET

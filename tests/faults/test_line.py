@@ -21,7 +21,7 @@ from peerage.ledger import LedgerError
 if TYPE_CHECKING:
     from tests.servers.postgres import PostgresServer
 
-    from peerage.engine.report import RunReport
+    from peerage.engine.run.report import RunReport
     from peerage.ledger.stores.postgres import PostgresStore
 
 MATCHES, FAULTS = 30, 8

@@ -13,11 +13,11 @@ import pytest
 from tests.faults.disk import missing
 from tests.faults.simulation import KINDS, calm, simulate
 
-from peerage.engine.budget import Budget
-from peerage.engine.calls import Calls
-from peerage.engine.folding import Folding
-from peerage.engine.journal import Journal
-from peerage.engine.records import MatchTally
+from peerage.engine.calls.budget import Budget
+from peerage.engine.calls.calls import Calls
+from peerage.engine.record.journal import Journal
+from peerage.engine.record.records import MatchTally
+from peerage.engine.run.folding import Folding
 from peerage.game.match import Fixture, Outcome
 from peerage.ledger import Batch, LedgerError
 from peerage.ledger.stores.sqlite import SqliteStore

@@ -29,9 +29,9 @@ from tests.engine.arenas import (
 
 import peerage.playing.run
 from peerage.arena import open_arena
-from peerage.engine import plans
-from peerage.engine.driver import GameError
-from peerage.engine.recovery import Mismatch
+from peerage.engine.again.recovery import Mismatch
+from peerage.engine.match import plans
+from peerage.engine.match.driver import GameError
 from peerage.game.match import Outcome, Table
 from peerage.game.protocol import Steps
 from peerage.games.duel import GAME as DUEL

@@ -18,8 +18,8 @@ from tests.engine.arenas import ledger_of, write_arena
 from tests.engine.clients import Scripted
 
 from peerage.arena import open_arena
-from peerage.engine import patience
-from peerage.engine.benches import Benches
+from peerage.engine.calls import patience
+from peerage.engine.record.benches import Benches
 from peerage.games import GAMES
 from peerage.ledger import Batch
 from peerage.ledger.topics.places import Bench

@@ -9,8 +9,8 @@ import pytest
 from tests.offline import fixture
 
 from peerage.arena import Arena, open_arena
-from peerage.engine.driver import Driver
-from peerage.engine.import_recordings import admit, recorded_reply
+from peerage.engine.again.import_recordings import admit, recorded_reply
+from peerage.engine.match.driver import Driver
 from peerage.game.match import Outcome, Recording
 from peerage.games.color_obfuscation import GAME as COLOR_OBFUSCATION
 from peerage.games.color_obfuscation.data_json import (

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.games.test_duel import duel, nothing, prefers
 
-from peerage.engine.rejudge import rules_like
+from peerage.engine.again.rejudge import rules_like
 from peerage.games.duel.rules import DuelRules
 from peerage.games.rejudge import RejudgeRules
 from peerage.judging.panels.panel import PanelRules

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.offline import call, check, fixture, house, play, scripted
 
-from peerage.engine.driver import Driver
+from peerage.engine.match.driver import Driver
 from peerage.formats import Choice, Code, Format
 from peerage.game.match import Outcome, Table
 from peerage.game.protocol import Ask, Prompt, Reply, Steps, Together

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from peerage.arena import open_arena
 from peerage.cli.main import app
-from peerage.engine.replay import replay
+from peerage.engine.again.replay import replay
 from peerage.game.match import Outcome
 from peerage.game.protocol import Reply
 from peerage.game.same_tasks import tasks_of

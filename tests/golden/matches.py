@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from peerage.engine.driver import Driver
+from peerage.engine.match.driver import Driver
 from peerage.formats import stored
 from peerage.game.match import Fixture
 from peerage.game.protocol import Ask, Format, Reply, Run

@@ -14,7 +14,7 @@ import msgspec
 from rich.console import Console
 from tests.golden.transcripts import HERE, on_file, spec_of
 
-from peerage.engine.driver import Driver
+from peerage.engine.match.driver import Driver
 from peerage.game.match import Fixture, MatchRecord, Outcome
 from peerage.game.protocol import Reply
 from peerage.ledger import Exchange, FixtureRow, MatchRows, RecordRow

@@ -124,7 +124,7 @@ def reading(patch: pytest.MonkeyPatch) -> None:
 
 
 def repair(patch: pytest.MonkeyPatch) -> None:
-    from peerage.engine import driver
+    from peerage.engine.match import driver
 
     patch.setattr(driver, "_REPAIR_TEMPLATE", driver._REPAIR_TEMPLATE.replace("used", "read"))
 

@@ -16,7 +16,7 @@ import pytest
 from tests.engine.arenas import house, play, write_arena
 
 from peerage.arena import open_arena
-from peerage.engine.left_up import stop_left_up
+from peerage.engine.run.left_up import stop_left_up
 from peerage.ledger.topics.uptimes import hosts_up, record_of, uptimes
 from peerage.players.hosted import Meter, Power, reached
 

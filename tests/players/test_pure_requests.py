@@ -12,8 +12,8 @@ import pytest
 from tests.offline import fixture, play, scripted
 from tests.players.test_wiring import KINDS, wired
 
-from peerage.engine.pending import Pending
-from peerage.engine.player_runtime import PlayerRuntime, told
+from peerage.engine.calls.pending import Pending
+from peerage.engine.calls.player_runtime import PlayerRuntime, told
 from peerage.formats.forms import for_person
 from peerage.game.house import usual
 from peerage.game.protocol import Ask, render

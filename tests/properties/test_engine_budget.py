@@ -8,8 +8,8 @@ from typing import NamedTuple
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from peerage.engine.budget import Affordable, Budget
-from peerage.engine.call_costs import Share
+from peerage.engine.calls.budget import Affordable, Budget
+from peerage.engine.calls.call_costs import Share
 
 Limits = tuple[int | None, int | None, int | None]
 WAITS = (Affordable.WAIT_ARENA, Affordable.WAIT_MATCH, Affordable.WAIT_PLAYER)

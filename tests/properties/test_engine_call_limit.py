@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peerage.engine.call_limit import LONGEST_REST, CallLimit, Load
+from peerage.engine.calls.call_limit import LONGEST_REST, CallLimit, Load
 
 loads = st.one_of(
     st.none(),

@@ -22,7 +22,7 @@ from tests.servers.smollm import smollm
 
 from peerage.arena import open_arena
 from peerage.challenges.drafting import VOTE_TOKENS
-from peerage.engine.driver import ROOM
+from peerage.engine.match.driver import ROOM
 from peerage.game.match import MatchRecord
 from peerage.game.protocol import Choice, FormatError, Reply
 from peerage.judging.panels.panel import REASON_CHARS, VERDICT_TOKENS

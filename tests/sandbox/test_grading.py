@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from tests.sandbox.conftest import QUICK, Sandboxes
 
-from peerage.engine.programs import Programs
+from peerage.engine.calls.programs import Programs
 from peerage.game.protocol import Ran, Reply, Run, ran
 from peerage.game.run_tests import Test, trial
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from peerage.cli.main import main
-from peerage.engine import patience
+from peerage.engine.calls import patience
 
 patience.BACKOFF_S = 0.01
 

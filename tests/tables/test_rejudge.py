@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau  # type: ignore[import-untyped]
+from tests.engine.again.test_rejudge import again
 from tests.engine.arenas import ledger_of, play, write_arena
 from tests.engine.clients import Cast
-from tests.engine.test_rejudge import again
 
 from peerage.arena import open_arena
 from peerage.players.client import Answer, Call

@@ -277,7 +277,7 @@ OPENS = {"open", "fdopen"}
 WITHIN = {
     "cli/main.py": "the traceback of an internal error, in a file that nobody can foresee",
     "cli/shared/streams.py": "the null device",
-    "engine/left_up.py": "what a host says, in its log",
+    "engine/run/left_up.py": "what a host says, in its log",
     "players/host_guard.py": "the same, and the record of a host, by a guard that needs nothing of ours",
     "sandbox/worker.py": "a file in memory that becomes stdin",
     "site/people/private_key.py": "a key, made only where there is none",

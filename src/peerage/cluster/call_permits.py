@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from peerage.cluster.messages import Asks, Paid
-from peerage.engine.availability import Availability, Away
-from peerage.engine.budget import Affordable, Budget
-from peerage.engine.call_limit import Load
-from peerage.engine.dispatch import Dispatcher
-from peerage.engine.pending import Pending
-from peerage.engine.player_runtime import PlayerRuntime
-from peerage.engine.reservations import Reservations
+from peerage.engine.calls.availability import Availability, Away
+from peerage.engine.calls.budget import Affordable, Budget
+from peerage.engine.calls.call_limit import Load
+from peerage.engine.calls.dispatch import Dispatcher
+from peerage.engine.calls.pending import Pending
+from peerage.engine.calls.player_runtime import PlayerRuntime
+from peerage.engine.calls.reservations import Reservations
 from peerage.game.house import usual
 from peerage.players.client import InstantClient
 from peerage.settings import Engine

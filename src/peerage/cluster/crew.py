@@ -42,13 +42,13 @@ from peerage.cluster.messages import (
 from peerage.cluster.offers import Offers
 from peerage.cluster.places import Link, Places, WorkerLost
 from peerage.cluster.worker import gathers_s
-from peerage.engine.availability import Availability, Away
-from peerage.engine.budget import Affordable, Budget, dollars
-from peerage.engine.driving import CallsNow, MatchRun, Stuck
-from peerage.engine.journal import Journal
-from peerage.engine.player_runtime import PlayerRuntime
-from peerage.engine.records import MatchTally, answered_first
-from peerage.engine.troubles import Trouble
+from peerage.engine.calls.availability import Availability, Away
+from peerage.engine.calls.budget import Affordable, Budget, dollars
+from peerage.engine.calls.player_runtime import PlayerRuntime
+from peerage.engine.calls.troubles import Trouble
+from peerage.engine.match.driving import CallsNow, MatchRun, Stuck
+from peerage.engine.record.journal import Journal
+from peerage.engine.record.records import MatchTally, answered_first
 from peerage.game.match import Fixture, Outcome
 from peerage.ledger import Exchange, FailureRow, Ledger, LedgerError
 from peerage.ledger.forms.codec import read_reply
@@ -89,8 +89,8 @@ class _Seat:
 
 
 class Crew:
-    """The matches of a `run` that workers drive: see `engine.driving.Driving`. For the event loop's thread
-    alone. `posting` is what workers begin with, but for the run's fence."""
+    """The matches of a `run` that workers drive: see `engine.match.driving.Driving`. For the event loop's
+    thread alone. `posting` is what workers begin with, but for the run's fence."""
 
     def __init__(
         self,

@@ -17,7 +17,7 @@ from typing import Any
 import ray
 from ray.exceptions import RayError
 
-from peerage.engine.hosts import here
+from peerage.engine.run.hosts import here
 from peerage.players.host_guard import write
 from peerage.players.hosted import Power, Switch
 from peerage.settings.players.host import HostSettings

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from peerage.engine.availability import Away
-from peerage.engine.budget import Affordable
-from peerage.engine.call_limit import Load
-from peerage.engine.driving import CallsNow, Reason
-from peerage.engine.records import MatchTally
-from peerage.engine.troubles import Trouble
+from peerage.engine.calls.availability import Away
+from peerage.engine.calls.budget import Affordable
+from peerage.engine.calls.call_limit import Load
+from peerage.engine.calls.troubles import Trouble
+from peerage.engine.match.driving import CallsNow, Reason
+from peerage.engine.record.records import MatchTally
 from peerage.game.match import Outcome
 from peerage.players.client import Answer, Call, PlayerError
 from peerage.players.prices import Price

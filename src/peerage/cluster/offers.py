@@ -7,7 +7,7 @@ from functools import partial
 from itertools import count
 
 from peerage.cluster.leases import Turn
-from peerage.engine.journal import Journal
+from peerage.engine.record.journal import Journal
 
 
 class Offers:

@@ -8,9 +8,9 @@ from functools import partial
 from typing import Protocol
 
 from peerage.cluster.messages import Asks, News, Paid, Recalled, Returned
-from peerage.engine.budget import Affordable
-from peerage.engine.pending import Pending
-from peerage.engine.player_runtime import PlayerRuntime
+from peerage.engine.calls.budget import Affordable
+from peerage.engine.calls.pending import Pending
+from peerage.engine.calls.player_runtime import PlayerRuntime
 from peerage.game.protocol import Ask
 from peerage.players.client import InstantClient
 

@@ -36,13 +36,13 @@ from peerage.cluster.messages import (
     Tripped,
 )
 from peerage.cluster.remote_budget import RemoteBudget, RemoteReservations
-from peerage.engine.availability import Availability, Away
-from peerage.engine.budget import Affordable
-from peerage.engine.journal import Journal
-from peerage.engine.plans import Plans, schedulers
-from peerage.engine.player_runtime import PlayerRuntime
-from peerage.engine.records import MatchTally
-from peerage.engine.under_way import MatchesUnderWay
+from peerage.engine.calls.availability import Availability, Away
+from peerage.engine.calls.budget import Affordable
+from peerage.engine.calls.player_runtime import PlayerRuntime
+from peerage.engine.match.plans import Plans, schedulers
+from peerage.engine.match.under_way import MatchesUnderWay
+from peerage.engine.record.journal import Journal
+from peerage.engine.record.records import MatchTally
 from peerage.game.match import Fixture, Outcome
 from peerage.games import release_of
 from peerage.ledger import Exchange
@@ -64,7 +64,7 @@ another: where all players reply at once, and where some take a while, so that f
 
 
 class Worker:
-    """One worker, on one event loop. It is an `engine.driving.MatchRun` to the matches it drives.
+    """One worker, on one event loop. It is an `engine.match.driving.MatchRun` to the matches it drives.
 
     `begin` opens players and ledger, `order` takes what the leader says, `send` gives it what it is to hear,
     `close` releases everything.
@@ -115,7 +115,7 @@ class Worker:
         self._paying = RemoteReservations(posting.bounded, runtimes, self.tell, self._journal.then)
         programs = None
         if posting.programs:
-            from peerage.engine.programs import opened
+            from peerage.engine.calls.programs import opened
 
             programs = await self._stack.enter_async_context(opened(1))
         undated = [one.model_copy(update={"daily_budget": None}) for one in posting.settings.everyone]

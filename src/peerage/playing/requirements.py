@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from peerage.engine.plans import dearest_calls
-from peerage.engine.registration import changed
-from peerage.engine.unplayable import unplayable
+from peerage.engine.again.unplayable import unplayable
+from peerage.engine.match.plans import dearest_calls
+from peerage.engine.record.registration import changed
 from peerage.games import FILE, GAMES, candidates, tracks_of
 from peerage.ledger import Batch, Ledger, LedgerError
 from peerage.ledger.topics.secret import NO_SECRET, read_secret

@@ -18,28 +18,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from peerage.cluster.requirements import refuse
-from peerage.engine.availability import Availability, spent_today
-from peerage.engine.benches import OVERBILLED
-from peerage.engine.budget import Budget, whole_nano
-from peerage.engine.call_limit import FIRST, FIRST_LOCAL, CallLimit
-from peerage.engine.driving import Driving, MatchRun
-from peerage.engine.hosts import Hosts, Switches, here
-from peerage.engine.import_recordings import admit
-from peerage.engine.journal import Journal
-from peerage.engine.left_up import stop_left_up
-from peerage.engine.plans import Plans
-from peerage.engine.player_runtime import PlayerRuntime
-from peerage.engine.probed import TOPIC as PROBES
-from peerage.engine.probed import ProbeEntry, entries, probe_costs
-from peerage.engine.probes import bench_by_probes, probe_players, to_probe
-from peerage.engine.recovery import Recovered, decided, read_budget_voids, recover
-from peerage.engine.registration import as_registered, prices, registered, registrations
-from peerage.engine.report import RunReport
-from peerage.engine.reservations import Reservations
-from peerage.engine.runner import Runner
-from peerage.engine.settings_log import log_settings
-from peerage.engine.stop_signals import stopped_by_signals
-from peerage.engine.under_way import MatchesUnderWay
+from peerage.engine.again.import_recordings import admit
+from peerage.engine.again.recovery import Recovered, decided, read_budget_voids, recover
+from peerage.engine.calls.availability import Availability, spent_today
+from peerage.engine.calls.budget import Budget, whole_nano
+from peerage.engine.calls.call_limit import FIRST, FIRST_LOCAL, CallLimit
+from peerage.engine.calls.player_runtime import PlayerRuntime
+from peerage.engine.calls.reservations import Reservations
+from peerage.engine.match.driving import Driving, MatchRun
+from peerage.engine.match.plans import Plans
+from peerage.engine.match.under_way import MatchesUnderWay
+from peerage.engine.record.benches import OVERBILLED
+from peerage.engine.record.journal import Journal
+from peerage.engine.record.probed import TOPIC as PROBES
+from peerage.engine.record.probed import ProbeEntry, entries, probe_costs
+from peerage.engine.record.registration import as_registered, prices, registered, registrations
+from peerage.engine.record.settings_log import log_settings
+from peerage.engine.run.hosts import Hosts, Switches, here
+from peerage.engine.run.left_up import stop_left_up
+from peerage.engine.run.probes import bench_by_probes, probe_players, to_probe
+from peerage.engine.run.report import RunReport
+from peerage.engine.run.runner import Runner
+from peerage.engine.run.stop_signals import stopped_by_signals
 from peerage.game.match import Fixture, MatchRecord, Outcome, Recording
 from peerage.games import GAMES, plays
 from peerage.ledger import Batch, Ledger, LedgerError, Summary, amend
@@ -72,7 +72,7 @@ from peerage.version import __version__
 
 if TYPE_CHECKING:
     from peerage.cluster.crew import Crew
-    from peerage.engine.programs import Programs
+    from peerage.engine.calls.programs import Programs
     from peerage.players.checks import Probed
 
 _log = logging.getLogger("peerage")
@@ -445,7 +445,7 @@ async def _programs(
     needing = next((game for game, stated in rules if specs[game].needs.sandbox(stated)), "")
     if not needing:
         return None
-    from peerage.engine.programs import opened
+    from peerage.engine.calls.programs import opened
     from peerage.sandbox import image
     from peerage.sandbox.program import SandboxUnavailable
 

@@ -14,12 +14,12 @@ from contextlib import contextmanager, suppress
 from html import escape
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from peerage.engine import awake
-from peerage.engine.report import Progress, RunReport
+from peerage.engine.run import awake
+from peerage.engine.run.report import Progress, RunReport
 from peerage.values.figures import counted, dollars
 
 if TYPE_CHECKING:
-    from peerage.engine.runner import Runner
+    from peerage.engine.run.runner import Runner
 
 Beside: TypeAlias = "Callable[[Runner], Awaitable[None]]"
 Play: TypeAlias = "Callable[[Beside | None], Coroutine[Any, Any, RunReport]]"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from peerage.challenges.pool import STREAM, ChallengePool, read_challenge_detail
-from peerage.engine.memory import learnt
+from peerage.engine.record.memory import learnt
 from peerage.game.ranking import by_rank
 from peerage.games import installed
 from peerage.ledger import Columns, Ledger, LedgerError, Summary

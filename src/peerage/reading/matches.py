@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from peerage.challenges.drafting import Draft, drafts_of
-from peerage.engine.driver import REPAIR, first_key, unusable_reason
+from peerage.engine.match.driver import REPAIR, first_key, unusable_reason
 from peerage.game.blocks import Block, Replies, SeatReply, plain_blocks
 from peerage.game.match import DONE, Fixture, MatchRecord, Outcome, Seat
 from peerage.game.protocol import SANDBOX, Ask, Choice, Chosen, Format, FormatError, Message, Role, Run, ran

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from peerage.engine.driver import REPAIR, ROOM, first_key
+from peerage.engine.match.driver import REPAIR, ROOM, first_key
 from peerage.game.match import DONE, Fixture, Outcome
 from peerage.games import installed
 from peerage.judging.marks.ballots import BALLOTS, add_panel, controls_of, marks_of, panel_record

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
-from peerage.engine.benches import benched
-from peerage.engine.model_watch import Change, changes
-from peerage.engine.registration import models_and_families, registered
+from peerage.engine.record.benches import benched
+from peerage.engine.record.model_watch import Change, changes
+from peerage.engine.record.registration import models_and_families, registered
 from peerage.ledger import Ledger
 from peerage.ledger.topics.places import Bench
 from peerage.ratings.sequential.elo import EloSettings

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
-from peerage.engine.driver import first_key
+from peerage.engine.match.driver import first_key
 from peerage.formats import FormatError, object_in
 from peerage.game.blocks import SeatReply
 from peerage.game.match import Fixture

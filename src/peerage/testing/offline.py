@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from peerage.engine.driver import ROOM, Driver
+from peerage.engine.match.driver import ROOM, Driver
 from peerage.formats import recorded, stored
 from peerage.game.house import House, usual
 from peerage.game.match import Fixture, Outcome, Seat

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from peerage.engine.driver import REPAIR, ROOM
+from peerage.engine.match.driver import REPAIR, ROOM
 from peerage.game.blocks import (
     Block,
     Heading,

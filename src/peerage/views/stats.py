@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from peerage.engine.probed import ProbeCost, probe_costs
+from peerage.engine.record.probed import ProbeCost, probe_costs
 from peerage.game.protocol import SANDBOX
 from peerage.judging.marks.ballots import ballots_in, judge_statistics
 from peerage.ledger import Ledger

@@ -8,8 +8,8 @@ from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 
-from peerage.engine.probed import probe_costs
-from peerage.engine.recovery import spent
+from peerage.engine.again.recovery import spent
+from peerage.engine.record.probed import probe_costs
 from peerage.game.blocks import Sentence
 from peerage.games import hides
 from peerage.ledger import Ledger

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from msgspec import Struct
 
-from peerage.engine.registration import registered
+from peerage.engine.record.registration import registered
 from peerage.game.blocks import Task, sent_to_all
 from peerage.game.protocol import Quote
 from peerage.games import hides

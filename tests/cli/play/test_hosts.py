@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 from tests.engine.arenas import house, play
-from tests.engine.test_hosts import arena, hosted, served
-from tests.engine.test_waits import Clock, clock
+from tests.engine.run.test_hosts import arena, hosted, served
+from tests.engine.run.test_waits import Clock, clock
 from typer.testing import CliRunner
 
 from peerage.arena import open_arena

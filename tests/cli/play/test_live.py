@@ -16,7 +16,7 @@ from peerage.arena import open_arena
 from peerage.cli.begin.setup import demo_text
 from peerage.cli.play.leader import Leader
 from peerage.cli.play.live import Spectator, _drawing, hint, verdict
-from peerage.engine.runner import Runner
+from peerage.engine.run.runner import Runner
 from peerage.ledger import Summary
 from peerage.players.client import Answer, Call
 from peerage.players.house import HouseClient, PacedClient

@@ -9,7 +9,7 @@ from tests.engine.arenas import ledger_of, play, write_arena
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
-from peerage.engine.recovery import spent
+from peerage.engine.again.recovery import spent
 from peerage.game.match import Fixture
 from peerage.ledger.forms.codec import by_hex, read_fixture
 

@@ -24,7 +24,7 @@ from tests.cli.play.test_play import peerage, recorded
 from tests.engine.arenas import write_arena
 
 from peerage.arena import open_arena
-from peerage.engine.probed import entries
+from peerage.engine.record.probed import entries
 from peerage.ledger import Exchange, open_ledger
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="these signals are unknown there")

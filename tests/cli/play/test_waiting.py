@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 from tests.engine.arenas import play, write_arena
-from tests.engine.test_waits import Clock, sleepers, sound, third
+from tests.engine.run.test_waits import Clock, sleepers, sound, third
 from typer.testing import CliRunner
 
 from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.cli.play import live
 from peerage.cli.play.ending import ending
-from peerage.engine.report import RunReport
+from peerage.engine.run.report import RunReport
 from peerage.playing import run as playing
 
 cli = CliRunner()

@@ -116,7 +116,7 @@ def test_a_copy_is_the_same_in_parts_of_any_size(
 ) -> None:
     for name in ("MATCHES", "MOST_MATCHES", "BYTES", "ROWS", "MOST_TEXTS"):
         monkeypatch.setattr(f"peerage.ledger.out.copying.{name}", most)
-    monkeypatch.setattr("peerage.engine.folding.SNAPSHOT_EVERY", 3)
+    monkeypatch.setattr("peerage.engine.run.folding.SNAPSHOT_EVERY", 3)
     written: list[Batch] = []
     with arena(tmp_path) as played:
         played.run(10)

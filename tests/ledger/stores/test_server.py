@@ -18,7 +18,7 @@ from tests.engine.arenas import paced
 from tests.ledger.on_servers import arena, fails, fixture
 
 from peerage.arena import open_arena
-from peerage.engine.runner import GRACE_S
+from peerage.engine.run.runner import GRACE_S
 from peerage.ledger import Batch, IntentRow, Ledger, LedgerBusy, LedgerError
 from peerage.ledger.topics.votes import PeopleVotes, Vote, VotedAlready
 from peerage.standings.verify import verify
@@ -222,7 +222,7 @@ def test_a_run_that_is_stopped_while_its_server_is_away_writes_what_calls_bring_
 def test_a_run_that_is_stopped_gives_up_a_server_that_stays_away(
     store_server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("peerage.engine.runner.GRACE_S", 1.0)
+    monkeypatch.setattr("peerage.engine.run.runner.GRACE_S", 1.0)
     try:
         with arena(tmp_path, store_server.address()) as opened, pytest.raises(LedgerError):
             opened.run(500, observe=_dies(store_server, 0.2))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.engine.arenas import SMALL, house, ledger_of, paced, play, play_stopping_at, write_arena
 from tests.engine.clients import Cast
 
-from peerage.engine.replay import replay
+from peerage.engine.again.replay import replay
 from peerage.game.match import Fixture
 from peerage.ledger import amend, open_ledger
 from peerage.ledger.forms.codec import by_hex, read_fixture

@@ -23,7 +23,7 @@ from tests.views.leaderboard.test_board import UNLOGGED
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
-from peerage.engine.replay import repair
+from peerage.engine.again.replay import repair
 from peerage.ledger import open_ledger
 from peerage.ledger.topics.secret import disclose
 from peerage.ledger.topics.votes import Vote

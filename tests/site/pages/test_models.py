@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.engine.arenas import play, write_arena
-from tests.engine.test_model_watch import NEW, OLD, WATCHED, on_record, served
+from tests.engine.record.test_model_watch import NEW, OLD, WATCHED, on_record, served
 from tests.site.pages.test_pages import Read, body
 
 from peerage.site.addresses import player_page

@@ -9,8 +9,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.engine.again.test_rejudge import again
 from tests.engine.arenas import play, write_arena
-from tests.engine.test_rejudge import again
 from tests.site.pages.test_pages import Read
 from typer.testing import CliRunner
 

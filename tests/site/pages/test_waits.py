@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.engine.arenas import ledger_of, play, write_arena
-from tests.engine.test_waits import MATCHES, Clock, sleepers, third
+from tests.engine.run.test_waits import MATCHES, Clock, sleepers, third
 
 from peerage.ledger.topics.votes import PeopleVotes
 from peerage.ledger.topics.waits import TOPIC as WAITS

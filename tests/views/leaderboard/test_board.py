@@ -274,7 +274,7 @@ def test_an_unknown_price_is_no_price_of_nothing(tmp_path: Path, monkeypatch: py
     def unknown(*_: Any) -> prices.Price:
         return prices.Price()
 
-    monkeypatch.setattr("peerage.engine.registration.price_of", unknown)
+    monkeypatch.setattr("peerage.engine.record.registration.price_of", unknown)
     play(write_arena(tmp_path), 6)
     with open_arena(tmp_path) as arena:
         rows = arena.leaderboard("cost")

@@ -23,7 +23,7 @@ from tests.engine.arenas import write_arena
 from tests.views.leaderboard.test_board import UNLOGGED, copied
 
 from peerage.arena import Arena, open_arena
-from peerage.engine.import_recordings import Recording
+from peerage.engine.again.import_recordings import Recording
 from peerage.game.match import Fixture, Seat
 from peerage.game.protocol import Reply
 from peerage.ratings.fits.judges import fit
@@ -83,7 +83,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     with open_arena(made) as arena, pytest.MonkeyPatch.context() as patched:
         patched.setattr(
-            "peerage.engine.import_recordings.recorded_reply", lambda one, key: said(one.fixture.number, key)
+            "peerage.engine.again.import_recordings.recorded_reply",
+            lambda one, key: said(one.fixture.number, key),
         )
         settings = arena.settings.rules
         arena.admit(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from bench.series import rotated
 from tests.engine.arenas import house, write_arena
-from tests.engine.test_series import arena
+from tests.engine.run.test_series import arena
 
 from peerage.arena import open_arena
 from peerage.ratings.fits import judges

@@ -20,7 +20,7 @@ import typer
 
 from peerage.cli.shared.options import at, program
 from peerage.cluster.requirements import refuse
-from peerage.engine.probed import probe_costs
+from peerage.engine.record.probed import probe_costs
 from peerage.games import GAMES
 from peerage.ledger import LedgerError, LedgerMissing, open_ledger
 from peerage.ledger.topics.uptimes import unused

@@ -148,8 +148,8 @@ def replay(
     game that this release does not have (the command that replays them is printed), or sealed in this copy.
     What else tables read follows from the records: --repair writes it again, where the records replay.
     """
-    from peerage.engine.replay import repair
-    from peerage.engine.replay import replay as recompute
+    from peerage.engine.again.replay import repair
+    from peerage.engine.again.replay import replay as recompute
 
     with ledger_in(folder) as ledger, helpers(ledger.address) as helping:
         report = (repair if repaired else recompute)(ledger, helpers=helping, folder=folder)

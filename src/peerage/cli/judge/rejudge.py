@@ -18,7 +18,7 @@ from peerage.values.figures import counted
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
-    from peerage.engine.rejudge import Issued
+    from peerage.engine.again.rejudge import Issued
     from peerage.games.rejudge import RecordedAnswers, RejudgeRules
     from peerage.settings import ArenaSettings, PlayerSettings
 
@@ -119,7 +119,7 @@ def rejudge(
 
 def _issue(source: Arena | None, pairs: Sequence[RecordedAnswers], arena: Arena, limit: int | None) -> Issued:
     """Write down what is to be judged, of an arena or else of files."""
-    from peerage.engine.rejudge import authors_in, issue, recorded_answers
+    from peerage.engine.again.rejudge import authors_in, issue, recorded_answers
     from peerage.games.rejudge.files import same_model
     from peerage.ledger.topics.secret import arena_secret
     from peerage.settings import rules_of
@@ -175,7 +175,7 @@ def _pairs(files: Sequence[str], score: str) -> Sequence[RecordedAnswers]:
 def _rules(source: ArenaSettings) -> RejudgeRules:
     """Return the rules of the new judges: like those of the first of an arena's games whose matches judges
     decide; else of its first game."""
-    from peerage.engine.rejudge import rules_like
+    from peerage.engine.again.rejudge import rules_like
     from peerage.games import GAMES
     from peerage.settings import rules_of
 
@@ -288,7 +288,7 @@ def _judge(arena: Arena, issued: Issued, target: Path, yes: bool, shape: Format)
 def _agree(arena: Arena, yes: bool, note: str = "") -> None:
     """Ask before anything is spent on what is still to be judged."""
     from peerage.cli.play.plan import agree
-    from peerage.engine.usage import on_record
+    from peerage.engine.again.usage import on_record
     from peerage.ledger.forms.codec import by_hex, read_fixture
     from peerage.views.plan.estimate import of_fixtures
 

@@ -13,7 +13,7 @@ from peerage.values.figures import counted, dollars, moment
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
-    from peerage.engine.report import RunReport
+    from peerage.engine.run.report import RunReport
 
 LOOKED_AT = 8
 """Void matches whose replies are read for the reasons."""
@@ -25,7 +25,7 @@ def ending(
 ) -> Iterator[str]:
     """The last words of a run, line by line; `void` are its matches that came to nothing. `folder` holds the
     ledger, where that is not the arena's."""
-    from peerage.engine.probed import probe_costs
+    from peerage.engine.record.probed import probe_costs
     from peerage.ledger.topics.uptimes import unused
     from peerage.players.checks import together
     from peerage.values.texts import visible
@@ -138,7 +138,7 @@ def _without_result(arena: Arena, void: Sequence[tuple[int, str]], folder: Path)
 def _troubles(arena: Arena, numbers: Sequence[int]) -> Counter[str]:
     """Return why these matches had no usable replies: failures in their clients' words, and what officials
     said that nobody could use."""
-    from peerage.engine.driver import first_key
+    from peerage.engine.match.driver import first_key
 
     found: Counter[str] = Counter()
     for number in numbers:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from peerage.arena import Arena, OpenClient
-    from peerage.engine.report import Progress, RunReport
-    from peerage.engine.runner import Runner
+    from peerage.engine.run.report import Progress, RunReport
+    from peerage.engine.run.runner import Runner
     from peerage.game.match import MatchRecord
     from peerage.ledger import Summary
     from peerage.ledger.topics.waits import Waiting

@@ -96,7 +96,7 @@ def plan(
 
 def _decided(folder: Path) -> bool:
     """Return whether a match of the arena in `folder` has a result."""
-    from peerage.engine.recovery import decided
+    from peerage.engine.again.recovery import decided
     from peerage.ledger import LedgerMissing, open_ledger
     from peerage.settings import load
 
@@ -111,8 +111,8 @@ def _decided(folder: Path) -> bool:
 def _costs(folder: Path, matches: int) -> tuple[ArenaSettings, Plan, list[str]]:
     """The settings with the games that can be played here, what so many further matches cost, and which
     players no budget can pay."""
-    from peerage.engine.registration import prices
-    from peerage.engine.usage import OnRecord, on_record
+    from peerage.engine.again.usage import OnRecord, on_record
+    from peerage.engine.record.registration import prices
     from peerage.ledger import LedgerMissing, open_ledger
     from peerage.players.prices import price_of
     from peerage.playing.requirements import too_dear
@@ -160,8 +160,8 @@ def agree(
     leaves the program when the answer is no.
     """
     from peerage.cli.shared.output import show_blocks
-    from peerage.engine.probes import to_probe, worst_probe
-    from peerage.engine.registration import prices
+    from peerage.engine.record.registration import prices
+    from peerage.engine.run.probes import to_probe, worst_probe
     from peerage.playing.requirements import refuse_too_dear, refuse_unpriced
     from peerage.settings import ArenaError, SettingsError
     from peerage.values.figures import dollars, listed
@@ -204,8 +204,8 @@ def agree(
 
 def agree_to_matches(arena: Arena, matches: int | None, yes: bool, note: str = "") -> None:
     """Ask before anything is spent on so many matches; None: on as many as there will be."""
-    from peerage.engine.recovery import decided, histories
-    from peerage.engine.usage import on_record
+    from peerage.engine.again.recovery import decided, histories
+    from peerage.engine.again.usage import on_record
     from peerage.standings import NOBODY
     from peerage.values.figures import counted
     from peerage.views.plan.estimate import estimate as planned

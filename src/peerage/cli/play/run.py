@@ -114,7 +114,7 @@ def run(
     """
     from peerage.cli.play.logs import log_to_stderr
     from peerage.cli.read import tables
-    from peerage.engine.recovery import decided
+    from peerage.engine.again.recovery import decided
     from peerage.settings import SettingsError, load
     from peerage.values.environment import environment
 
@@ -158,7 +158,7 @@ def agreed_and_played(
 
     `players` joined on the command line; a person among them has the seat at this terminal.
     """
-    from peerage.engine.recovery import decided
+    from peerage.engine.again.recovery import decided
     from peerage.ledger import LedgerError
 
     refuse_unplaceable(arena)
@@ -183,7 +183,7 @@ def agreed_and_played(
 def known_already(arena: Arena, limit: int | None) -> str:
     """Return what the matches on record say of the goal where that is known, so that nobody is asked, probed
     or paid to find it out; empty where it is not, or the limit leaves nothing to play."""
-    from peerage.engine.recovery import decided
+    from peerage.engine.again.recovery import decided
     from peerage.ledger.topics.series import series_of
     from peerage.scheduling.goal import Known
     from peerage.standings.looks import ended
@@ -397,7 +397,7 @@ def with_goal(settings: ArenaSettings, until: str) -> ArenaSettings:
 
 def refuse_unplaceable(arena: Arena) -> None:
     """Raise SettingsError where nobody can be placed: nothing was played, or there is nothing to play."""
-    from peerage.engine.policy import policy_of
+    from peerage.engine.match.policy import policy_of
     from peerage.reading.challenges import pool, pools
     from peerage.settings import SettingsError
 

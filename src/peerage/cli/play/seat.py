@@ -17,7 +17,7 @@ from peerage.values.clock import now_ms
 from peerage.values.figures import moment
 
 if TYPE_CHECKING:
-    from peerage.engine.runner import Runner
+    from peerage.engine.run.runner import Runner
     from peerage.formats.forms import Field
     from peerage.players.people import People, Turn
     from peerage.settings import ArenaSettings

@@ -35,8 +35,8 @@ def status(
 
     with ledger_in(folder) as ledger:
         if drop is not None:
-            from peerage.engine.dropping import BY_OWNER
-            from peerage.engine.dropping import drop as end
+            from peerage.engine.again.dropping import BY_OWNER
+            from peerage.engine.again.dropping import drop as end
 
             end(ledger, drop, now_ms())
             typer.echo(f"match {drop} ended without a result: {BY_OWNER}")

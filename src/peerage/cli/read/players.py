@@ -71,7 +71,7 @@ def players(
 def _on_record(folder: Path) -> list[str]:
     """Who of the arena's players is benched, and whose provider changed what answers; nobody before the first
     run."""
-    from peerage.engine.model_watch import in_words
+    from peerage.engine.record.model_watch import in_words
     from peerage.ledger import LedgerError, open_ledger
     from peerage.reading.reading import Reading
     from peerage.settings import load

@@ -109,7 +109,7 @@ def _stop_hosts(folder: Path, ledger: Ledger) -> None:
     """Stop the hosts that a run which died left up."""
     if not any(folder.glob("host-*.json")):
         return
-    from peerage.engine.left_up import stop_left_up
+    from peerage.engine.run.left_up import stop_left_up
     from peerage.ledger import LedgerBusy
     from peerage.values.clock import now_ms
 

@@ -8,8 +8,8 @@ Nobody plays: the answers, their authors, and the prompts that the first judges 
 scores, and no rating of any arena moves. Its facts are the result of a panel, `{"rejudged": NUMBER, "record":
 DIGEST, "score": 1, ½ or 0 for answer A}`, or the scores as given.
 
-Fixtures are made from a ledger (`engine.rejudge`) or from files (`games.rejudge.files`), never paired. Too
-few valid votes or scores void the match (`inconclusive`).
+Fixtures are made from a ledger (`engine.again.rejudge`) or from files (`games.rejudge.files`), never paired.
+Too few valid votes or scores void the match (`inconclusive`).
 """
 
 from peerage.games.rejudge.play import GAME as GAME

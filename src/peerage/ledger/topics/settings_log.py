@@ -19,7 +19,7 @@ from peerage.ledger.ledger import Ledger
 
 TOPIC = "settings"
 PLAYERS = "players"
-"""The entries that register players; see `engine.registration`."""
+"""The entries that register players; see `engine.record.registration`."""
 _ABOUT_A_CARD = ("after_match", "identity", "price_source", "thinking_because")
 """What the registration of a player holds beside its settings and price."""
 

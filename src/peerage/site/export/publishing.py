@@ -30,7 +30,7 @@ import msgspec
 import yaml
 from msgspec import Struct
 
-from peerage.engine.registration import only_judging
+from peerage.engine.record.registration import only_judging
 from peerage.games import installed
 from peerage.ledger import (
     COPY,

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from peerage.engine.probed import probe_costs
+from peerage.engine.record.probed import probe_costs
 from peerage.game.blocks import Heading, Program, ScoreLine, Sentence, Task
 from peerage.game.match import DONE
 from peerage.game.protocol import Role

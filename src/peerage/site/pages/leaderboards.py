@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from peerage.engine.registration import stated
+from peerage.engine.record.registration import stated
 from peerage.game.blocks import Heading, Sentence, Target
 from peerage.games import installed
 from peerage.ledger.topics.outside import TOPIC

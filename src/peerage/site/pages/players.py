@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Literal
 
-from peerage.engine.registration import only_judging
+from peerage.engine.record.registration import only_judging
 from peerage.game.blocks import Heading, Sentence
 from peerage.reading.played import ScopeError
 from peerage.render.blocks import Choices, Column, Figure, Link, Links, ViewBlock, numbers, texts

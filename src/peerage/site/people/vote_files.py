@@ -14,7 +14,7 @@ from unicodedata import normalize
 
 import msgspec
 
-from peerage.engine.registration import registered
+from peerage.engine.record.registration import registered
 from peerage.ledger import Ledger
 from peerage.ledger.topics.votes import BOTH_BAD, SKIPPED, TIE, PeopleVotes, Vote, expert_voter
 from peerage.ratings.read.forms import Form, at

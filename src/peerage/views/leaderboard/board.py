@@ -9,8 +9,8 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from peerage.engine.model_watch import Change, in_words
-from peerage.engine.registration import models_and_families, only_judging
+from peerage.engine.record.model_watch import Change, in_words
+from peerage.engine.record.registration import models_and_families, only_judging
 from peerage.games import tracks_of
 from peerage.judging.measures.known import accused
 from peerage.ledger import Ledger

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from peerage.engine.call_costs import reach, usual_call, usual_cost, worst_of
-from peerage.engine.plans import first_fixtures, schedulers
-from peerage.engine.usage import OnRecord, Part, Ratios, Usage, corrections
+from peerage.engine.again.usage import OnRecord, Part, Ratios, Usage, corrections
+from peerage.engine.calls.call_costs import reach, usual_call, usual_cost, worst_of
+from peerage.engine.match.plans import first_fixtures, schedulers
 from peerage.game.match import Fixture
 from peerage.game.spec import CallBound
 from peerage.players.prices import Price

@@ -1,0 +1,256 @@
+"""An arena recovered from its ledger: everything a runner needs to go on. Reads only."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from operator import itemgetter
+
+from peerage.engine.calls.budget import MATCH_BUDGET, PLAYER_BUDGET, dollars
+from peerage.engine.record.benches import TOPIC, Benches
+from peerage.engine.record.model_watch import Watch
+from peerage.engine.record.probed import ProbeCost, probe_costs
+from peerage.engine.record.records import ENGINE
+from peerage.game.match import DEVELOPMENT, DONE, Fixture
+from peerage.ledger import Exchange, FixtureRow, Ledger, LedgerError
+from peerage.ledger.forms.codec import by_hex, read_fixture, read_issued, read_record, read_reply
+from peerage.ledger.forms.merkle import GENESIS
+from peerage.ledger.forms.merkle import digest as digest_of
+from peerage.ledger.topics.series import series_of
+from peerage.ledger.topics.uptimes import unused
+from peerage.ledger.topics.waits import TOPIC as WAITS
+from peerage.ledger.topics.waits import Moment, Waits
+from peerage.ratings.sequential.elo import EloSettings
+from peerage.scheduling.standing import Ended, History
+from peerage.standings import NOBODY, Standings, after_all
+from peerage.standings.accounts import Account, position, read_snapshot, spent_by, unpriced_calls
+from peerage.standings.looks import ended
+
+_BLOCK = 64
+"""Records that are read at a time, from the last one back."""
+
+
+class Mismatch(Exception):
+    """Raised where what is on record is not what the game asks now: the ledger or the rules were changed."""
+
+    def __init__(self, fixture: Fixture, key: str) -> None:
+        super().__init__(
+            f"match {fixture.number}, request {key!r}: the recorded request is not what {fixture.game} "
+            f"version {fixture.version} asks now. Was the ledger edited, or the game changed without a new "
+            "version? `peerage verify` tells which"
+        )
+
+
+@dataclass
+class Recovered:
+    """The state of an arena.
+
+    `histories` are of issued fixtures, by game. `standings` and `accounts` are after the last record;
+    `after_round` the standings at the end of recent rounds, as pairing may need them; `round_ends` the
+    moments when rounds ended, and `open` how many matches of the others are still to be folded.
+    `paired_after` is the round after which the newest one was paired, 0 where that was the first.
+    `next_to_fold` is the next match in number order. `pending` are issued fixtures without a record, with
+    their digests, `waits` says which of them wait, and `exchanges` what is on record for the others.
+    `billed_nano` sums what is known to have been billed, for probes too, `possibly_nano` what may have been
+    in addition: failed calls and those left open by a crash at their worst, replies of unknown cost.
+    `spent_by` is both by player, `begun` both by pending match. `left_open` are the calls that the last run
+    left open.
+
+    `without_result` counts the matches on record that came to none, `fruitless` the last of them in a row
+    that the engine did not end itself; `benches` tells who is benched, `models` which models providers named.
+    `retired` maps players whose budget voided a match to its round, and `unaffordable` counts the last
+    matches void for a budget without one between that was not (see `read_budget_voids`).
+    """
+
+    histories: dict[str, History] = field(default_factory=dict)
+    standings: Standings = NOBODY
+    accounts: dict[str, Account] = field(default_factory=dict)
+    chain: bytes = GENESIS
+    after_round: dict[int, Standings] = field(default_factory=dict)
+    round_ends: list[Moment] = field(default_factory=list)
+    open: dict[int, int] = field(default_factory=dict)
+    paired_after: int = 0
+    next_to_fold: int = 1
+    waits: Waits = field(default_factory=Waits)
+    next_number: int = 1
+    next_round: int = 1
+    pending: list[tuple[Fixture, str]] = field(default_factory=list)
+    exchanges: dict[int, list[Exchange]] = field(default_factory=dict)
+    billed_nano: int = 0
+    possibly_nano: int = 0
+    unpriced: int = 0
+    spent_by: Mapping[str, int] = field(default_factory=dict)
+    begun: dict[int, int] = field(default_factory=dict)
+    left_open: list[Exchange] = field(default_factory=list)
+    without_result: int = 0
+    benches: Benches = field(default_factory=Benches)
+    models: Watch = field(default_factory=Watch)
+    fruitless: int = 0
+    retired: dict[str, int] = field(default_factory=dict)
+    unaffordable: int = 0
+
+    @property
+    def spent_nano(self) -> int:
+        """Return what counts against the budget."""
+        return self.billed_nano + self.possibly_nano
+
+    def round_of(self, place: int) -> int:
+        """The round that was going on when the match at this place was folded."""
+        return bisect_left(self.round_ends, place, key=itemgetter(0)) + 1
+
+    def charge(self, costs: Mapping[str, ProbeCost]) -> None:
+        """Count what probes cost."""
+        self.billed_nano += sum([cost.billed_nano for cost in costs.values()])
+        self.possibly_nano += sum([cost.possibly_nano for cost in costs.values()])
+        self.unpriced += sum([cost.unknown for cost in costs.values()])
+        self.spent_by = dict(Counter(self.spent_by) + Counter({p: c.most_nano for p, c in costs.items()}))
+
+
+def histories(ledger: Ledger) -> dict[str, History]:
+    """All issued fixtures, by game."""
+    found: dict[str, History] = {}
+    for row in ledger.fixtures():
+        _remember(found, row)
+    return found
+
+
+def _remember(histories: dict[str, History], row: FixtureRow) -> int:
+    """Take in a fixture; after how many matches were the ratings that it was paired from?"""
+    issued = read_issued(row.body)
+    histories.setdefault(issued.game, History()).remember(
+        [seat.player for seat in issued.seats], issued.topic
+    )
+    return issued.snapshot
+
+
+def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
+    """Read where the arena stands; `lag` in rounds."""
+    issued, recorded = ledger.heads()
+    found = Recovered(waits=Waits.of(ledger.amendments(WAITS)))
+    ends: dict[int, Moment] = {}
+    waiting: list[FixtureRow] = []
+    snapshot = 0
+    for place, row in enumerate(ledger.fixtures(), 1):
+        snapshot = _remember(found.histories, row)
+        left = found.waits.left.get(row.number)
+        if place > recorded:
+            waiting.append(row)
+            if left is None:
+                found.open[row.round] = found.open.get(row.round, 0) + 1
+        elif left is not None:
+            found.waits.folded(row.number, place)
+        ends[row.round] = max(ends.get(row.round, (0, 0)), left or found.waits.at(place))
+    in_order = [row.number for row in waiting if row.number not in found.waits.left]
+    found.next_to_fold = min(in_order, default=issued + 1)
+    found.next_number = issued + 1
+    found.next_round = max(ends, default=0) + 1
+    for round in range(1, found.next_round):
+        if round in found.open:
+            break
+        found.round_ends.append(max([ends.get(round, (0, 0)), *found.round_ends[-1:]]))
+    found.paired_after = found.round_of(snapshot) if snapshot else 0
+    _refold(found, ledger, recorded, lag, elo)
+    found.accounts = position(ledger, elo).accounts
+    if recorded:
+        found.chain = next(iter(ledger.records(recorded, recorded))).chain
+    if waiting:
+        texts = by_hex(ledger.texts())
+        found.pending = [(read_fixture(row.body, texts), digest_of(row.body)) for row in waiting]
+        for exchange in ledger.exchanges(recorded + 1):
+            if exchange.match not in found.waits.now:
+                found.exchanges.setdefault(exchange.match, []).append(exchange)
+            if exchange.reply is not None:
+                _add(found.begun, exchange.match, exchange.cost_nano)
+                found.billed_nano += read_reply(exchange).cost_nano or 0
+            else:
+                _add(found.begun, exchange.match, exchange.lost_nano)
+                if exchange.failure is None:
+                    found.left_open.append(exchange)
+    found.without_result = recorded - decided(ledger)
+    found.fruitless = _fruitless(ledger, recorded) if found.without_result else 0
+    found.benches = Benches.of(ledger.amendments(TOPIC))
+    found.models = Watch.of(ledger)
+    found.spent_by = ledger.spent_by()
+    for player, account in found.accounts.items():
+        if found.spent_by.get(player, 0) < account.cost_nano:
+            stated, there = dollars(account.cost_nano), dollars(found.spent_by.get(player, 0))
+            raise LedgerError(
+                f"{ledger.address}: {player} cost {stated} by the records of its matches, and {there} by its "
+                "replies: somebody changed what these cost, and a budget would not hold. Nothing was "
+                "written; restore the ledger from a copy"
+            )
+    found.billed_nano += sum([account.cost_nano for account in found.accounts.values()])
+    found.possibly_nano = sum(found.spent_by.values()) - found.billed_nano
+    found.unpriced = unpriced_calls(found.accounts, found.spent_by)
+    found.charge(probe_costs(ledger))
+    held = unused(ledger)
+    found.billed_nano += sum(held.values())
+    found.spent_by = dict(Counter(found.spent_by) + Counter(held))
+    return found
+
+
+def all_ended(found: Recovered, ledger: Ledger) -> Iterator[tuple[int, Ended]]:
+    """Every match on record, with the round that went on when it was folded."""
+    series = series_of(ledger)
+    for place, summary in enumerate(ledger.summaries(), 1):
+        yield found.round_of(place), ended(summary, series.get(summary.number, 0))
+
+
+def spent(ledger: Ledger) -> int:
+    """Return what counts against the arena's budget by now, in 1e-9 dollars: as `Recovered.spent_nano`, with
+    calls left open at their worst."""
+    probed = sum([cost.most_nano for cost in probe_costs(ledger).values()])
+    return sum(spent_by(ledger).values()) + probed + sum(unused(ledger).values())
+
+
+def decided(ledger: Ledger) -> int:
+    """Matches on record that came to what they were played for: a result, or a trial's report."""
+    return sum(summary.status in (DONE, DEVELOPMENT) for summary in ledger.summaries())
+
+
+def _fruitless(ledger: Ledger, recorded: int) -> int:
+    """Return how many matches at the end of the record came to no result, without those that the engine ended
+    itself."""
+    count, last = 0, recorded
+    while last > 0:
+        first = max(1, last - _BLOCK + 1)
+        rows = zip(ledger.summaries(first, last), ledger.records(first, last), strict=True)
+        for summary, record in reversed(list(rows)):
+            if summary.status in (DONE, DEVELOPMENT):
+                return count
+            count += read_record(record.body).outcome.detail.get("by") != ENGINE
+        last = first - 1
+    return count
+
+
+def read_budget_voids(found: Recovered, ledger: Ledger, since: int) -> None:
+    """Find who is `retired` and how many matches were `unaffordable`, counting from match `since` + 1."""
+    for place, summary in enumerate(ledger.summaries(since + 1), since + 1):
+        if summary.status.startswith(PLAYER_BUDGET):
+            found.retired.setdefault(summary.status.removeprefix(PLAYER_BUDGET), found.round_of(place))
+        if summary.status.startswith((MATCH_BUDGET, PLAYER_BUDGET)):
+            found.unaffordable += 1
+        else:
+            found.unaffordable = 0
+
+
+def _add(sums: dict[int, int], match: int, nano: int | None) -> None:
+    sums[match] = sums.get(match, 0) + (nano or 0)
+
+
+def _refold(found: Recovered, ledger: Ledger, recorded: int, lag: int, elo: EloSettings) -> None:
+    """Standings now, and at the end of each round that pairing may still ask for."""
+    ends = [records for records, _ in found.round_ends]
+    recent = list(enumerate(ends, 1))[max(0, found.next_round - lag - 1) :]
+    start = recent[0][1] if recent else recorded
+    snapshot = ledger.snapshot(start) if start else None
+    standings = NOBODY if snapshot is None else read_snapshot(snapshot[1]).standings
+    known = {0: NOBODY}
+    for number in sorted({recorded, *[end for _, end in recent]}):
+        if number > standings.number:
+            standings = after_all(standings, ledger.summaries(standings.number + 1, number), elo)
+        known[number] = standings
+    found.standings = known[recorded]
+    found.after_round = {round: known[end] for round, end in recent}

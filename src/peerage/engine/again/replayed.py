@@ -1,0 +1,159 @@
+"""Matches driven again with the replies on record: what follows from these, apart from all ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from peerage.engine.match.driver import Driver, GameError
+from peerage.engine.record.records import ENGINE, MatchTally, answered_first
+from peerage.game.match import Fixture, Outcome
+from peerage.game.protocol import SANDBOX
+from peerage.game.spec import GameSpec
+from peerage.games import installed, plays
+from peerage.ledger import Exchange, FixtureRow, Ledger, open_ledger
+from peerage.ledger.forms.codec import by_hex, read_fixture, read_issued, read_record
+from peerage.ledger.forms.codec_requests import request_body
+from peerage.settings import FILE_NAME, load
+from peerage.values.sealing import Sealed
+
+BLOCK = 256
+"""Matches read at a time."""
+UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, KeyError)
+"""What reading raises of what is not in the stored form."""
+
+
+class Differs(NamedTuple):
+    """Something of a match that does not follow: what, and both values as short texts."""
+
+    about: str
+    recorded: str
+    recomputed: str
+
+
+class Replayed(NamedTuple):
+    """What follows of the match `number`. `how`: played `again`; taken as `stated`, for the engine voided it
+    without asking the game; of a game that is `elsewhere`; `sealed` here; or nothing, of one without a
+    fixture or where `unreadable` says why. The outcome is that on record where none could be derived."""
+
+    number: int
+    how: Literal["again", "stated", "elsewhere", "sealed", ""] = ""
+    tally: MatchTally | None = None
+    outcome: Outcome | None = None
+    differs: tuple[Differs, ...] = ()
+    unreadable: str = ""
+
+
+def replayed(ledger: Ledger, first: int, last: int) -> Iterator[Replayed]:
+    """The finished matches at places first..last, in their order. Raises LedgerError."""
+    again = _Again(by_hex(ledger.texts()))
+    for start in range(first, last + 1, BLOCK):
+        span = start, min(start + BLOCK - 1, last)
+        fixtures = {row.number: row for row in ledger.fixtures(*span)}
+        grouped = groupby(ledger.exchanges(*span), attrgetter("match"))
+        exchanges = {number: tuple(rows) for number, rows in grouped}
+        for row in ledger.records(*span):
+            issued = fixtures.get(row.number)
+            try:
+                if issued is None:
+                    yield Replayed(row.number)
+                else:
+                    recorded = read_record(row.body).outcome
+                    yield again.match(issued, recorded, exchanges.get(row.number, ()))
+            except UNREADABLE as error:
+                yield Replayed(row.number, unreadable=str(error))
+
+
+def by_helper(address: str, folder: Path | None, first: int, last: int) -> list[Replayed]:
+    """The same of the ledger at an address, whose arena, where it has a `folder`, may bring games in files.
+    Raises LedgerError and SettingsError."""
+    if folder is not None and (folder / FILE_NAME).exists():
+        load(folder, reading=True)
+    with closing(open_ledger(address, Path(), create=False)) as ledger:
+        return list(replayed(ledger.as_stored(), first, last))
+
+
+class _Again:
+    """Drives matches again."""
+
+    def __init__(self, texts: Callable[[str], str]) -> None:
+        self._texts = texts
+        self._rules: dict[tuple[str, str], Any] = {}
+
+    def match(self, issued: FixtureRow, stated: Outcome, exchanges: Iterable[Exchange]) -> Replayed:
+        fixture, recorded = read_fixture(issued.body, self._texts), answered_first(exchanges)
+        spec, tally, found = _game_of(fixture), MatchTally(), list[Differs]()
+        by_engine = bool(stated.void) and stated.detail.get("by") == ENGINE
+        sealed = _sealed(fixture)
+        if by_engine or spec is None or sealed:
+            for exchange in recorded.values():
+                if exchange.reply is not None:
+                    tally.add_recorded(exchange)
+            how: Literal["stated", "elsewhere", "sealed"] = (
+                "stated" if by_engine else "elsewhere" if spec is None else "sealed"
+            )
+            return Replayed(fixture.number, how, tally, stated)
+        driver = Driver(spec, fixture, self._rules_of(spec.rules, fixture, issued.body))
+        players = {seat.label: seat.player for seat in fixture.all_seats()} | {SANDBOX: SANDBOX}
+        try:
+            todo = driver.start()
+            while todo:
+                ask = todo.pop()
+                exchange = recorded.pop(ask.key, _UNANSWERED)
+                if exchange.reply is None:
+                    found.append(Differs(f"reply to {ask.key}", "none", "the game asks for it"))
+                    continue
+                asked, _ = request_body(ask, fixture.secret)
+                if exchange.request != asked:
+                    found.append(Differs(f"request {ask.key}", short(exchange.request), short(asked)))
+                if exchange.player != players[ask.to]:
+                    found.append(Differs(f"player of {ask.key}", exchange.player, players[ask.to]))
+                todo.extend(driver.feed(ask.key, tally.add_recorded(exchange)))
+        except GameError as error:
+            found.append(Differs("play", "a finished match", str(error)))
+        for key, exchange in recorded.items():
+            if exchange.reply is not None:
+                found.append(Differs(f"reply to {key}", short(exchange.reply), "it is never asked"))
+                tally.add_recorded(exchange)
+        outcome = driver.outcome if driver.outcome is not None else stated
+        return Replayed(fixture.number, "again", tally, outcome, tuple(found))
+
+    def _rules_of(self, rules: Any, fixture: Fixture, body: bytes) -> Any:
+        key = fixture.game, read_issued(body).settings
+        if key not in self._rules:
+            self._rules[key] = rules.model_validate(fixture.settings)
+        return self._rules[key]
+
+
+_UNANSWERED = Exchange(
+    match=0, key="", attempt=0, player="", request=b"", reply=None, worst_nano=None, cost_nano=None
+)
+
+
+def _game_of(fixture: Fixture) -> GameSpec[Any] | None:
+    """The game that a fixture was made for, when this program has it in that version."""
+    spec = installed(fixture.game)
+    known = spec is not None and plays(spec, fixture.game, fixture.version, fixture.release)
+    return spec if known else None
+
+
+def _sealed(fixture: Fixture) -> bool:
+    try:
+        _ = fixture.secret
+    except Sealed:
+        return True
+    return False
+
+
+def short(value: Any) -> str:
+    """A value as a text that fits on a screen."""
+    if not isinstance(value, str):
+        body = value if isinstance(value, bytes) else msgspec.json.encode(value, order="sorted")
+        value = body.decode(errors="replace")
+    return value if len(value) <= 300 else f"{value[:300]}… ({len(value)} characters)"

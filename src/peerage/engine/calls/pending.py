@@ -1,0 +1,86 @@
+"""A request on its way: its prompt as it is sent, and when that is sent again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import overload
+
+from peerage.engine.calls import patience
+from peerage.engine.calls.call_limit import Load
+from peerage.game.house import House
+from peerage.game.protocol import Ask, Request, Speaker, fence, render
+
+
+class Rendering(Sequence[tuple[Speaker, str]]):
+    """A prompt as it is sent: (speaker, text) pairs, rendered when first looked at.
+
+    A player in this process that does not read its prompt costs no rendering.
+    """
+
+    __slots__ = ("_ask", "_seed", "_shown")
+
+    def __init__(self, ask: Ask, seed: str) -> None:
+        self._ask = ask
+        self._seed = seed
+        self._shown: list[tuple[Speaker, str]] | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes of its texts in UTF-8."""
+        return sum([len(text) if text.isascii() else len(text.encode()) for _, text in self])
+
+    def __len__(self) -> int:
+        return len(self._ask.messages)
+
+    @overload
+    def __getitem__(self, at: int) -> tuple[Speaker, str]: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[tuple[Speaker, str]]: ...
+    def __getitem__(self, at: int | slice) -> tuple[Speaker, str] | list[tuple[Speaker, str]]:
+        if self._shown is None:
+            mark = fence(self._seed, self._ask.key)
+            self._shown = [(message.speaker, render(message, mark)) for message in self._ask.messages]
+        return self._shown[at]
+
+
+@dataclass(slots=True, eq=False)
+class Pending:
+    """A request on its way. `tries` counts attempts of this process, `attempt` those of all, and `sent_at` is
+    when the last one was sent, on the event loop's clock.
+
+    `salt` seals its reply; empty: it is not sealed. `worst` is what it may cost at most, in 1e-9 dollars,
+    `reserved` what of that the budget holds for it now, `of_day` what its player's daily budget does.
+    `reason` says in short why the last attempt failed, `load` what that attempt tells of its server.
+    """
+
+    match: int
+    seed: str
+    player: str
+    ask: Request
+    body: bytes
+    house: House
+    attempt: int
+    salt: str = ""
+    tries: int = 0
+    reason: str = ""
+    sent_at: float = 0.0
+    load: Load | None = None
+    worst: int | None = None
+    reserved: int = 0
+    of_day: int = 0
+    prompt: Sequence[tuple[Speaker, str]] = ()
+
+
+def stated_wait(seconds: float | None) -> float:
+    """A provider's retry-after, when it is one; nobody can mean more than a day."""
+    return min(seconds, 86_400.0) if seconds is not None and seconds > 0 else 0.0
+
+
+def backoff(pending: Pending, retry_after_s: float) -> float:
+    """Seconds to wait: exponential, half of it seeded jitter, never under the provider's retry-after."""
+    whole = min(patience.BACKOFF_MAX_S, patience.BACKOFF_S * 2.0 ** (pending.tries - 1))
+    digest = sha256(f"{pending.seed}/{pending.ask.key}/{pending.tries}".encode()).digest()
+    share = int.from_bytes(digest[:8], "big") / 2**64
+    return max(whole * (0.5 + 0.5 * share), retry_after_s)

@@ -1,0 +1,125 @@
+"""A player as the engine reaches it: the tokens of a call, its cost at worst, the call, what comes of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from peerage.engine.calls.call_costs import OVERHEAD_BYTES
+from peerage.engine.calls.call_limit import CallLimit
+from peerage.engine.calls.dispatch import Lane
+from peerage.engine.calls.pending import Pending, Rendering
+from peerage.engine.match.driver import ROOM
+from peerage.game.protocol import MORE_ROOM, Ask, Role, Speaker
+from peerage.players.client import Answer, Call, Client, PlayerError, duration
+from peerage.players.prices import Price
+from peerage.settings import PlayerSettings
+
+
+class Limit(NamedTuple):
+    """The tokens of one call: to `answer`, and to think before on top. `more_room` is that of a second call,
+    after a reply was cut; `final` says that a second one could have no more."""
+
+    answer: int
+    thinking: int
+    more_room: bool
+    final: bool
+
+    @property
+    def tokens(self) -> int:
+        return self.answer + self.thinking
+
+
+@dataclass(frozen=True)
+class PlayerRuntime:
+    """`call_limit` is shared by the players who draw on the same capacity; None where nothing limits that,
+    or where the limit is kept elsewhere."""
+
+    settings: PlayerSettings
+    client: Client
+    price: Price
+    call_limit: CallLimit | None = None
+
+    def lane(self) -> Lane[Pending]:
+        """Return a queue for its calls, with its limits."""
+        stated = self.settings
+        return Lane(
+            stated.concurrency,
+            stated.requests_per_minute,
+            stated.tokens_per_minute,
+            shared=self.call_limit,
+        )
+
+    def limit(self, ask: Ask) -> Limit:
+        """The tokens of a call: the game's limit under the player's own, and the player's room to think."""
+        own, more = self.settings.max_tokens, ask.key.endswith(ROOM)
+        thinking = self.price.thinking.tokens * (MORE_ROOM if more else 1)
+        answer = ask.max_tokens if own is None else min(own, ask.max_tokens)
+        return Limit(answer, thinking, more, more or (not thinking and answer == own))
+
+    def tokens(self, ask: Ask, seed: str) -> int:
+        """About how many tokens a call takes at most, where its rate is limited; else 0."""
+        if self.settings.tokens_per_minute is None:
+            return 0
+        return Rendering(ask, seed).size // 4 + self.limit(ask).tokens
+
+    def worst_nano(self, ask: Ask, prompt: Rendering) -> int | None:
+        """Return what a call may cost at most, in 1e-9 dollars; None where its price is unknown."""
+        if self.price.free:
+            return 0
+        limit = self.limit(ask)
+        return self.price.worst_nano(prompt.size + OVERHEAD_BYTES, limit.answer, limit.more_room)
+
+    def call(self, pending: Pending, ask: Ask) -> Call:
+        """The call that a request is sent as."""
+        limit = self.limit(ask)
+        return Call(
+            key=ask.key,
+            role=ask.role,
+            messages=told(pending.prompt, ask.role, self.settings.system_prompt),
+            expects=ask.expects,
+            max_tokens=limit.answer,
+            temperature=None if self.settings.temperature is not None else ask.temperature,
+            seed=pending.seed,
+            oracle=ask.oracle,
+            thinking_tokens=limit.thinking,
+            more_room=limit.more_room,
+            house=pending.house,
+        )
+
+    async def answer(self, call: Call, given_up: Callable[[], bool]) -> Answer | PlayerError:
+        """Return what comes of a call, whatever its client does. Raises CancelledError when it is
+        `given_up`."""
+        player, seconds = self.settings.name, self.settings.timeout_s * 1.25
+        try:
+            async with asyncio.timeout(None if getattr(self.client, "queues", False) else seconds):
+                return await self.client.answer(call)
+        except asyncio.CancelledError:
+            if given_up():
+                raise
+            return PlayerError(f"{player}: its client cancelled the call", maybe_paid=True)
+        except TimeoutError:
+            return PlayerError(f"no answer in {duration(seconds)}", maybe_paid=True, busy=True)
+        except PlayerError as error:
+            return error
+        except Exception as error:
+            return raised(player, error)
+
+
+def told(
+    messages: Sequence[tuple[Speaker, str]], role: Role, system_prompt: str
+) -> Sequence[tuple[Speaker, str]]:
+    """Return the messages of a request with the player's own system text, which a contestant alone is given:
+    it comes first, a blank line between it and a system text of the game."""
+    if role != "contestant" or not system_prompt:
+        return messages
+    if messages and messages[0][0] == "system":
+        return (("system", f"{system_prompt}\n\n{messages[0][1]}"), *messages[1:])
+    return (("system", system_prompt), *messages)
+
+
+def raised(player: str, error: Exception) -> PlayerError:
+    """A third party's client may raise or return anything; it costs its own player only."""
+    return PlayerError(f"{player}: its client failed with {error!r}", kind="request", maybe_paid=True)

@@ -1,0 +1,4 @@
+"""Matches under way: `driver` steps one game, `under_way` drives those of this process, `driving` is the seam
+to a cluster's workers, `plans` tells what a match will cost.
+It imports `engine.calls` and `engine.record`.
+"""

@@ -1,0 +1,147 @@
+"""Plans of what matches will cost: rules and plan of a fixture, and what earlier runs teach about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from itertools import product
+from typing import Any
+
+from peerage.engine.calls.budget import Budget, dollars
+from peerage.engine.calls.call_costs import Share, reach, shares
+from peerage.engine.calls.player_runtime import PlayerRuntime
+from peerage.engine.match.policy import policy_of
+from peerage.game.match import Fixture
+from peerage.game.spec import GameSpec
+from peerage.games import GAMES, plays
+from peerage.ledger import Ledger
+from peerage.ledger.forms.codec import by_hex, read_fixture, read_record
+from peerage.players.prices import Price
+from peerage.scheduling.fixtures import Scheduler, by_need, next_round, remember
+from peerage.scheduling.standing import History
+from peerage.settings import ArenaSettings, rules_of
+from peerage.standings import NOBODY, Standings
+
+LEARNED_FROM = 64
+"""Last matches of earlier runs from which it is known what a match costs."""
+
+
+def _rules(settings: ArenaSettings, game: str, *, frozen: bool) -> Any:
+    rules, memory = rules_of(settings, game), GAMES[game].memory
+    return memory.frozen(rules) if frozen and memory is not None else rules
+
+
+def schedulers(settings: ArenaSettings, secret: str) -> dict[str, Scheduler]:
+    """Return what pairs each game of an arena, by name. Raises SettingsError where a game's rules are
+    wrong."""
+    pairing, policy = settings.pairing, policy_of(settings)
+    return {
+        name: Scheduler(
+            spec=GAMES[name],
+            rules=_rules(settings, name, frozen=bool(policy.player)),
+            secret=secret,
+            policy=policy,
+            series=pairing.series,
+            weight=one.weight,
+            slots=pairing.slots,
+            judges=settings.judging.judges,
+        )
+        for name, one in settings.lineup.items()
+    }
+
+
+def first_fixtures(
+    settings: ArenaSettings, standings: Standings, count: int, issued: Mapping[str, History] = {}
+) -> list[Fixture]:
+    """The first `count` matches of rounds paired from `standings`, after those `issued` by game; fewer for
+    fewer than two players, none of a game whose fixtures are made and not paired. Raises SettingsError and
+    Unstaffed."""
+    games = [one for one in schedulers(settings, f"{settings.seed or 0}").values() if one.spec.contestants[1]]
+    pool, judges = (
+        [standings.before_pairing(player, settings.rating.initial) for player in listed]
+        for listed in (settings.players, settings.judges)
+    )
+    histories = {one.spec.name: deepcopy(issued.get(one.spec.name, History())) for one in games}
+    fixtures: list[Fixture] = []
+    while games and len(fixtures) < count:
+        game = by_need(games, histories)[0]
+        history = histories[game.spec.name]
+        number = standings.number + len(fixtures) + 1
+        paired = next_round(
+            game, pool, history, number=number, round=number, snapshot=standings.number, judges=judges
+        )
+        if not paired:
+            break
+        remember(history, paired)
+        fixtures += paired
+    return fixtures[:count]
+
+
+def dearest_calls(settings: ArenaSettings, prices: Mapping[str, Price]) -> dict[str, int]:
+    """Return what one call of usual length may cost at most in the games of an arena, by player, in 1e-9
+    dollars."""
+    games = schedulers(settings, "")
+    found: dict[str, int] = {}
+    for fixture in first_fixtures(settings, NOBODY, len(games)):
+        game = games[fixture.game]
+        for bound, (player, price) in product(game.spec.bounds(game.rules, fixture), prices.items()):
+            found[player] = max(found.get(player, 0), reach(bound, price))
+    return found
+
+
+class Plans:
+    """The plans of matches that `runtimes` play, by the rules of now or those a fixture was issued with."""
+
+    def __init__(self, games: Mapping[str, Scheduler], runtimes: Mapping[str, PlayerRuntime]) -> None:
+        self._games = games
+        self._runtimes = runtimes
+        self._older: dict[tuple[str, str], Any] = {}
+
+    def spec(self, fixture: Fixture) -> GameSpec[Any]:
+        """The game of a fixture."""
+        return self._games[fixture.game].spec
+
+    def rules(self, fixture: Fixture) -> Any:
+        """The rules a fixture was issued with."""
+        now = self._games[fixture.game]
+        if fixture.settings is now.settings:
+            return now.rules
+        older = fixture.game, repr(sorted(fixture.settings.items()))
+        if older not in self._older:
+            self._older[older] = now.spec.rules.model_validate(fixture.settings)
+        return self._older[older]
+
+    def playable(self, fixture: Fixture) -> bool:
+        """Return whether a fixture is of a game and version at hand."""
+        now = self._games.get(fixture.game)
+        return now is not None and plays(now.spec, fixture.game, fixture.version, fixture.release)
+
+    def impossible(self, fixture: Fixture) -> str:
+        """Return why a fixture cannot be played, whatever it costs; empty: it can."""
+        if not self.playable(fixture):
+            return f"not playable here: {fixture.game} version {fixture.version}"
+        withdrawn = [seat.player for seat in fixture.seats if seat.player not in self._runtimes]
+        return f"withdrawn: {', '.join(withdrawn)}" if withdrawn else ""
+
+    def of(self, fixture: Fixture) -> Mapping[str, Share]:
+        """Return what a match is planned to cost, by player."""
+        return shares(self.spec(fixture), self.rules(fixture), fixture, self._runtimes)
+
+    def learn(self, ledger: Ledger, budget: Budget, last: int) -> None:
+        """Tell the budget what the last matches before the first of this run cost."""
+        if not budget.bounded or not last:
+            return
+        first = max(1, last - LEARNED_FROM + 1)
+        texts = by_hex(ledger.texts())
+        for issued, row in zip(ledger.fixtures(first, last), ledger.records(first, last), strict=True):
+            fixture, record = read_fixture(issued.body, texts), read_record(row.body)
+            if not record.outcome.void and self.playable(fixture):
+                paid = {name: total.cost_nano for name, total in record.totals.items()}
+                budget.seen(self.of(fixture), paid, fixture.game)
+
+
+def one_more(budget: Budget, plan: Mapping[str, Share]) -> str:
+    """Return what it takes for a match of this plan to begin, for people."""
+    usual = sum(budget.expected(plan).values())
+    reach = max([share.reach for share in plan.values()], default=0)
+    return f"one more match costs some {dollars(usual)}, and begins when {dollars(2 * usual + reach)} is free"

@@ -1,0 +1,232 @@
+"""Probes of players before a run: one small question each, and what follows from it (see
+`engine.record.probed`)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Container, Iterable, Mapping
+from typing import TypeAlias
+
+from peerage.engine.calls.budget import dollars
+from peerage.engine.calls.call_costs import OVERHEAD_BYTES
+from peerage.engine.calls.player_runtime import PlayerRuntime
+from peerage.engine.calls.pricing import priced
+from peerage.engine.record.benches import Benches, benched
+from peerage.engine.record.probed import ProbeEntry, ProbeResult, reachable
+from peerage.engine.record.registration import as_registered
+from peerage.ledger import Amendment, Ledger
+from peerage.ledger.topics.places import Bench
+from peerage.players.checks import PAID, PROBE_TOKENS, Probed, needs_probe, probe, probe_call, together
+from peerage.players.client import Later
+from peerage.players.prices import Price
+from peerage.settings import PlayerSettings
+from peerage.standings.accounts import NOTHING, Account
+from peerage.values.texts import storable
+
+TRIES = 3
+"""Probes of a player that is down, in all."""
+BETWEEN_S = 0.5
+"""Seconds between the first two of these probes; twice as many before the third."""
+
+_log = logging.getLogger("peerage")
+
+
+def worst_probe(price: Price) -> int | None:
+    """Return what the probe of a player of this price may cost at most, in 1e-9 dollars; None when its price
+    is unknown.
+
+    Of several requests `PAID` can be charged: others were refused.
+    """
+    if price.free:
+        return 0
+    size = sum(len(text.encode()) for _, text in probe_call().messages)
+    worst = price.worst_nano(size + OVERHEAD_BYTES, PROBE_TOKENS)
+    return worst and PAID * worst
+
+
+def to_probe(ledger: Ledger, players: Iterable[PlayerSettings], priced: Mapping[str, Price]) -> list[str]:
+    """Return who is probed before a run: the players behind a network that are not known to answer under the
+    settings that they have now. Raises LedgerError."""
+    answering = reachable(ledger) - benched(ledger).keys()
+    return [
+        player.name
+        for player in players
+        if needs_probe(player)
+        and not (player.name in answering and as_registered(ledger, player, priced[player.name]))
+    ]
+
+
+Record: TypeAlias = Callable[[ProbeEntry], Awaitable[None]]
+"""Puts an entry on record, durably."""
+
+
+async def probe_players(
+    runtimes: Mapping[str, PlayerRuntime],
+    env: Mapping[str, str],
+    *,
+    affordable: Callable[[str, int], bool],
+    record: Record,
+    tries: int = TRIES,
+) -> dict[str, Probed]:
+    """Ask every player behind a network one small question, all at once; return what was found, by name.
+
+    Players that are down are asked again, `tries` times in all. `affordable(player, nano)` sets the worst
+    cost of one probe aside, or says that the budget has no room for it: that player is then not probed. The
+    caller holds the runner's lock.
+    """
+    probed: dict[str, Probed] = {}
+    asked = {name: runtime for name, runtime in runtimes.items() if needs_probe(runtime.settings)}
+    for again in range(tries):
+        if again and asked:
+            await asyncio.sleep(BETWEEN_S * again)
+        probed |= await _probe_once(asked, env, affordable, record)
+        asked = {name: asked[name] for name in asked if name in probed and probed[name].down}
+    return probed
+
+
+async def _probe_once(
+    runtimes: Mapping[str, PlayerRuntime],
+    env: Mapping[str, str],
+    affordable: Callable[[str, int], bool],
+    record: Record,
+) -> dict[str, Probed]:
+    worst: dict[str, int | None] = {}
+    for name, runtime in runtimes.items():
+        if affordable(name, worst_probe(runtime.price) or 0):
+            worst[name] = worst_probe(runtime.price)
+    if not worst:
+        return {}
+    await record(ProbeEntry(sent=worst))
+    probed = await asyncio.gather(*[_ask(runtimes[name], env) for name in worst])
+    found = {one.player: _found(runtimes[one.player], one, worst[one.player]) for one in probed}
+    await record(ProbeEntry(found=found))
+    for one in probed:
+        _tell(one, found[one.player])
+        _tell_overrun(one.player, found[one.player].cost_nano, worst[one.player])
+    return {one.player: one for one in probed}
+
+
+async def bench_by_probes(
+    benches: Benches,
+    when: tuple[int, int],
+    runtimes: Mapping[str, PlayerRuntime],
+    probed: Mapping[str, Probed],
+    env: Mapping[str, str],
+    free: Container[str] | None,
+    clock: Callable[[], int],
+    overbilled: Container[str] = (),
+    *,
+    pausing: bool = True,
+    accounts: Mapping[str, Account] = {},
+) -> list[Amendment]:
+    """Bench who failed its probe, also where it was paused; bring back who answers again. Return the rows to
+    be written. Where a run can be `pausing` players, one that is down is paused. `accounts` are everybody's
+    sums by now.
+
+    A benched player that costs nothing to ask is asked here, be it one of `free` or, without that, one that
+    is behind no network; a person, and one that may cost something and was not probed, comes back untried;
+    one of `overbilled` stays. `when` is the next round to be paired, and the last match on record.
+    """
+    rows: list[Amendment] = []
+    failed: dict[str, str] = {}
+    for name, runtime in runtimes.items():
+        was, found = benches.out.get(name), probed.get(name)
+        if was is not None and name in overbilled:
+            failed[name] = f"{was.why} Still benched: state the `price` that it bills, or set no budget"
+            continue
+        costs_nothing = not needs_probe(runtime.settings) if free is None else name in free
+        costs_nothing = costs_nothing and not runtime.settings.is_person
+        if was is not None and found is None and costs_nothing:
+            found = await _ask(runtime, env)
+        if was is None and found is not None and found.down and pausing:
+            _log.warning("%s; paused until it answers, which it is asked from time to time", found.problem)
+            why = f"no probe got through; the last: {found.problem.removeprefix(f'{name}: ')}"
+            entry = Bench(name, "paused", *when, storable(why)[:500])
+        elif (was is None or was.event == "paused") and found is not None and found.unusable:
+            failed[name] = f"{found.problem}; benched"
+            entry = Bench(name, "benched", *when, storable(found.problem)[:500])
+        elif was is not None and found is not None and not _plays_again(was, found):
+            failed[name] = f"{found.problem}; still {was.event}"
+            continue
+        elif was is not None:
+            _log.info("%s is back", name)
+            account = accounts.get(name, NOTHING)
+            why = "not tried" if found is None else "it answers again"
+            entry = Bench(
+                player=name,
+                event="returned",
+                from_round=when[0],
+                after_match=when[1],
+                why=why,
+                seated=account.seated,
+                failed=account.failed,
+            )
+        else:
+            continue
+        rows.append(benches.enter(entry, clock()))
+    for told in together(failed):
+        _log.warning("%s", told)
+    return rows
+
+
+def _plays_again(was: Bench, probed: Probed) -> bool:
+    """Return whether a probe ends a bench or a pause; a server that is only busy ends a pause."""
+    return isinstance(probed.failure, Later | None) or (was.event == "paused" and not probed.down)
+
+
+async def _ask(runtime: PlayerRuntime, env: Mapping[str, str]) -> Probed:
+    return await probe(runtime.settings, runtime.client, env, runtime.price.thinking.tokens)
+
+
+def _found(runtime: PlayerRuntime, probed: Probed, worst: int | None) -> ProbeResult:
+    """A probe as it goes on record."""
+    each = worst and worst // PAID
+    if probed.failure is not None:
+        paid = probed.maybe_paid + probed.failure.maybe_paid
+        return ProbeResult(
+            status="failed" if probed.unusable else "void",
+            reason=storable(probed.problem)[:1000],
+            requests=probed.requests,
+            cost_nano=None if paid else 0,
+            worst_nano=each and paid * each if paid else 0,
+        )
+    assert probed.answer is not None
+    paid = probed.maybe_paid
+    reply = priced(runtime, probed.answer)
+    status = "refused" if probed.answer.refused else "cut" if probed.answer.truncated else "ok"
+    reasoning = probed.answer.reasoning_tokens
+    return ProbeResult(
+        status=status,
+        reason="",
+        requests=probed.requests,
+        cost_nano=reply.cost_nano,
+        worst_nano=each and (paid + (reply.cost_nano is None)) * each
+        if paid or reply.cost_nano is None
+        else 0,
+        input_tokens=reply.input_tokens,
+        output_tokens=reply.output_tokens,
+        reasoning_tokens=reasoning if type(reasoning) is int and 0 <= reasoning < 2**40 else None,
+        latency_ms=reply.latency_ms,
+        snapshot=storable(probed.answer.snapshot)[:200],
+        thinks=probed.thinks,
+    )
+
+
+def _tell(probed: Probed, found: ProbeResult) -> None:
+    if found.status == "void" and not probed.down:
+        _log.warning("%s; it plays all the same", probed.problem)
+    elif not probed.unusable:
+        thinks = ", thinks before it answers" if found.thinks else ""
+        _log.info("%s answered its probe in %.1f s%s", probed.player, found.latency_ms / 1000, thinks)
+
+
+def _tell_overrun(player: str, cost: int | None, worst: int | None) -> None:
+    if cost is not None and worst is not None and cost > worst:
+        _log.warning(
+            "%s was billed %s for its probe, which could cost %s at most, as by a provider that ignores "
+            "max_tokens",
+            player,
+            dollars(cost),
+            dollars(worst),
+        )

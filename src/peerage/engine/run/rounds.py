@@ -1,0 +1,274 @@
+"""Pairing in rounds: which round may be issued when, from which ratings, with whom. Pure.
+
+Each round plays one game: that with the fewest seats issued for its weight (`fixtures.by_need`).
+
+Round r is paired from the ratings after round r − lag, so it may be issued once that one has ended, and
+what it holds depends on nothing later. Where a run has a goal (`scheduling.goal`) that is known after round
+r − lag, round r waits until all before it have ended, for these may take it back. If they do, the run goes
+on: round r is paired from the ratings after round r − 1, and no later round from older ones. A round has
+ended when each of its matches is folded or has left it to go on later, and earlier rounds have ended; what is
+folded afterwards belongs to the next one. A player whose budget voided a match, or that was benched in one,
+is left out of the rounds paired from ratings that include that match. So is, for as long as it lasts, one for
+which as many matches wait as may be under way at once: no more pile up while it is away; for a person and a
+player that has hours fewer may wait. Only where too few would be left to play does it go on being paired; a
+round that needs a person, or a player that has hours, for whom so many wait is issued when fewer do. Where a
+run is to place a player, nothing is issued without it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+
+from peerage.engine.again.recovery import Recovered
+from peerage.engine.calls.budget import PLAYER_BUDGET
+from peerage.engine.record.memory import Remembered
+from peerage.game.match import Fixture, Outcome
+from peerage.scheduling.fixtures import Scheduler, Unstaffed, by_need, next_round, remember, tables
+from peerage.scheduling.goal import Known, State
+from peerage.scheduling.standing import Ended, History, Results, Standing
+from peerage.settings import HostSettings, PlayerSettings
+from peerage.standings import NOBODY, Standings
+
+MOST_WAITING = 8
+"""Matches that may wait for one person where its settings do not say, or for a player that has hours."""
+
+
+class Rounds:
+    """The state of pairing. `next_number` is the next fixture's; `over` says why no round can follow, and
+    `reached` that this is because what the run was to find out is known."""
+
+    def __init__(
+        self,
+        games: Mapping[str, Scheduler],
+        players: Sequence[PlayerSettings],
+        initial: float,
+        lag: int,
+        window: int,
+        recovered: Recovered,
+        memories: Mapping[str, Remembered] = {},
+        ended: Iterable[tuple[int, Ended]] = (),
+        known: Known | None = None,
+        placed: str = "",
+        hosts: Mapping[str, HostSettings] = {},
+        judges: Sequence[PlayerSettings] = (),
+    ) -> None:
+        self.next_number = recovered.next_number
+        self.over = ""
+        self._games = games
+        self._players = players
+        self._judges = judges
+        self._initial = initial
+        self._lag = lag
+        self._window = window
+        self._waits = recovered.waits
+        self._histories = recovered.histories
+        self._after_round = dict(recovered.after_round)
+        self._open = dict(recovered.open)
+        self._ends = list(recovered.round_ends)
+        self._basis = recovered.paired_after
+        self._next = recovered.next_round
+        self._unpaid = {player: round + lag for player, round in recovered.retired.items()}
+        self._benches = recovered.benches
+        self._memories = memories
+        self._learning = {name for name, one in games.items() if one.policy.learns}
+        self._known = known
+        self._placed = placed
+        self.reached = False
+        self._ended = deque([(round, match) for round, match in ended if self._learns(match.game)])
+        self._results = {name: Results() for name in self._learning}
+        asked = [*players, *judges]
+        self._most = {one.name: one.concurrency or MOST_WAITING for one in asked if one.is_person}
+        self._most |= {one.name: min(window, MOST_WAITING) for one in asked if one.available}
+        self._most |= {one.name: hosts[one.host].matches for one in asked if one.host in hosts}
+
+    @property
+    def patience(self) -> int:
+        """Matches that may be void in a row before a player with a spent budget is surely left out."""
+        players, judges = len(self._players), len(self._judges)
+        sizes = [tables(one.spec, one.rules, players, one.series, judges) for one in self._games.values()]
+        return (self._lag + 2) * max(sizes)
+
+    def issue(self) -> tuple[Fixture, ...]:
+        """The next round, of the game whose turn it is; empty while its ratings are not settled, and when
+        there can be none (`over`), as in a game without contestants, whose fixtures are made and not paired.
+
+        Raises Unstaffed when a match lacks officials for another reason than spent budgets.
+        """
+        games = [one for one in self._games.values() if one.spec.contestants[1]]
+        if self.over or not games or self._next > len(self._ends) + self._lag:
+            return ()
+        basis = max(self._next - self._lag, self._basis)
+        self._take_in(basis)
+        known = self._known
+        if known is not None and known.state.reached:
+            basis = self._next - 1
+            if len(self._ends) < basis:
+                return ()
+            self._take_in(self._next)  # also what was folded late, after that round ended
+            if known.state.reached:
+                self.over, self.reached = known.state.in_words, True
+                return ()
+        standings = self._after_round[basis] if basis > 0 else NOBODY
+        pool = [
+            standings.before_pairing(player, self._initial)
+            for player in self._players
+            if not self._left_out(player.name)
+        ]
+        if self._placed and all(one.player != self._placed for one in pool):
+            self.over = f"{self._placed}, which is to be placed, plays no more"
+            return ()
+        unfinished = self._waits.unfinished(self._ends[basis - 1] if basis > 0 else (0, 0))
+        here = [one for one in pool if unfinished[one.player] < self._most.get(one.player, self._window)]
+        if self._placed and all(one.player != self._placed for one in here):
+            if self._awaited():
+                return ()
+            here = pool
+        judges = [
+            standings.before_pairing(judge, self._initial)
+            for judge in self._judges
+            if not self._left_out(judge.name)
+        ]
+        if self._judges and not judges:
+            self.over = "no judge is left"
+            return ()
+        judging = [one for one in judges if unfinished[one.player] < self._most.get(one.player, self._window)]
+        if judges and not judging:
+            if self._awaited():
+                return ()
+            judging = judges
+        turns = by_need(games, self._histories)
+        fixtures = self._first_paired(turns, here, judging, standings, basis) if len(here) < len(pool) else ()
+        if len(here) < len(pool) and not fixtures and self._awaited():
+            self.over = ""
+            return ()
+        fixtures = fixtures or self._first_paired(turns, pool, judging, standings, basis)
+        if not fixtures:
+            return ()
+        remember(self._histories.setdefault(fixtures[0].game, History()), fixtures)
+        self._open[self._next] = len(fixtures)
+        self.next_number = fixtures[-1].number + 1
+        for round in [one for one in self._after_round if one < basis]:
+            del self._after_round[round]
+        self._basis = basis
+        self._next += 1
+        return fixtures
+
+    def _learns(self, game: str) -> bool:
+        return game in self._learning or self._known is not None
+
+    def _take_in(self, basis: int) -> None:
+        """Learn how the matches ended that were folded up to the end of a round."""
+        while self._ended and self._ended[0][0] <= basis:
+            _, match = self._ended.popleft()
+            if match.game in self._results:
+                self._results[match.game].note(match.players, match.scores)
+                self._results[match.game].paid(match.players, match.costs, match.spent)
+            if self._known is not None:
+                self._known.note(match)
+
+    def known(self, *, now: bool = False) -> State | None:
+        """Return what is known of the goal, as of the last round paired or, after the last one, `now`; None
+        where there is no goal."""
+        if now and self._ended:
+            self._take_in(self._ended[-1][0])
+        return None if self._known is None else self._known.state
+
+    def _awaited(self) -> bool:
+        """Return whether as many matches wait for somebody who is awaited as may, or go on and may wait
+        again. When a round is issued changes nothing in it."""
+        unfinished = self._waits.unfinished_now()
+        return any(unfinished[player] >= most for player, most in self._most.items())
+
+    def _first_paired(
+        self,
+        turns: Sequence[Scheduler],
+        pool: Sequence[Standing],
+        judges: Sequence[Standing],
+        standings: Standings,
+        basis: int,
+    ) -> tuple[Fixture, ...]:
+        """The next round of these players, of the first game that they are enough for."""
+        return next(filter(None, (self._paired(game, pool, judges, standings, basis) for game in turns)), ())
+
+    def _paired(
+        self,
+        game: Scheduler,
+        pool: Sequence[Standing],
+        judges: Sequence[Standing],
+        standings: Standings,
+        basis: int,
+    ) -> tuple[Fixture, ...]:
+        """The next round of a game for these players; empty when there can be none, and `over` says why."""
+        self.over = ""
+        memory = self._memories.get(game.spec.name)
+        try:
+            fixtures = next_round(
+                game,
+                pool,
+                self._histories.get(game.spec.name, History()),
+                number=self.next_number,
+                round=self._next,
+                snapshot=standings.number,
+                paired_from=self._benches.places.paired_from(standings.number, self._next),
+                draw=memory.draw_after(basis) if memory else None,
+                results=self._results.get(game.spec.name),
+                judges=judges,
+            )
+        except Unstaffed as shortage:
+            if len(pool) == len(self._players):
+                raise
+            self.over = f"too few players are left for a match: {shortage}"
+            return ()
+        if not fixtures:
+            self.over = "fewer than two players are left for a match"
+        return fixtures
+
+    @property
+    def awaits(self) -> int:
+        """Return how many matches may leave in a row before pairing does without players that are away as a
+        matter of course: people, those with hours, those on hosts."""
+        return self._window + max(self._most.values()) if self._most else 0
+
+    @property
+    def for_want_of_players(self) -> bool:
+        """Return whether benched players are among those left out: then money alone brings no further
+        round."""
+        return any(player.name in self._benches.out for player in (*self._players, *self._judges))
+
+    @property
+    def first_without(self) -> int:
+        """The first round paired from ratings that include the match that was folded last."""
+        return len(self._ends) + 1 + self._lag
+
+    def _left_out(self, player: str) -> bool:
+        bench = self._benches.out.get(player)
+        return self._next >= self._unpaid.get(player, self._next + 1) or (
+            bench is not None and self._next >= bench.from_round
+        )
+
+    def folded(
+        self, fixture: Fixture, outcome: Outcome, ended: Ended, standings: Standings, *, late: bool
+    ) -> None:
+        """A match is folded, `standings` after it; `late` when it had left its round."""
+        if self._learns(fixture.game):
+            self._ended.append((len(self._ends) + 1, ended))
+        memory = self._memories.get(fixture.game)
+        if memory is not None:
+            memory.note(len(self._ends) + 1, fixture.number, outcome.facts)
+        if outcome.void.startswith(PLAYER_BUDGET):
+            self._unpaid.setdefault(outcome.void.removeprefix(PLAYER_BUDGET), self.first_without)
+        if late:
+            self._waits.folded(fixture.number, standings.number)
+            if self.reached:  # which this match may take back
+                self.over, self.reached = "", False
+        else:
+            self.left(fixture.round, standings)
+
+    def left(self, round: int, standings: Standings) -> None:
+        """A round goes on without one of its matches."""
+        self._open[round] -= 1
+        while self._open.get(len(self._ends) + 1) == 0:
+            self._ends.append((standings.number, self._waits.entries))
+            del self._open[len(self._ends)]
+            self._after_round[len(self._ends)] = standings
