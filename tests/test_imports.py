@@ -189,7 +189,6 @@ CROWDED = {
     "cluster": 14,
     "engine/calls": 15,
     "engine/run": 13,
-    "players": 28,
     "scheduling": 15,
     "tables": 17,
 }

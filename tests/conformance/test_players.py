@@ -18,7 +18,7 @@ from tests.servers.smollm import smollm
 
 from peerage.game.protocol import Choice, Text
 from peerage.players import open_client
-from peerage.players.agent_protocol import request_of
+from peerage.players.agents.agent_protocol import request_of
 from peerage.players.client import Answer, Call, Client, InstantClient, PlayerError
 from peerage.settings import PlayerSettings
 

@@ -21,8 +21,8 @@ from typing import Any
 from tests.engine.arenas import house, ledger_of, write_arena
 from tests.faults.kill9 import unsound
 
+import peerage.players.models.wire
 import peerage.players.session
-import peerage.players.wire
 import peerage.playing.run
 import peerage.playing.start  # noqa: F401
 from peerage.arena import open_arena

@@ -16,9 +16,9 @@ from peerage.engine.calls.pricing import priced
 from peerage.game.protocol import MORE_ROOM
 from peerage.players import prices
 from peerage.players.client import Answer
+from peerage.players.models.provider import ProviderClient
+from peerage.players.models.thinking import Room, room
 from peerage.players.prices import NANO, Price, Rate, in_price_table, known_models, nano, price_of
-from peerage.players.provider import ProviderClient
-from peerage.players.thinking import Room, room
 from peerage.settings import PlayerSettings
 
 TODAY = date(2026, 6, 1)

@@ -169,7 +169,9 @@ def servers_of(parent: int) -> list[int]:
     )
     rows = [line.split(None, 2) for line in listed.stdout.splitlines()]
     return [
-        int(row[0]) for row in rows if int(row[1]) == parent and "peerage.players.local_server" in row[-1]
+        int(row[0])
+        for row in rows
+        if int(row[1]) == parent and "peerage.players.hosted.gguf_server" in row[-1]
     ]
 
 

@@ -278,7 +278,7 @@ WITHIN = {
     "cli/main.py": "the traceback of an internal error, in a file that nobody can foresee",
     "cli/shared/streams.py": "the null device",
     "engine/run/left_up.py": "what a host says, in its log",
-    "players/host_guard.py": "the same, and the record of a host, by a guard that needs nothing of ours",
+    "players/hosted/host_guard.py": "the same, and the record of a host, by a guard without our code",
     "sandbox/worker.py": "a file in memory that becomes stdin",
     "site/people/private_key.py": "a key, made only where there is none",
     "sandbox/image.py": "a cache of the sandbox",

@@ -1,7 +1,7 @@
 """Hosts on nodes of a Ray cluster: an actor holds what a host needs there, and starts and stops it.
 
-What it starts is guarded as on one machine (`players.host_guard`): whatever ends the actor, that the run is
-done or has died or that Ray is gone, the host is stopped on its node.
+What it starts is guarded as on one machine (`players.hosted.host_guard`): whatever ends the actor, that the
+run is done or has died or that Ray is gone, the host is stopped on its node.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import ray
 from ray.exceptions import RayError
 
 from peerage.engine.run.hosts import here
-from peerage.players.host_guard import write
-from peerage.players.hosted import Power, Switch
+from peerage.players.hosted.host_guard import write
+from peerage.players.hosted.on_host import Power, Switch
 from peerage.settings.players.host import HostSettings
 
 

@@ -38,28 +38,28 @@ def open_client(
 
                 return HouseClient(settings)
             case "human":
-                from peerage.players.person import PersonClient
+                from peerage.players.people.person import PersonClient
 
                 return PersonClient(settings, folder)
             case "gguf":
-                from peerage.players.local import LocalClient
+                from peerage.players.hosted.gguf import LocalClient
 
                 return LocalClient(settings, folder)
             case "command":
-                from peerage.players.agents import CommandClient
+                from peerage.players.agents.programs import CommandClient
 
                 return CommandClient(settings, env, folder, hidden)
             case "http" | "https":
-                from peerage.players.endpoint import EndpointClient
+                from peerage.players.agents.endpoint import EndpointClient
 
                 return EndpointClient(settings, env)
             case "python":
-                from peerage.players.agents import FunctionClient
+                from peerage.players.agents.programs import FunctionClient
 
                 return FunctionClient(settings, env, folder)
             case provider if provider in PROVIDERS:
-                from peerage.players.models import require
-                from peerage.players.provider import ProviderClient
+                from peerage.players.models.library import require
+                from peerage.players.models.provider import ProviderClient
 
                 require(provider)
                 return ProviderClient(settings, env)

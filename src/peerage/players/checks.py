@@ -271,7 +271,7 @@ async def _ask_models(settings: PlayerSettings, env: Mapping[str, str], key: str
 
 
 async def _ask_address(settings: PlayerSettings) -> Finding:
-    from peerage.players.endpoint import address
+    from peerage.players.agents.endpoint import address
 
     about = partial(Finding, settings.name, "server")
     url = address(settings.model)
@@ -306,7 +306,7 @@ async def _ask(url: str, headers: Mapping[str, str], empty_call: bool = False) -
 
 
 def _look_at_file(settings: PlayerSettings, folder: Path) -> Finding:
-    from peerage.players.local import model_file
+    from peerage.players.hosted.gguf import model_file
 
     try:
         model_file(settings.model, folder)

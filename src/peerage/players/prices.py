@@ -18,7 +18,7 @@ from math import exp, log
 from typing import Any, NamedTuple
 
 from peerage.game.protocol import MORE_ROOM
-from peerage.players.thinking import NO_ROOM, Room, room
+from peerage.players.models.thinking import NO_ROOM, Room, room
 from peerage.settings import ArenaSettings, PlayerSettings
 
 NANO = 10**9

@@ -49,7 +49,7 @@ from peerage.ledger.topics.votes import PeopleVotes
 from peerage.players import open_client
 from peerage.players.checks import together
 from peerage.players.client import Awaited, Client, InstantClient, PlayerError
-from peerage.players.hosted import HostedClient
+from peerage.players.hosted.on_host import HostedClient
 from peerage.players.keys import capacity, key_names, local_address
 from peerage.playing.requirements import budget_since, check, notices, pin, refuse_too_dear, refuse_unpriced
 from peerage.settings import (
@@ -341,7 +341,7 @@ async def _with_call_limits(
             shared.setdefault(by, []).append(name)
     if not shared:
         return runtimes
-    from peerage.players.server_slots import stated_slots
+    from peerage.players.hosted.server_slots import stated_slots
 
     local = [local_address(runtimes[names[0]].settings, env) for names in shared.values()]
     addresses, cap = [*filter(None, local)], settings.engine.calls

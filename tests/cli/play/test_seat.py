@@ -16,7 +16,7 @@ from tests.engine.arenas import house, write_arena
 
 from peerage.formats import Choice, Code, Scores, Text
 from peerage.ledger import open_ledger
-from peerage.players.people import People, Request
+from peerage.players.people.requests import People, Request
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="no pseudo-terminals there")
 HOUR = 3_600_000

@@ -8,8 +8,8 @@ from typing import Any
 from peerage.engine.calls.call_costs import OVERHEAD_BYTES, Share, Usual, shares, usual_call, worst_of
 from peerage.game.protocol import MORE_ROOM
 from peerage.game.spec import CallBound
+from peerage.players.models.thinking import Room
 from peerage.players.prices import OVERHEAD_TOKENS, Price, Rate
-from peerage.players.thinking import Room
 
 
 def priced(input_nano: int, output_nano: int, **more: Any) -> Price:

@@ -11,9 +11,9 @@ from peerage.arena import open_arena
 from peerage.engine.record.registration import card, changed, identity, prices, registered, registrations
 from peerage.ledger import Batch
 from peerage.ledger.topics.settings_log import PLAYERS
-from peerage.players import thinking
 from peerage.players.client import Answer, Call, Client
 from peerage.players.house import HouseClient
+from peerage.players.models import thinking
 from peerage.players.prices import price_of
 from peerage.settings import PlayerSettings, SettingsError
 from peerage.standings.verify import verify

@@ -29,8 +29,8 @@ from peerage.ledger import Exchange
 from peerage.ledger.forms.codec import by_hex, read_fixture, read_reply
 from peerage.players.client import Client
 from peerage.players.house import HouseClient
-from peerage.players.people import People, Turn, match_digest
-from peerage.players.person import PersonClient
+from peerage.players.people.person import PersonClient
+from peerage.players.people.requests import People, Turn, match_digest
 from peerage.playing.requirements import notices
 from peerage.settings import PlayerSettings, SettingsError
 from peerage.values.clock import now_ms

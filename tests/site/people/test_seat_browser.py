@@ -21,7 +21,7 @@ from tests.site.browsers import DESK, PATIENCE_MS, PHONE, needed
 
 from peerage.formats import Choice, Code, Encoding, Format, Integer, Scores, Text
 from peerage.ledger import open_ledger
-from peerage.players.people import People, Request
+from peerage.players.people.requests import People, Request
 from peerage.site.people.seats import Links
 
 pytestmark = [needed, pytest.mark.skipif(os.name == "nt", reason="no pseudo-terminals there")]

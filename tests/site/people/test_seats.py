@@ -15,7 +15,7 @@ from tests.engine.arenas import house, write_arena
 
 from peerage.cli.share.site import _welcome
 from peerage.formats import Choice, Code, Format, Integer, Scores, Text
-from peerage.players.people import LONGEST, People, Request
+from peerage.players.people.requests import LONGEST, People, Request
 from peerage.site.people.seats import KEY, Links
 from peerage.site.server.server import Server
 

@@ -19,7 +19,7 @@ from peerage.values.figures import moment
 if TYPE_CHECKING:
     from peerage.engine.run.runner import Runner
     from peerage.formats.forms import Field
-    from peerage.players.people import People, Turn
+    from peerage.players.people.requests import People, Turn
     from peerage.settings import ArenaSettings
 
 LOOK_S = 0.25
@@ -65,7 +65,7 @@ def play(
     For a player `human:NAME` of the arena, in any role. Each reply is kept at once, whether or not
     `peerage run` plays at that time. You see what a model in your place would see, one request at a time.
     """
-    from peerage.players.people import People
+    from peerage.players.people.requests import People
     from peerage.settings import load
 
     settings = load(folder, reading=True)
@@ -98,7 +98,7 @@ async def beside(runner: Runner, folder: Path, name: str) -> None:
     """Take a person's seat in this terminal while a run goes on; when the person leaves, the run stops."""
     import asyncio
 
-    from peerage.players.people import People
+    from peerage.players.people.requests import People
 
     over = threading.Event()
     say(f"you are {name}. /help lists what you can type, /quit leaves and stops the run")
@@ -149,7 +149,7 @@ class Seat:
         """Show one request, and take the reply."""
         from peerage.formats import FormatError
         from peerage.formats.forms import fields, reply
-        from peerage.players.people import Closed, PeopleError
+        from peerage.players.people.requests import Closed, PeopleError
 
         _show(turn)
         form = fields(turn.request.expects)

@@ -21,8 +21,8 @@ from peerage.engine.record.probed import seen_to_think
 from peerage.ledger import Amendment, Ledger
 from peerage.ledger.topics.settings_log import PLAYERS
 from peerage.ledger.topics.settings_log import registrations as read_registrations
+from peerage.players.models.thinking import Room
 from peerage.players.prices import Price, price_of
-from peerage.players.thinking import Room
 from peerage.settings import ArenaSettings, PlayerSettings, without_credentials
 
 ANSWERS = (

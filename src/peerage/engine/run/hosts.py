@@ -20,8 +20,8 @@ from peerage.engine.calls.availability import Away
 from peerage.ledger.topics.uptimes import Uptime, Use, record_of
 from peerage.players.checks import WARM_TOKENS, probe_call
 from peerage.players.client import PlayerError
-from peerage.players.host_guard import GRACE_S, STOP_S
-from peerage.players.hosted import NOT_UP, HostedClient, Meter, Power, Switch, reached
+from peerage.players.hosted.host_guard import GRACE_S, STOP_S
+from peerage.players.hosted.on_host import NOT_UP, HostedClient, Meter, Power, Switch, reached
 from peerage.settings import HostSettings, PlayerSettings
 from peerage.settings.players.host import HOUR_S
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from peerage.ledger import Ledger, amend
 from peerage.ledger.forms.codec import read_reply
 from peerage.ledger.topics.uptimes import TOPIC, HostUp, Uptime, Use, hosts_up, uptimes
-from peerage.players.host_guard import GRACE_S, STOP_S, stopped
-from peerage.players.hosted import running
+from peerage.players.hosted.host_guard import GRACE_S, STOP_S, stopped
+from peerage.players.hosted.on_host import running
 
 CRASHED = "crashed"
 LOOK_S = 0.05

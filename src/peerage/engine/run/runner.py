@@ -47,7 +47,7 @@ from peerage.ledger.topics.uptimes import TOPIC as UPTIMES
 from peerage.ledger.topics.uptimes import Uptime
 from peerage.ledger.topics.waits import Wait
 from peerage.players.client import Awaited
-from peerage.players.hosted import NOT_UP
+from peerage.players.hosted.on_host import NOT_UP
 from peerage.scheduling.goal import Known
 from peerage.settings import ArenaSettings
 from peerage.settings.shape import InFlight

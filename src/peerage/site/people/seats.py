@@ -26,7 +26,7 @@ from starlette.responses import Response
 
 from peerage.formats import FormatError
 from peerage.formats.forms import fields, for_person, reply
-from peerage.players.people import LONGEST, Closed, People, PeopleError, Turn
+from peerage.players.people.requests import LONGEST, Closed, People, PeopleError, Turn
 from peerage.site.http.frame import NOT_KEPT, PageFrame, Refused, as_json, body_of, line, refuse_foreign
 from peerage.site.people.private_key import private_key
 from peerage.values.clock import now_ms

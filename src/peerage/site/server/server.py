@@ -27,7 +27,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from peerage.ledger import LedgerError, open_ledger
 from peerage.ledger.topics.votes import PeopleVotes
-from peerage.players.people import People
+from peerage.players.people.requests import People
 from peerage.settings import load
 from peerage.site.api.answers import PREFIX
 from peerage.site.http.connections import WHOLE, ConnectionPlaces, Connections, Room

@@ -17,9 +17,9 @@ from msgspec.structs import replace
 
 from peerage.game.protocol import Choice, Text, fence
 from peerage.players import open_client
-from peerage.players.agent_protocol import reply_from_bytes, request_of
+from peerage.players.agents.agent_protocol import reply_from_bytes, request_of
+from peerage.players.agents.endpoint import address, seconds_until
 from peerage.players.client import MAX_BODY, Answer, Call, Later, PlayerError
-from peerage.players.endpoint import address, seconds_until
 from peerage.settings import PlayerSettings
 
 SECRET = "sk-agent-secret-4321"

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, cast
 
 from pydantic_ai.models import Model
 
-from peerage.players.failures import UNDONE
 from peerage.players.keys import PROVIDERS
-from peerage.players.replies import anthropic_message, google_response, reported_error
+from peerage.players.models.failures import UNDONE
+from peerage.players.models.replies import anthropic_message, google_response, reported_error
 from peerage.settings import PlayerSettings
 
 if TYPE_CHECKING:
     import aiohttp
     import httpx2
 
-    from peerage.players.wire import Wire
+    from peerage.players.models.wire import Wire
 
 _NATIVE_REPLIES = {"/messages": anthropic_message, ":generateContent": google_response}
 """Readers of the replies of Anthropic's and Google's APIs, by the ends of their addresses."""
@@ -106,8 +106,8 @@ class Connection:
         from pydantic_ai.profiles.openai import OpenAIModelProfile
         from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
+        from peerage.players.models.wire import Wire
         from peerage.players.session import open_session
-        from peerage.players.wire import Wire
 
         self._session = open_session(self._base_url)
         openrouter = provider == "openrouter" and not self._settings.base_url

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from peerage.players.models import default_url
-from peerage.players.thinking import Room, room, sampling_settings, thinking_settings, thinks
+from peerage.players.models.library import default_url
+from peerage.players.models.thinking import Room, room, sampling_settings, thinking_settings, thinks
 from peerage.settings import PlayerSettings
 
 NEITHER = ({}, {"temperature", "top_p"})

@@ -15,7 +15,7 @@ from peerage.players import open_client
 from peerage.players.client import Answer, Call, PlayerError
 from peerage.settings import PlayerSettings
 
-AGENTS = Path(__file__).parents[2] / "examples" / "agents"
+AGENTS = Path(__file__).parents[3] / "examples" / "agents"
 VERDICT = Choice("verdict", ("A", "B", "tie"))
 
 

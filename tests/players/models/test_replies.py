@@ -14,14 +14,14 @@ from tests.servers.openai_server import OpenAIServer, completion
 
 from peerage.game.protocol import Text
 from peerage.players import open_client
-from peerage.players.agent_protocol import reply_from
+from peerage.players.agents.agent_protocol import reply_from
 from peerage.players.client import Answer, Call, PlayerError
-from peerage.players.finish_reasons import FINISH_REASONS, ending
-from peerage.players.provider import ProviderClient
-from peerage.players.replies import Usage, anthropic_message, google_response, reported_error, usage_of
+from peerage.players.models.finish_reasons import FINISH_REASONS, ending
+from peerage.players.models.provider import ProviderClient
+from peerage.players.models.replies import Usage, anthropic_message, google_response, reported_error, usage_of
 from peerage.settings import PlayerSettings
 
-DOCS = Path(__file__).parents[2] / "docs" / "players.md"
+DOCS = Path(__file__).parents[3] / "docs" / "players.md"
 CALL = Call("k", "contestant", (("user", "Why?"),), Text(), 300, None, "s")
 
 

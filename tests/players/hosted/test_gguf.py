@@ -46,7 +46,7 @@ def alive(pid: int) -> bool:
 
 @needs_model
 async def test_a_real_model_answers_in_text_and_in_structure_and_its_server_ends() -> None:
-    from peerage.players import local
+    from peerage.players.hosted import gguf as local
 
     settings = [
         PlayerSettings(model=f"gguf:{MODEL}", name=name, temperature=heat)
@@ -80,7 +80,7 @@ async def test_a_real_model_answers_in_text_and_in_structure_and_its_server_ends
 
 @needs_model
 async def test_a_server_that_dies_is_reported_with_its_end() -> None:
-    from peerage.players import local
+    from peerage.players.hosted import gguf as local
 
     client = open_client(PlayerSettings(model=f"gguf:{MODEL}", name="Tiny"), {}, Path())
     await client.start()
@@ -100,7 +100,8 @@ def test_a_killed_runner_leaves_no_server_behind() -> None:
     program = (
         "import asyncio, sys\n"
         "from pathlib import Path\n"
-        "from peerage.players import local, open_client\n"
+        "from peerage.players import open_client\n"
+        "from peerage.players.hosted import gguf as local\n"
         "from peerage.settings import PlayerSettings\n"
         "async def main():\n"
         "    client = open_client(PlayerSettings(model='gguf:' + sys.argv[1]), {}, Path())\n"
@@ -139,7 +140,7 @@ async def test_a_file_that_is_no_model(tmp_path: Path, content: bytes | None, sa
 
 @pytest.mark.skipif(find_spec("xllamacpp") is None, reason="needs `xllamacpp`")
 def test_a_file_that_a_package_carries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from peerage.players.local import model_file
+    from peerage.players.hosted.gguf import model_file
 
     package = tmp_path / "carrier_of_a_model"
     (package / "files").mkdir(parents=True)

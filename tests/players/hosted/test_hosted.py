@@ -18,14 +18,14 @@ from tests.engine.arenas import house, play, write_arena
 from peerage.arena import open_arena
 from peerage.engine.run.left_up import stop_left_up
 from peerage.ledger.topics.uptimes import hosts_up, record_of, uptimes
-from peerage.players.hosted import Meter, Power, reached
+from peerage.players.hosted.on_host import Meter, Power, reached
 
 PATIENCE_S = 120.0
 SERVER = "import time; open({!r}, 'w').close(); time.sleep(1000)"
 OPENER = """
 import asyncio, json, sys
 from pathlib import Path
-from peerage.players.hosted import Power
+from peerage.players.hosted.on_host import Power
 
 async def main(start, stop, record):
     power = Power(start, stop, Path(record))
@@ -52,7 +52,7 @@ def processes(word: str) -> list[str]:
 
 @pytest.fixture
 def arena(tmp_path: Path) -> Path:
-    hands = Path(__file__).parents[1] / "engine" / "hands.py"
+    hands = Path(__file__).parents[2] / "engine" / "hands.py"
     (tmp_path / "hands.py").write_text(hands.read_text("utf-8"), "utf-8")
     write_arena(tmp_path, house(4), game="./hands.py", rules={})
     play(tmp_path, 2)

@@ -11,7 +11,7 @@ import aiohttp
 import msgspec
 
 from peerage.formats import read_json
-from peerage.players.agent_protocol import reply_from_bytes, request_of
+from peerage.players.agents.agent_protocol import reply_from_bytes, request_of
 from peerage.players.client import Answer, Call, FailureKind, PlayerError
 from peerage.players.keys import find_key
 from peerage.players.redaction import named, secrets_of

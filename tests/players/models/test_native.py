@@ -14,7 +14,7 @@ from aiohttp import web
 from peerage.game.protocol import Choice, Text
 from peerage.players import open_client
 from peerage.players.client import Call, PlayerError
-from peerage.players.provider import ProviderClient
+from peerage.players.models.provider import ProviderClient
 from peerage.settings import PlayerSettings
 
 KEY = "sk-native-secret-777"

@@ -21,9 +21,9 @@ from pydantic_ai.usage import RequestUsage
 
 from peerage.game.protocol import Format, Shaped, Speaker
 from peerage.players.client import Answer, PlayerError, bounded
-from peerage.players.finish_reasons import ending
-from peerage.players.replies import CACHED
-from peerage.players.thoughts import part
+from peerage.players.models.finish_reasons import ending
+from peerage.players.models.replies import CACHED
+from peerage.players.models.thoughts import part
 
 
 @lru_cache(maxsize=256)

@@ -27,8 +27,8 @@ from pydantic_ai.usage import RequestUsage
 
 from peerage.game.protocol import Speaker
 from peerage.players.client import Answer, PlayerError
-from peerage.players.failures import is_filtered, is_out_of_capacity, is_too_long, player_error
-from peerage.players.translation import conversation, read, reasoning_tokens
+from peerage.players.models.failures import is_filtered, is_out_of_capacity, is_too_long, player_error
+from peerage.players.models.translation import conversation, read, reasoning_tokens
 
 
 def http(category: Any, code: int, said: str = "so it is.", **more: Any) -> ModelHTTPError:

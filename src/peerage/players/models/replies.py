@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from peerage.game.protocol import AT
-from peerage.players.finish_reasons import ending
+from peerage.players.models.finish_reasons import ending
 
 LONGEST_MESSAGE = 300
 

@@ -19,9 +19,9 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
-from peerage.players.agents import kill_group
+from peerage.players.agents.programs import kill_group
 from peerage.players.client import Answer, Call, PlayerError
-from peerage.players.provider import ProviderClient
+from peerage.players.models.provider import ProviderClient
 from peerage.players.redaction import named
 from peerage.settings import PlayerSettings
 from peerage.values.inputs import InputRefused, opened
@@ -93,7 +93,7 @@ class Server:
             sys.executable,
             "-P",
             "-m",
-            "peerage.players.local_server",
+            "peerage.players.hosted.gguf_server",
             str(self.path),
             f"--slots={SLOTS}",
             f"--context={CONTEXT}",

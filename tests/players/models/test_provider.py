@@ -16,8 +16,8 @@ from tests.servers.openai_server import OpenAIServer
 from peerage.game.protocol import Choice, Json, Text
 from peerage.players import open_client
 from peerage.players.client import MAX_TEXT, Call, Later, PlayerError
-from peerage.players.provider import ProviderClient
-from peerage.players.translation import conversation
+from peerage.players.models.provider import ProviderClient
+from peerage.players.models.translation import conversation
 from peerage.settings import PlayerSettings
 from peerage.values.clock import now_ms
 

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from peerage.players.client import Answer, Call, Client, Later, PlayerError
-from peerage.players.host_guard import write
+from peerage.players.hosted.host_guard import write
 from peerage.settings import PlayerSettings
 from peerage.settings.players.host import HOUR_S
 
@@ -81,7 +81,7 @@ class Power:
             sys.executable,
             "-P",
             "-m",
-            "peerage.players.host_guard",
+            "peerage.players.hosted.host_guard",
             *["apart"][: self._apart],
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,

@@ -13,8 +13,8 @@ from tests.servers.every_provider import Server, serve
 from peerage.game.protocol import Text
 from peerage.players import open_client
 from peerage.players.client import Answer, Call, PlayerError
-from peerage.players.provider import ProviderClient
-from peerage.players.thinking import room, thinks
+from peerage.players.models.provider import ProviderClient
+from peerage.players.models.thinking import room, thinks
 from peerage.settings import PlayerSettings
 
 needs_anthropic = pytest.mark.skipif(find_spec("anthropic") is None, reason="needs `anthropic`")
@@ -223,7 +223,8 @@ async def test_what_is_sent_to_a_server_of_ones_own(
 async def test_what_is_sent_to_a_provider(
     model: str, stated: dict[str, Any], sent: dict[str, Any], server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from peerage.players import keys, models
+    from peerage.players import keys
+    from peerage.players.models import library as models
 
     at = keys.PROVIDERS[model.partition(":")[0]]._replace(base_url=server.url + "/v1")
     monkeypatch.setattr(models, "PROVIDERS", {model.partition(":")[0]: at})

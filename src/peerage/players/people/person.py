@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from peerage.players.client import Answer, Call, Later, PlayerError, duration
-from peerage.players.people import People, PeopleError, Request, match_digest
+from peerage.players.people.requests import People, PeopleError, Request, match_digest
 from peerage.settings import PlayerSettings
 from peerage.values.clock import now_ms
 

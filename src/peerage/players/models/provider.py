@@ -20,7 +20,9 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, SystemPromptPart, 
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 
-from peerage.players.adaptations import (
+from peerage.players.client import Answer, Call, Later, PlayerError
+from peerage.players.keys import find_key, key_names
+from peerage.players.models.adaptations import (
     ADAPTATIONS,
     FORM,
     MAX_COMPLETION_TOKENS,
@@ -31,15 +33,13 @@ from peerage.players.adaptations import (
     is_refusal,
     refused,
 )
-from peerage.players.client import Answer, Call, Later, PlayerError
-from peerage.players.failures import is_filtered, is_out_of_capacity, is_too_long, player_error
-from peerage.players.finish_reasons import ending
-from peerage.players.keys import find_key, key_names
-from peerage.players.models import Connection, default_url
+from peerage.players.models.failures import is_filtered, is_out_of_capacity, is_too_long, player_error
+from peerage.players.models.finish_reasons import ending
+from peerage.players.models.library import Connection, default_url
+from peerage.players.models.thinking import room, sampling_settings, thinking_settings
+from peerage.players.models.thoughts import part
+from peerage.players.models.translation import conversation, read, structure
 from peerage.players.redaction import named, secrets_of
-from peerage.players.thinking import room, sampling_settings, thinking_settings
-from peerage.players.thoughts import part
-from peerage.players.translation import conversation, read, structure
 from peerage.settings import PlayerSettings
 from peerage.values.clock import now_ms
 

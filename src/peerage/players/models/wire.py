@@ -22,12 +22,12 @@ from openai.types.chat import ChatCompletion
 from pydantic import ValidationError
 
 from peerage.formats import read_json
-from peerage.players.adaptations import MAX_TOKENS, OTHER_LIMIT, STREAM_OPTIONS, UNSTREAMED
 from peerage.players.client import PlayerError
-from peerage.players.failures import UNDONE
-from peerage.players.replies import chat_completion, reported_error
+from peerage.players.models.adaptations import MAX_TOKENS, OTHER_LIMIT, STREAM_OPTIONS, UNSTREAMED
+from peerage.players.models.failures import UNDONE
+from peerage.players.models.replies import chat_completion, reported_error
+from peerage.players.models.streams import is_stream, read_stream
 from peerage.players.session import connection_failure, read_bounded
-from peerage.players.streams import is_stream, read_stream
 
 
 class Wire(AsyncOpenAI):

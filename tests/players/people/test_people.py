@@ -13,7 +13,7 @@ import pytest
 
 from peerage.formats import Choice, Text
 from peerage.game.protocol import Speaker
-from peerage.players.people import LONGEST, Closed, People, PeopleError, Request
+from peerage.players.people.requests import LONGEST, Closed, People, PeopleError, Request
 
 HOUR = 3_600_000
 
@@ -125,7 +125,7 @@ def test_a_killed_process_loses_no_reply_that_was_taken(people: People) -> None:
     asked = request("a")
     people.ask(asked, 0)
     program = (
-        "import os, sys; from pathlib import Path; from peerage.players.people import People\n"
+        "import os, sys; from pathlib import Path; from peerage.players.people.requests import People\n"
         f"People(Path({str(people.path.parent)!r})).reply('me', {asked.id!r}, 'A', 1)\n"
         "os.kill(os.getpid(), 9)"
     )

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from peerage.players.thoughts import MARKS, part
+from peerage.players.models.thoughts import MARKS, part
 
 
 @pytest.mark.parametrize("marks", MARKS, ids=lambda marks: marks.opening)

@@ -17,7 +17,9 @@ from tests.servers.quirks import ARENA, peerage, play, quirky
 
 from peerage.formats import Choice, Text
 from peerage.game.protocol import Format
-from peerage.players.adaptations import (
+from peerage.players.checks import probe
+from peerage.players.client import Answer, Call, PlayerError
+from peerage.players.models.adaptations import (
     ADAPTATIONS,
     MAX_COMPLETION_TOKENS,
     MAX_TOKENS,
@@ -27,9 +29,7 @@ from peerage.players.adaptations import (
     UNSTREAMED,
     refused,
 )
-from peerage.players.checks import probe
-from peerage.players.client import Answer, Call, PlayerError
-from peerage.players.provider import ProviderClient
+from peerage.players.models.provider import ProviderClient
 from peerage.settings import PlayerSettings
 
 SENT = [UNSTREAMED, MAX_TOKENS, "temperature", "openai_reasoning_effort", "service_tier", STRUCTURED, SYSTEM]
@@ -379,6 +379,6 @@ def test_what_was_learnt_is_known_to_the_next_run(tmp_path: Path) -> None:
 
 
 def test_every_adaptation_is_documented() -> None:
-    page = (Path(__file__).parents[2] / "docs/players.md").read_text("utf-8")
+    page = (Path(__file__).parents[3] / "docs/players.md").read_text("utf-8")
     for one in {*ADAPTATIONS.values()}:
         assert f"| {one.taken} | {one.instead} | {one.met} |" in page

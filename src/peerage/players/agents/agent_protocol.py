@@ -28,8 +28,8 @@ from msgspec import Meta, Struct
 
 from peerage.formats import read_json
 from peerage.players.client import Answer, Call, PlayerError, bounded
-from peerage.players.finish_reasons import ending
-from peerage.players.thoughts import part
+from peerage.players.models.finish_reasons import ending
+from peerage.players.models.thoughts import part
 from peerage.settings import PlayerSettings
 
 VERSION = 1

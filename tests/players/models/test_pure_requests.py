@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.offline import fixture, play, scripted
-from tests.players.test_wiring import KINDS, wired
+from tests.players.models.test_wiring import KINDS, wired
 
 from peerage.engine.calls.pending import Pending
 from peerage.engine.calls.player_runtime import PlayerRuntime, told

@@ -83,7 +83,7 @@ def _among(name: str, patterns: list[str]) -> bool:
 
 @cache
 def _families() -> dict[str, Any]:
-    return tomllib.loads(files("peerage.players").joinpath("thinking.toml").read_text("utf-8"))
+    return tomllib.loads(files("peerage.players.models").joinpath("thinking.toml").read_text("utf-8"))
 
 
 def sampling_settings(

@@ -25,7 +25,7 @@ from typing import Any
 
 import msgspec
 
-from peerage.players.agent_protocol import reply_from, reply_from_bytes, request_of
+from peerage.players.agents.agent_protocol import reply_from, reply_from_bytes, request_of
 from peerage.players.client import MAX_BODY, Answer, Call, FailureKind, PlayerError
 from peerage.players.redaction import named, without_traceback
 from peerage.sandbox.confined import END_S, available
