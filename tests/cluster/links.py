@@ -11,8 +11,7 @@ from contextlib import suppress
 import pytest
 
 from peerage.cluster import on_ray
-from peerage.cluster.messages import News, Order, Posting
-from peerage.cluster.places import Link, WorkerLost
+from peerage.cluster.messages import Link, News, Order, Posting, WorkerLost
 from peerage.cluster.worker import Worker
 
 

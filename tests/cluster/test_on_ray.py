@@ -89,8 +89,8 @@ def ended(run: subprocess.Popen[str]) -> str:
 async def test_a_worker_that_ray_ends_for_want_of_memory_is_lost_and_the_run_is_not() -> None:
     from ray.exceptions import OutOfMemoryError
 
+    from peerage.cluster.messages import WorkerLost
     from peerage.cluster.on_ray import _answered
-    from peerage.cluster.places import WorkerLost
 
     async def ended() -> None:
         raise OutOfMemoryError("1 worker(s) were killed due to the node running low on memory")

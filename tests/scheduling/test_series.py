@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from tests.engine.hands import GAME, HandsRules
 
 from peerage.game.match import Fixture
-from peerage.scheduling.fixtures import Scheduler, next_round, tables
-from peerage.scheduling.series import Series, in_series
+from peerage.scheduling.fixtures import Scheduler, Series, in_series, next_round, tables
 from peerage.scheduling.standing import History, Standing
 
 

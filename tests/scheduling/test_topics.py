@@ -13,9 +13,8 @@ from tests.scheduling.test_policies import standings
 
 from peerage.game.match import Fixture
 from peerage.games import GAMES
-from peerage.scheduling.fixtures import Scheduler, next_round, remember
+from peerage.scheduling.fixtures import Scheduler, Series, next_round, remember
 from peerage.scheduling.policies import Policy
-from peerage.scheduling.series import Series
 from peerage.scheduling.standing import History, Results
 from peerage.scheduling.topics import by_topic
 

@@ -25,11 +25,13 @@ from peerage.cluster.messages import (
     GiveBack,
     Granted,
     Left,
+    Link,
     Logged,
     Look,
     News,
     Order,
     Paid,
+    Places,
     Posting,
     Recalled,
     Replied,
@@ -38,9 +40,9 @@ from peerage.cluster.messages import (
     Stop,
     Stopped,
     Tripped,
+    WorkerLost,
 )
 from peerage.cluster.offers import Offers
-from peerage.cluster.places import Link, Places, WorkerLost
 from peerage.cluster.worker import gathers_s
 from peerage.engine.calls.availability import Availability, Away
 from peerage.engine.calls.budget import Affordable, Budget, dollars

@@ -16,8 +16,7 @@ from ray.exceptions import RayError, RayTaskError
 
 from peerage.cluster.connection import connect
 from peerage.cluster.line import Line, awaited, dialled
-from peerage.cluster.messages import Logged, News, Order, Posting
-from peerage.cluster.places import Link, WorkerLost
+from peerage.cluster.messages import Link, Logged, News, Order, Posting, WorkerLost
 from peerage.settings import ArenaError
 
 TOLD_S = 2.0

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any, NamedTuple
 
 import msgspec
 
-from peerage.engine.again.unplayable import unplayable
 from peerage.engine.match.plans import dearest_calls
 from peerage.engine.record.registration import changed
-from peerage.games import FILE, GAMES, candidates, tracks_of
+from peerage.game.spec import GameSpec
+from peerage.games import FILE, GAMES, candidates, plays, tracks_of
 from peerage.ledger import Batch, Ledger, LedgerError
+from peerage.ledger.forms.codec import read_issued
 from peerage.ledger.topics.secret import NO_SECRET, read_secret
 from peerage.ledger.topics.series import SERIES
 from peerage.players.checks import near_models
@@ -368,3 +371,43 @@ def _difference(was: str, now: str) -> str:
         changed = [key for key in sorted({*before, *after}) if before.get(key) != after.get(key)]
         return ";".join(f" {key} was {before.get(key)!r} and is {after.get(key)!r}" for key in changed)
     return f" it was {before} and is {after}"
+
+
+def refuse_workers(settings: ArenaSettings, ledger: str) -> None:
+    """Raise ArenaError where the settings want workers, and these cannot play the arena."""
+    if settings.engine.kind == "local":
+        return
+    if not ledger.startswith("postgresql"):
+        raise ArenaError(
+            f"engine: ray wants a ledger on PostgreSQL, where workers claim matches, and this one is "
+            f"{ledger}. A file has one writer, and workers elsewhere do not see it. `peerage copy` moves an "
+            "arena to a server; or remove `engine: ray`"
+        )
+    if find_spec("ray") is None:
+        raise ArenaError("engine: ray needs the extra `ray`: pip install 'peerage[ray]'")
+
+
+class Unplayable(NamedTuple):
+    """Unfinished matches of a game that is not played here, or not in that version; `release` played it."""
+
+    game: str
+    version: int
+    release: str
+    numbers: tuple[int, ...]
+
+
+def unplayable(ledger: Ledger, specs: Collection[GameSpec[Any]]) -> list[Unplayable]:
+    """Return the unfinished matches that a run of these games ends without a result: what was asked stays on
+    record, what it cost counts, nobody is rated by them. Raises LedgerError."""
+    found: dict[tuple[str, int, str], list[int]] = {}
+    for row in ledger.fixtures(ledger.heads()[1] + 1):
+        try:
+            one = read_issued(row.body)
+        except msgspec.MsgspecError as error:
+            raise LedgerError(
+                f"{ledger.address}: the fixture of match {row.number} cannot be read ({error}); "
+                "`peerage verify` says more"
+            ) from error
+        if not any(plays(spec, one.game, one.version, one.release) for spec in specs):
+            found.setdefault((one.game, one.version, one.release), []).append(one.number)
+    return [Unplayable(*which, tuple(numbers)) for which, numbers in found.items()]

@@ -17,7 +17,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from peerage.cluster.requirements import refuse
 from peerage.engine.again.import_recordings import admit
 from peerage.engine.again.recovery import Recovered, decided, read_budget_voids, recover
 from peerage.engine.calls.availability import Availability, spent_today
@@ -51,7 +50,15 @@ from peerage.players.checks import together
 from peerage.players.client import Awaited, Client, InstantClient, PlayerError
 from peerage.players.hosted.on_host import HostedClient
 from peerage.players.keys import capacity, key_names, local_address
-from peerage.playing.requirements import budget_since, check, notices, pin, refuse_too_dear, refuse_unpriced
+from peerage.playing.requirements import (
+    budget_since,
+    check,
+    notices,
+    pin,
+    refuse_too_dear,
+    refuse_unpriced,
+    refuse_workers,
+)
 from peerage.settings import (
     ArenaError,
     ArenaSettings,
@@ -95,7 +102,7 @@ async def play(
     """Play an arena; see `Arena.play`. Its notices are logged, but for those that its user knows."""
     extra_installed(settings)
     enough_players(settings)
-    refuse(settings, ledger.address)
+    refuse_workers(settings, ledger.address)
     env = environment(folder, os.environ)
     with ledger.runner():
         check_records(ledger)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import groupby
 from random import Random
 from string import ascii_uppercase
-from typing import Any
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import BaseModel
 
@@ -19,10 +19,11 @@ from peerage.games.judged import NAMED
 from peerage.scheduling import groups
 from peerage.scheduling.policies import SWISS, Policy
 from peerage.scheduling.roles import Shortage, by_merit, choose, in_turn, peers_required, rotated
-from peerage.scheduling.series import Series, in_series
 from peerage.scheduling.standing import History, Results, Standing
 from peerage.scheduling.topics import by_topic
 from peerage.values.sealing import match_key
+
+Series: TypeAlias = Literal["seats"]
 
 
 class Unstaffed(Exception):
@@ -192,3 +193,38 @@ def remember(history: History, fixtures: Sequence[Fixture]) -> None:
     """Fold issued fixtures of one game into the history that the next pairing reads."""
     for fixture in fixtures:
         history.remember([seat.player for seat in fixture.seats], fixture.topic)
+
+
+class Planned(NamedTuple):
+    """A match to be made: its contestants seat by seat, the number of the first match of its series (0: it is
+    in none), and the number that its task is drawn by."""
+
+    contestants: tuple[str, ...]
+    series: int
+    task: int
+
+
+def in_series(
+    series: Series | None, tables: Sequence[tuple[str, ...]], number: int, rotates: bool
+) -> Iterator[Planned]:
+    """The matches of a round, the first of them numbered `number`.
+
+    In a series of `seats` those who meet do so once for each seat: the seats are rotated, so that each of n
+    players sits in each of n seats once. All play one task where `rotates` says that nobody gains by having
+    met it in another seat; else each match has a task of its own.
+
+        >>> for planned in in_series("seats", [("Ada", "Bo")], 7, True):
+        ...     print(*planned)
+        ('Ada', 'Bo') 7 7
+        ('Bo', 'Ada') 7 7
+    """
+    for contestants in tables:
+        if series is None:
+            yield Planned(contestants, 0, number)
+            number += 1
+            continue
+        first = number
+        turned = [contestants[at:] + contestants[:at] for at in range(len(contestants))]
+        for seats in dict.fromkeys(turned):  # players in several seats may come to sit as they sat before
+            yield Planned(seats, first, first if rotates else number)
+            number += 1

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from random import Random
 from typing import NamedTuple
 
-from peerage.scheduling import adaptive, at_random, groups, round_robin, swiss
-from peerage.scheduling.standing import BEST, Goal, History, PolicyName, Results, Standing
+from peerage.scheduling import adaptive, groups, swiss
+from peerage.scheduling.standing import BEST, Goal, History, PolicyName, Results, Standing, may_meet
 
 ACROSS = 0.2
 """The least share of matches between groups: see `bench/across.py`."""
@@ -79,9 +80,9 @@ class Policy(NamedTuple):
         if self.name == "swiss":
             return swiss.pair(standings, history, lot, self.width, same_family, across)
         if self.name == "random":
-            return at_random.pair(standings, history, lot, same_family, across)
+            return _at_random(standings, history, lot, same_family, across)
         if self.name == "round-robin":
-            return round_robin.pair(standings, history, lot, same_family, across)
+            return _round_robin(standings, history, lot, same_family, across)
         return self._learnt(standings, history, results, lot, same_family, across=across)
 
     def seat(
@@ -142,6 +143,52 @@ class Policy(NamedTuple):
             count=count,
             price=results.prices([one.player for one in standings]) if self.per_dollar else {},
         )
+
+
+def _at_random(
+    standings: Sequence[Standing], history: History, lot: str, same_family: bool, across: bool
+) -> tuple[tuple[str, str], ...]:
+    """As many pairs as there can be. Of an odd number, one of those who played most sits out. Without
+    `same_family` players of one family never meet, where `across` none of one group: those who may meet the
+    fewest are seated first, which leaves out the fewest."""
+    rng = Random(lot)
+    left = rng.sample(sorted(standings), len(standings))
+    if len(left) % 2:
+        left.remove(max(left, key=lambda one: history.played(one.player)))
+    found: list[tuple[str, str]] = []
+    while left:
+        barred = not same_family or across
+        first = min(
+            left, key=lambda one: sum(may_meet(one, other, same_family, across) for other in left) * barred
+        )
+        others = [one for one in left if one != first and may_meet(first, one, same_family, across)]
+        left.remove(first)
+        if others:
+            found.append((first.player, others[0].player))
+            left.remove(others[0])
+    return tuple(found)
+
+
+def _round_robin(
+    standings: Sequence[Standing], history: History, lot: str, same_family: bool, across: bool
+) -> tuple[tuple[str, str], ...]:
+    """The round of the circle method whose pairs have met least often, so that it goes on well when players
+    join or leave: one player stays in its place, the others move on by one each round, and those who are
+    opposite each other meet (Berger's tables; Kirkman 1847). `lot` decides among equals. Of an odd number one
+    sits out. Without `same_family` players of one family never meet, where `across` none of one group, and
+    who would in this round sits out too."""
+    circle = [*sorted(standings), *[None] * (len(standings) % 2)]
+    rounds = []
+    for _ in circle[1:]:
+        opposite = zip(circle[: len(circle) // 2], reversed(circle), strict=False)
+        pairs = tuple(
+            [(a.player, b.player) for a, b in opposite if a and b and may_meet(a, b, same_family, across)]
+        )
+        if pairs:
+            rounds.append(pairs)
+        circle = [circle[0], circle[-1], *circle[1:-1]]
+    Random(lot).shuffle(rounds)
+    return min(rounds, key=lambda pairs: sum(history.met(*both) for both in pairs) / len(pairs), default=())
 
 
 def _apart(named: Sequence[Standing], history: History, pairs: Sequence[Sequence[str]]) -> float:

@@ -19,7 +19,6 @@ from typing import Literal, NamedTuple, TypeAlias
 import typer
 
 from peerage.cli.shared.options import at, program
-from peerage.cluster.requirements import refuse
 from peerage.engine.record.probed import probe_costs
 from peerage.games import GAMES
 from peerage.ledger import LedgerError, LedgerMissing, open_ledger
@@ -27,6 +26,7 @@ from peerage.ledger.topics.uptimes import unused
 from peerage.players import checks
 from peerage.players.keys import PROVIDERS, found_keys
 from peerage.players.prices import price_of
+from peerage.playing.requirements import refuse_workers
 from peerage.sandbox import image
 from peerage.settings import (
     EVERY,
@@ -304,7 +304,7 @@ def _engine(settings: ArenaSettings, env: Mapping[str, str]) -> Iterator[Finding
     if settings.engine.kind == "local" or not there:  # which is told with the ledger
         return
     try:
-        refuse(settings, "postgresql" if there.startswith("postgres") else settings.ledger)
+        refuse_workers(settings, "postgresql" if there.startswith("postgres") else settings.ledger)
     except ArenaError as error:
         yield Finding("arena", "engine", "broken", str(error))
     else:
