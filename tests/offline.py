@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from peerage.engine.match.driver import REPAIR, Driver
+from peerage.engine.match.driver import Driver
 from peerage.formats import Json, Questions, Score, Scores
 from peerage.game.match import Fixture, Outcome
-from peerage.game.protocol import Ask, Choice, Code, Color, Encoding, Integer, Text, WithTool
+from peerage.game.protocol import REPAIR, Ask, Choice, Code, Color, Encoding, Integer, Text, WithTool
 from peerage.game.spec import GameSpec
 from peerage.games.challenge_exchange.creation import Proposed
 from peerage.games.last_arena.rules import LastArenaRules

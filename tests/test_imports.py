@@ -186,8 +186,6 @@ def test_what_benches_and_examples_import_is_there() -> None:
 
 
 CROWDED = {
-    "engine/calls": 15,
-    "engine/run": 13,
     "tables": 17,
 }
 """Folders with more files than a dozen, until they are put in order."""

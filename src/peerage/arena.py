@@ -103,7 +103,7 @@ class Arena:
         Time during which the process was suspended does not count. See `play`. Raises
         ArenaError, SettingsError, LedgerError, PlayerError; whatever was recorded stays.
         """
-        from peerage.engine.run.garbage import tuned
+        from peerage.engine.run.process import tuned
         from peerage.playing import start
 
         def play(watch: Beside | None) -> Coroutine[Any, Any, RunReport]:
@@ -386,7 +386,7 @@ class Arena:
     def replay(self) -> ReplayReport:
         """Recompute every outcome and rating offline, and compare."""
         from peerage.engine.again.replay import replay
-        from peerage.engine.run.garbage import tuned
+        from peerage.engine.run.process import tuned
 
         with tuned():
             return replay(self.ledger)

@@ -22,7 +22,7 @@ from peerage.players.client import Answer, Call, Client
 from peerage.players.house import HouseClient, PacedClient
 from peerage.settings import PlayerSettings
 
-patience = partial(patch.multiple, "peerage.engine.calls.patience")
+patience = partial(patch.multiple, "peerage.engine.calls.pauses")
 """Runs whose patience is another one: `@patience(BENCH_AFTER=1000)`, or with a `with`."""
 
 SMALL: Mapping[str, Any] = {

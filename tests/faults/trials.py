@@ -18,7 +18,7 @@ from tests.engine.arenas import ledger_of, write_arena
 from tests.engine.clients import Scripted
 
 from peerage.arena import open_arena
-from peerage.engine.calls import patience
+from peerage.engine.calls import pauses
 from peerage.engine.record.benches import Benches
 from peerage.games import GAMES
 from peerage.ledger import Batch
@@ -172,7 +172,7 @@ class Booking:
 
     def __init__(self, settings: PlayerSettings, trial: Trial, folder: Path, told: int) -> None:
         # Each run is a process of its own, at the latest here.
-        patience.BACKOFF_S, patience.PAUSE_MAX_S, patience.BENCH_AFTER = 0.01, 0.05, 1_000
+        pauses.BACKOFF_S, pauses.PAUSE_MAX_S, pauses.BENCH_AFTER = 0.01, 0.05, 1_000
         self._house = HouseClient(settings)
         self._price = price_of(settings, datetime.now(UTC).date())
         shaky = settings.name == SHAKY

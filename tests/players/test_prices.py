@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from peerage.engine.calls.player_runtime import Limit, PlayerRuntime
-from peerage.engine.calls.pricing import priced
+from peerage.engine.calls.player_runtime import Limit, PlayerRuntime, priced
 from peerage.game.protocol import MORE_ROOM
 from peerage.players import prices
 from peerage.players.client import Answer

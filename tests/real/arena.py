@@ -22,9 +22,8 @@ from tests.servers.smollm import smollm
 
 from peerage.arena import open_arena
 from peerage.challenges.drafting import VOTE_TOKENS
-from peerage.engine.match.driver import ROOM
 from peerage.game.match import MatchRecord
-from peerage.game.protocol import Choice, FormatError, Reply
+from peerage.game.protocol import ROOM, Choice, FormatError, Reply
 from peerage.judging.panels.panel import REASON_CHARS, VERDICT_TOKENS
 from peerage.ledger import amend, open_ledger
 from peerage.ledger.forms.codec import by_hex, read_record, read_reply, read_said

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from peerage.cli.main import main
-from peerage.engine.calls import patience
+from peerage.engine.calls import pauses
 
-patience.BACKOFF_S = 0.01
+pauses.BACKOFF_S = 0.01
 
 if __name__ == "__main__":
     main()

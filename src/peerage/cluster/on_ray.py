@@ -34,7 +34,7 @@ class _Hands:
     async def begin(self, posting: Posting, key: bytes) -> tuple[int, str, str, int]:
         """Get ready: the worker's number, its node, and where its line is to be dialled."""
         from peerage.cluster.worker import Worker
-        from peerage.engine.run.garbage import tuned
+        from peerage.engine.run.process import tuned
 
         line = Line(lambda orders: worker.order(orders), lambda _: worker.left_alone())
         worker = Worker(posting, line.send)

@@ -214,6 +214,15 @@ class Ask(Struct, frozen=True, gc=False):
 
 MORE_ROOM = 2
 """A reply that was cut at its limit is asked for again with so many times the tokens."""
+REPAIR = "~repair"
+ROOM = "~room"
+"""Ends of the keys of second requests: for another format, and for the same with more room."""
+
+
+def first_key(key: str) -> str:
+    """Return the key of the request that a game made, from it or from that of the second request."""
+    return key.removesuffix(REPAIR).removesuffix(ROOM)
+
 
 AT = " at "
 """Stands between the model that a provider named and the upstream that served it."""

@@ -36,9 +36,9 @@ from peerage.engine.record.settings_log import log_settings
 from peerage.engine.run.hosts import Hosts, Switches, here
 from peerage.engine.run.left_up import stop_left_up
 from peerage.engine.run.probes import bench_by_probes, probe_players, to_probe
+from peerage.engine.run.process import stopped_by_signals
 from peerage.engine.run.report import RunReport
 from peerage.engine.run.runner import Runner
-from peerage.engine.run.stop_signals import stopped_by_signals
 from peerage.game.match import Fixture, MatchRecord, Outcome, Recording
 from peerage.games import GAMES, plays
 from peerage.ledger import Batch, Ledger, LedgerError, Summary, amend

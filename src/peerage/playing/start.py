@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from html import escape
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from peerage.engine.run import awake
+from peerage.engine.run import process as awake
 from peerage.engine.run.report import Progress, RunReport
 from peerage.values.figures import counted, dollars
 

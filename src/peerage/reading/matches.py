@@ -19,10 +19,23 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from peerage.challenges.drafting import Draft, drafts_of
-from peerage.engine.match.driver import REPAIR, first_key, unusable_reason
+from peerage.engine.match.driver import unusable_reason
 from peerage.game.blocks import Block, Replies, SeatReply, plain_blocks
 from peerage.game.match import DONE, Fixture, MatchRecord, Outcome, Seat
-from peerage.game.protocol import SANDBOX, Ask, Choice, Chosen, Format, FormatError, Message, Role, Run, ran
+from peerage.game.protocol import (
+    REPAIR,
+    SANDBOX,
+    Ask,
+    Choice,
+    Chosen,
+    Format,
+    FormatError,
+    Message,
+    Role,
+    Run,
+    first_key,
+    ran,
+)
 from peerage.games import installed, plays
 from peerage.judging.marks.ballots import ballots_of
 from peerage.judging.panels.panel import Ballot

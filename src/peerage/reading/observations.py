@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from peerage.engine.match.driver import REPAIR, ROOM, first_key
 from peerage.game.match import DONE, Fixture, Outcome
+from peerage.game.protocol import REPAIR, ROOM, first_key
 from peerage.games import installed
 from peerage.judging.marks.ballots import BALLOTS, add_panel, controls_of, marks_of, panel_record
 from peerage.judging.marks.marks import MARKS, Columns, Layout, Mark, Rows, add_marks

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from peerage.engine.match.driver import first_key
+from peerage.game.protocol import first_key
 from peerage.games.last_arena import GAME as LAST_ARENA
 from peerage.games.last_arena.rules import answer_chars
 from peerage.games.last_arena.tables import (

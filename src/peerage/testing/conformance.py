@@ -15,11 +15,10 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
-from peerage.engine.match.driver import first_key
 from peerage.formats import FormatError, object_in
 from peerage.game.blocks import SeatReply
 from peerage.game.match import Fixture
-from peerage.game.protocol import Ask, Message, Ran, Reply, ran
+from peerage.game.protocol import Ask, Message, Ran, Reply, first_key, ran
 from peerage.game.spec import GameSpec
 from peerage.testing.memory import Memory
 from peerage.testing.offline import Played, Step, Unfair, call, check, fixture, house, play, require, unfenced

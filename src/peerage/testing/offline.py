@@ -15,11 +15,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from peerage.engine.match.driver import ROOM, Driver
+from peerage.engine.match.driver import Driver
 from peerage.formats import recorded, stored
 from peerage.game.house import House, usual
 from peerage.game.match import Fixture, Outcome, Seat
-from peerage.game.protocol import MORE_ROOM, Ask, Quote, Ran, Reply, Run, fence, render
+from peerage.game.protocol import MORE_ROOM, ROOM, Ask, Quote, Ran, Reply, Run, fence, render
 from peerage.game.spec import CallBound, GameSpec
 from peerage.ledger.forms.codec import by_hex
 from peerage.ledger.forms.codec_requests import read_request, request_body

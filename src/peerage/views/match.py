@@ -14,7 +14,6 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from peerage.engine.match.driver import REPAIR, ROOM
 from peerage.game.blocks import (
     Block,
     Heading,
@@ -28,7 +27,7 @@ from peerage.game.blocks import (
     sent_to_all,
 )
 from peerage.game.match import Totals
-from peerage.game.protocol import SANDBOX, Chosen, Role, Run, fence, render
+from peerage.game.protocol import REPAIR, ROOM, SANDBOX, Chosen, Role, Run, fence, render
 from peerage.games import hides
 from peerage.ledger import Ledger, LedgerError
 from peerage.ledger.forms.merkle import digest, leaf

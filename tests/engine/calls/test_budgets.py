@@ -31,9 +31,9 @@ from peerage.arena import ArenaError, open_arena
 from peerage.cli.play.ending import ending
 from peerage.cli.shared.output import money
 from peerage.engine.again.replay import replay
-from peerage.engine.match.driver import REPAIR
 from peerage.engine.record.benches import benched
 from peerage.engine.run.report import RunReport
+from peerage.game.protocol import REPAIR
 from peerage.ledger.forms.codec import by_hex, read_fixture, read_reply
 from peerage.players.client import Answer, Call, PlayerError
 from peerage.players.house import HouseClient, PacedClient

@@ -10,10 +10,8 @@ from typing import Any
 import pytest
 from tests.engine.arenas import head, ledger_of, patience, play, statuses, write_arena
 from tests.engine.clients import Cast, says
-from tests.engine.games import ask
 
-from peerage.engine.calls.pending import Pending, backoff
-from peerage.game.house import usual
+from peerage.engine.calls.pauses import backoff
 from peerage.game.protocol import Reply
 from peerage.ledger.forms.codec import read_reply
 from peerage.players.client import Answer, Call, PlayerError
@@ -56,16 +54,14 @@ def arena(tmp_path: Path) -> Path:
 def test_backoff_doubles_with_seeded_jitter_up_to_its_limit_and_never_undercuts_retry_after() -> None:
     waits: dict[str, list[float]] = {}
     for seed in ("a", "b", "a"):
-        pending = Pending(1, seed, "ada", ask("k"), b"", usual, 0)
         waits[seed] = []
         for tries in range(1, 9):
-            pending.tries = tries
-            wait = backoff(pending, 0.0)
+            wait = backoff(seed, tries, 0.0)
             waits[seed].append(wait)
             whole = min(60.0, 2.0 ** (tries - 1))
             assert whole / 2 <= wait <= whole
-            assert backoff(pending, 333.0) == 333.0
-            assert backoff(pending, 0.0) == wait
+            assert backoff(seed, tries, 333.0) == 333.0
+            assert backoff(seed, tries, 0.0) == wait
     assert waits["a"] != waits["b"]
 
 

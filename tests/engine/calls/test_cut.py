@@ -18,9 +18,9 @@ from typer.testing import CliRunner
 from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.engine.again.replay import replay
-from peerage.engine.match.driver import REPAIR, ROOM, Driver, first_key
+from peerage.engine.match.driver import Driver
 from peerage.game.match import Outcome, Table
-from peerage.game.protocol import Ask, Choice, Message, Reply, Text
+from peerage.game.protocol import REPAIR, ROOM, Ask, Choice, Message, Reply, Text, first_key
 from peerage.ledger import Ledger
 from peerage.ledger.forms.codec import read_said
 from peerage.render.html import Html

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.engine.arenas import patience
 
-from peerage.engine.calls.health import Health
+from peerage.engine.calls.pauses import Health
 
 
 @patience(PAUSE_MAX_S=10.0, BENCH_AFTER=7)

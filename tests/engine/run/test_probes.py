@@ -279,7 +279,7 @@ async def test_probes_of_paused_players_count_as_the_ledger_has_them_and_keep_ev
     if limit == "daily":
         dead = [player | {"daily_budget": most} for player in dead]
     budget = {limit: most} if limit in ("arena", "player") else {}
-    monkeypatch.setattr("peerage.engine.calls.patience.PAUSE_MAX_S", 0.01)
+    monkeypatch.setattr("peerage.engine.calls.pauses.PAUSE_MAX_S", 0.01)
     folder = write_arena(tmp_path, [*_house(6), *dead], engine={"probe": True}, budget=budget)
     report = await run(folder, 100)
     ledger = ledger_of(folder)

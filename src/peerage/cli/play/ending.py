@@ -138,7 +138,7 @@ def _without_result(arena: Arena, void: Sequence[tuple[int, str]], folder: Path)
 def _troubles(arena: Arena, numbers: Sequence[int]) -> Counter[str]:
     """Return why these matches had no usable replies: failures in their clients' words, and what officials
     said that nobody could use."""
-    from peerage.engine.match.driver import first_key
+    from peerage.game.protocol import first_key
 
     found: Counter[str] = Counter()
     for number in numbers:

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 
 import msgspec
 
-from peerage.engine.match.driver import Driver, first_key
+from peerage.engine.match.driver import Driver
 from peerage.engine.record.records import MatchTally, settle
 from peerage.game.match import Outcome, Recording, Seat
-from peerage.game.protocol import Reply
+from peerage.game.protocol import Reply, first_key
 from peerage.games import GAMES, release_of
 from peerage.ledger import Batch, FixtureRow, IntentRow, Ledger, LedgerError, RecordRow, ReplyRow
 from peerage.ledger.forms.codec import fixture_body, read_issued, reply_body, reply_salt

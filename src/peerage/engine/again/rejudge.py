@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 import msgspec
 from pydantic import BaseModel
 
-from peerage.engine.match.driver import first_key
 from peerage.engine.record.records import answered_first
 from peerage.engine.record.registration import registered
 from peerage.game.match import Fixture, Outcome, Seat
-from peerage.game.protocol import Ask, Message, Prompt, Quote, Reply
+from peerage.game.protocol import Ask, Message, Prompt, Quote, Reply, first_key
 from peerage.games import GAMES, installed, release_of
 from peerage.games.rejudge import (
     FIRST,

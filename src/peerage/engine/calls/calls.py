@@ -3,7 +3,7 @@
 An intent is durable before its call is sent, and it is written only when the call may leave at once, so
 that what a crash leaves open is at most what was really in flight. A failed attempt is retried with
 exponential backoff and seeded jitter; when the limit is reached the reply is void. A player that keeps
-failing pauses (`health`); one that nothing will get through to is benched: its calls are void at once.
+failing pauses (`pauses`); one that nothing will get through to is benched: its calls are void at once.
 """
 
 from __future__ import annotations
@@ -19,10 +19,9 @@ from peerage.engine.calls.availability import Availability, Away
 from peerage.engine.calls.budget import Affordable, dollars
 from peerage.engine.calls.call_limit import Load
 from peerage.engine.calls.dispatch import Dispatcher, Lane
-from peerage.engine.calls.pauses import Pauses
-from peerage.engine.calls.pending import Pending, Rendering, backoff, stated_wait
-from peerage.engine.calls.player_runtime import PlayerRuntime, raised
-from peerage.engine.calls.pricing import MAX_STORED_CHARS, priced
+from peerage.engine.calls.pauses import Pauses, backoff, stated_wait
+from peerage.engine.calls.pending import Pending, Rendering
+from peerage.engine.calls.player_runtime import MAX_STORED_CHARS, PlayerRuntime, priced, raised
 from peerage.engine.calls.reservations import MatchBudget, Paying
 from peerage.engine.calls.troubles import Trouble, Troubles, in_short
 from peerage.engine.record.benches import BENCHED, OVERBILLED
@@ -397,7 +396,11 @@ class Calls:
         self.retried += 1
         asked = stated_wait(error.retry_after_s)
         # A player in this process computes its reply: nothing is won by waiting for it.
-        wait = 0.0 if player in self._instant else backoff(pending, asked)
+        wait = (
+            0.0
+            if player in self._instant
+            else backoff(f"{pending.seed}/{pending.ask.key}", pending.tries, asked)
+        )
         self._troubles.retried(pending, reason, wait)
         self._backing_off[pending] = self._loop.call_later(wait, self._again, pending)
         self.decide()

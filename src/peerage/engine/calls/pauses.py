@@ -1,14 +1,80 @@
-"""The players of a run that pause since their calls fail, and those that are failing for long."""
+"""The patience of a run with players that fail: when it asks again, pauses them, and does without them.
+
+A failure counts when nothing got through since its call was sent, and once for all calls that were under way
+together: so a provider that drops one call in twenty is never paused, and one that is down is asked by one
+call at a time, after waits that double. Times are in seconds of any one clock, which are passed in.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from math import inf
 from typing import Any
 
 from peerage.engine.calls.dispatch import Dispatcher
-from peerage.engine.calls.health import Health
-from peerage.engine.calls.pending import stated_wait
 from peerage.players.client import PlayerError
+
+BACKOFF_S = 1.0
+"""Seconds before the first retry of a call, and of the first pause of a player; each next one is twice as
+long."""
+BACKOFF_MAX_S = 60.0
+"""Seconds before a retry at most."""
+PAUSE_MAX_S = 300.0
+"""Seconds of a pause at most, and between two probes of a player that no probe got through to."""
+BENCH_AFTER = 10
+"""Failures of a player in a row, over all its calls or those in one role, that bench it. Half as many matches
+without its reply do where they are over a quarter of those it contests."""
+GIVE_UP_AFTER = 20
+"""Matches in a row without a result, after which a run ends."""
+GIVE_UP_FIRST = 3
+"""The same at an arena's beginning, where no player failed: such as judges whose replies nobody can use."""
+
+
+@dataclass(slots=True)
+class Health:
+    """One player's. Times in seconds of any one clock.
+
+    `failures` in a row so far. From the second on each is followed by a pause, which doubles up to the
+    longest.
+    """
+
+    failures: int = 0
+    _since: float = 0.0
+    _worked_at: float = -inf
+    _failed_at: float = -inf
+
+    def worked(self, now: float) -> None:
+        """A call got through."""
+        self.failures = 0
+        self._worked_at = now
+
+    def failed(self, now: float, sent: float) -> float:
+        """A call sent at `sent` failed; how long the player pauses."""
+        if sent <= self._worked_at or sent < self._failed_at:
+            return 0.0
+        self._failed_at = now
+        self.failures += 1
+        if self.failures == 1:
+            self._since = now
+        if self.failures < 2:
+            return 0.0
+        return min(PAUSE_MAX_S, BACKOFF_S * 2.0 ** (self.failures - 2))
+
+    def down_s(self, now: float) -> float:
+        """Return for how long it has been failing."""
+        return now - self._since if self.failures else 0.0
+
+    @property
+    def down(self) -> bool:
+        """Return whether to ask by one call at a time."""
+        return self.failures > 1
+
+    @property
+    def hopeless(self) -> bool:
+        return self.failures >= BENCH_AFTER
+
 
 LONG_PAUSE_S = 600.0
 """Seconds that a player must have failed, its pause included, for matches to leave their rounds."""
@@ -94,3 +160,16 @@ class Pauses:
     def why(self, player: str) -> str:
         """Return why a player that is failing for long pauses."""
         return f"paused: {self._long.get(player, '')}"
+
+
+def stated_wait(seconds: float | None) -> float:
+    """Return a provider's retry-after, when it is one; nobody can mean more than a day."""
+    return min(seconds, 86_400.0) if seconds is not None and seconds > 0 else 0.0
+
+
+def backoff(lot: str, tries: int, retry_after_s: float) -> float:
+    """Return the seconds to wait after so many tries: exponential, half of it jitter seeded by `lot`, never
+    under the provider's retry-after."""
+    whole = min(BACKOFF_MAX_S, BACKOFF_S * 2.0 ** (tries - 1))
+    share = int.from_bytes(sha256(f"{lot}/{tries}".encode()).digest()[:8], "big") / 2**64
+    return max(whole * (0.5 + 0.5 * share), retry_after_s)

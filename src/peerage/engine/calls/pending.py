@@ -1,13 +1,11 @@
-"""A request on its way: its prompt as it is sent, and when that is sent again."""
+"""A request on its way, and its prompt as it is sent."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import overload
 
-from peerage.engine.calls import patience
 from peerage.engine.calls.call_limit import Load
 from peerage.game.house import House
 from peerage.game.protocol import Ask, Request, Speaker, fence, render
@@ -71,16 +69,3 @@ class Pending:
     reserved: int = 0
     of_day: int = 0
     prompt: Sequence[tuple[Speaker, str]] = ()
-
-
-def stated_wait(seconds: float | None) -> float:
-    """A provider's retry-after, when it is one; nobody can mean more than a day."""
-    return min(seconds, 86_400.0) if seconds is not None and seconds > 0 else 0.0
-
-
-def backoff(pending: Pending, retry_after_s: float) -> float:
-    """Seconds to wait: exponential, half of it seeded jitter, never under the provider's retry-after."""
-    whole = min(patience.BACKOFF_MAX_S, patience.BACKOFF_S * 2.0 ** (pending.tries - 1))
-    digest = sha256(f"{pending.seed}/{pending.ask.key}/{pending.tries}".encode()).digest()
-    share = int.from_bytes(digest[:8], "big") / 2**64
-    return max(whole * (0.5 + 0.5 * share), retry_after_s)

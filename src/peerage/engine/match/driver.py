@@ -16,6 +16,8 @@ import msgspec
 from peerage.game.match import Fixture, Outcome, Table
 from peerage.game.protocol import (
     MORE_ROOM,
+    REPAIR,
+    ROOM,
     Ask,
     Format,
     FormatError,
@@ -35,9 +37,6 @@ from peerage.game.section import cost
 from peerage.game.spec import GameSpec, asked_of
 from peerage.game.tools import answers
 
-REPAIR = "~repair"
-ROOM = "~room"
-"""Ends of the keys of second requests: for another format, and for the same with more room."""
 REPAIR_CHARS = 4_000
 _REPAIR_TEMPLATE = "Your reply could not be used: {problem}.\n\n{instruction}"
 
@@ -343,11 +342,6 @@ def unusable_reason(cut: int, text: str, note: str, unusable: FormatError) -> st
     if cut:
         return f"cut at its limit of {cut} tokens"
     return str(unusable) if text.strip() or not note else note
-
-
-def first_key(key: str) -> str:
-    """The key of the request that a game made, from it or from that of the second request."""
-    return key.removesuffix(REPAIR).removesuffix(ROOM)
 
 
 def _again(ask: Ask, raw: Reply, reply: Reply, problem: str) -> Ask | None:

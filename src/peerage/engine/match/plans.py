@@ -10,7 +10,6 @@ from typing import Any
 from peerage.engine.calls.budget import Budget, dollars
 from peerage.engine.calls.call_costs import Share, reach, shares
 from peerage.engine.calls.player_runtime import PlayerRuntime
-from peerage.engine.match.policy import policy_of
 from peerage.game.match import Fixture
 from peerage.game.spec import GameSpec
 from peerage.games import GAMES, plays
@@ -18,6 +17,7 @@ from peerage.ledger import Ledger
 from peerage.ledger.forms.codec import by_hex, read_fixture, read_record
 from peerage.players.prices import Price
 from peerage.scheduling.fixtures import Scheduler, by_need, next_round, remember
+from peerage.scheduling.policies import Policy
 from peerage.scheduling.standing import History
 from peerage.settings import ArenaSettings, rules_of
 from peerage.standings import NOBODY, Standings
@@ -145,3 +145,15 @@ def one_more(budget: Budget, plan: Mapping[str, Share]) -> str:
     usual = sum(budget.expected(plan).values())
     reach = max([share.reach for share in plan.values()], default=0)
     return f"one more match costs some {dollars(usual)}, and begins when {dollars(2 * usual + reach)} is free"
+
+
+def policy_of(settings: ArenaSettings) -> Policy:
+    """Return how an arena pairs players."""
+    pairing = settings.pairing
+    return Policy(
+        name=pairing.policy,
+        width=pairing.width,
+        goal=settings.paired_for,
+        per_dollar=pairing.per == "dollar",
+        across=pairing.across,
+    )

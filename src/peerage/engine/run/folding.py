@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 
 from peerage.engine.again.recovery import Recovered
-from peerage.engine.calls import patience
+from peerage.engine.calls import pauses
 from peerage.engine.record.journal import Journal
 from peerage.engine.record.records import ENGINE, MatchTally, settle
 from peerage.engine.run.rounds import Rounds
@@ -80,7 +80,7 @@ class Folding:
         # What failed may be fixed by now: one match at least is played that no earlier run had begun.
         self._begun = len(recovered.exchanges)
         self._undecided: int | None = 0  # panels without a verdict so far; None once one had one
-        self._fruitless = max(0, min(recovered.fruitless, patience.GIVE_UP_AFTER - 1 - self._begun))
+        self._fruitless = max(0, min(recovered.fruitless, pauses.GIVE_UP_AFTER - 1 - self._begun))
 
     @property
     def newest(self) -> int:
@@ -110,7 +110,7 @@ class Folding:
             for player, why in tally.benched.items():
                 self.bench(player, why)
             for player, why in tally.failed.items():
-                least = max(1, patience.BENCH_AFTER // 2)
+                least = max(1, pauses.BENCH_AFTER // 2)
                 if often := self._benches.too_often(self._accounts.get(player, NOTHING), player, least):
                     self.bench(player, f"{often}; the last: {why}"[:500])
             if tally.models and fixture.release:
@@ -162,7 +162,7 @@ class Folding:
         fresh = not failed and self.played > self._begun
         if self._undecided is not None and fresh and "ballots" in outcome.detail:
             self._undecided = self._undecided + 1 if outcome.void else None
-            if self._undecided == patience.GIVE_UP_FIRST:
+            if self._undecided == pauses.GIVE_UP_FIRST:
                 self.hopeless = (
                     f"the first {self._undecided} matches that judges were to decide came to no result"
                 )
@@ -171,9 +171,9 @@ class Folding:
             self._fruitless = 0
         elif outcome.detail.get("by") != ENGINE:
             self._fruitless += 1
-            if fresh and not self.decided and self._fruitless >= patience.GIVE_UP_FIRST:
+            if fresh and not self.decided and self._fruitless >= pauses.GIVE_UP_FIRST:
                 self.hopeless = f"the first {self.standings.number} matches came to no result"
-            elif self._fruitless >= patience.GIVE_UP_AFTER:
+            elif self._fruitless >= pauses.GIVE_UP_AFTER:
                 self.hopeless = f"the last {self._fruitless} matches came to no result"
 
     def _write(self, fixture: Fixture, digest: str, tally: MatchTally, outcome: Outcome) -> Summary:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 
 import msgspec
 
-from peerage.engine.calls import patience
+from peerage.engine.calls import pauses
 from peerage.engine.calls.availability import Availability
 from peerage.engine.calls.budget import Budget
 from peerage.engine.calls.player_runtime import PlayerRuntime
@@ -25,10 +25,10 @@ async def ask_again(players: Collection[str], still_paused: Callable[[str], Awai
     """Ask each of these players from time to time while it is `still_paused`."""
 
     async def ask(player: str) -> None:
-        wait = min(FIRST_S, patience.PAUSE_MAX_S)
+        wait = min(FIRST_S, pauses.PAUSE_MAX_S)
         await asyncio.sleep(wait)
         while await still_paused(player):
-            wait = min(2 * wait, patience.PAUSE_MAX_S)
+            wait = min(2 * wait, pauses.PAUSE_MAX_S)
             await asyncio.sleep(wait)
 
     await asyncio.gather(*[ask(player) for player in players])

@@ -10,8 +10,7 @@ from typing import TypeAlias
 
 from peerage.engine.calls.budget import dollars
 from peerage.engine.calls.call_costs import OVERHEAD_BYTES
-from peerage.engine.calls.player_runtime import PlayerRuntime
-from peerage.engine.calls.pricing import priced
+from peerage.engine.calls.player_runtime import PlayerRuntime, priced
 from peerage.engine.record.benches import Benches, benched
 from peerage.engine.record.probed import ProbeEntry, ProbeResult, reachable
 from peerage.engine.record.registration import as_registered

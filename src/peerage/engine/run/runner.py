@@ -20,13 +20,12 @@ from pathlib import Path
 import msgspec
 
 from peerage.engine.again.recovery import Recovered, all_ended
-from peerage.engine.calls import patience
+from peerage.engine.calls import pauses
 from peerage.engine.calls.availability import Availability
 from peerage.engine.calls.budget import ARENA_BUDGET, Budget, whole_nano
 from peerage.engine.calls.player_runtime import PlayerRuntime
 from peerage.engine.match.driving import Drive, Stuck
-from peerage.engine.match.plans import Plans, schedulers
-from peerage.engine.match.policy import policy_of
+from peerage.engine.match.plans import Plans, policy_of, schedulers
 from peerage.engine.record.benches import want_of
 from peerage.engine.record.journal import LEFT_OPEN, Journal
 from peerage.engine.record.memory import remembered
@@ -387,7 +386,7 @@ class Runner:
     def _everybody_left(self) -> bool:
         """Return whether match after match left its round and none was folded: more of them would do the
         same."""
-        most = patience.GIVE_UP_AFTER + self._settings.engine.concurrency + self._rounds.awaits
+        most = pauses.GIVE_UP_AFTER + self._settings.engine.concurrency + self._rounds.awaits
         return self._left_in_a_row >= most
 
     def _begin(self) -> bool:

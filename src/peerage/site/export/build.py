@@ -16,7 +16,7 @@ from typing import NamedTuple
 import msgspec
 from filelock import FileLock, Timeout
 
-from peerage.engine.run.garbage import tuned
+from peerage.engine.run.process import tuned
 from peerage.ledger import open_ledger
 from peerage.ledger.check.kept_checkpoints import KeptCheckpoint
 from peerage.ledger.stores import access

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import Struct
 
-from peerage.engine.match.policy import policy_of
+from peerage.engine.match.plans import policy_of
 from peerage.ratings.strength.posterior import strengths
 from peerage.reading.evidence import SEED
 from peerage.reading.played import PlayedMatches

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from peerage.engine.run.awake import GAP_S, TICK_S, AwakeLoop, run
+from peerage.engine.run.process import GAP_S, TICK_S, AwakeLoop, run
 
 
 def test_the_clock_leaves_out_the_gaps() -> None:
