@@ -28,7 +28,7 @@ from peerage.ratings.columns.history import duels
 from peerage.reading.observations import CHALLENGES, Observations, together
 from peerage.reading.reading import Reading
 from peerage.settings import ArenaSettings
-from peerage.tables.judges import judges_of
+from peerage.views.judges.report import judges_of
 
 PLAYERS, JUDGES, STRETCH = 60, 5, 1_000
 _KEPT = ("ballots", "challenges", "marks")

@@ -29,29 +29,36 @@ from peerage.ledger.check.kept_checkpoints import Extension
 from peerage.ledger.check.since import Since
 from peerage.ledger.check.verify import Problem, Report
 from peerage.ratings.accuracy import AccuracyDifference
+from peerage.reading.results.outside import SourceStats
 from peerage.settings import ArenaSettings
 from peerage.settings.lineup import ARENAS
-from peerage.tables.anchors import PeopleRow
-from peerage.tables.catalogue import GameRow, PlayerRow
-from peerage.tables.challenges import ChallengeRow, Tried
-from peerage.tables.hosts import HostedStats, HostRow
-from peerage.tables.judge_rows import ChallengeSort, FavourRow, JudgeRow, JudgesReport, Measure
-from peerage.tables.outside import SourceStats
-from peerage.tables.rejudge import RejudgedPlayer, RejudgeReport
-from peerage.tables.tasks import TaskRow
-from peerage.tables.tournament import ProgressRow, TournamentReport
 from peerage.values.figures import span
+from peerage.views.catalogue import GameRow, PlayerRow
+from peerage.views.challenges import ChallengeRow, Tried
+from peerage.views.judges.people import PeopleRow
+from peerage.views.judges.rows import ChallengeSort, FavourRow, JudgeRow, JudgesReport, Measure
 from peerage.views.leaderboard.board import Row
 from peerage.views.leaderboard.corrected import CorrectedRow
 from peerage.views.leaderboard.overall import Profile
-from peerage.views.match import Digests, ExchangeView, MatchView, SeatView
+from peerage.views.match.transcript import Digests, ExchangeView, MatchView, SeatView
 from peerage.views.plan.costs import CostStats, KindStats
 from peerage.views.plan.estimate import GamePlan, Plan, PlayerPlan
 from peerage.views.plan.outlook import Further, Outlook, Pair
 from peerage.views.plan.simulate import SimulatedRow
-from peerage.views.readings import ReadingStats
-from peerage.views.stats import AuthorStats, JudgeStats, PlayerStats, ProbeStats, Stats, UnfinishedStats
+from peerage.views.rejudge.compared import RejudgedPlayer, RejudgeReport
+from peerage.views.stats.hosts import HostedStats, HostRow
+from peerage.views.stats.readings import ReadingStats
+from peerage.views.stats.report import (
+    AuthorStats,
+    JudgeStats,
+    PlayerStats,
+    ProbeStats,
+    Stats,
+    UnfinishedStats,
+)
+from peerage.views.stats.tasks import TaskRow
 from peerage.views.status import MatchNow, Status, WaitingMatch, WorkerNow
+from peerage.views.tournament import ProgressRow, TournamentReport
 from peerage.views.verdict.compare import Comparison, Met
 from peerage.views.verdict.gate import Gate
 from peerage.views.verdict.verdict import Chance, Contender, Example, Given, Verdict, Weakness

@@ -15,8 +15,6 @@ PAGE = SOURCE.parent.parent / "ARCHITECTURE.md"
 BEGIN, END = "<!-- made from the imports by docs/house.py -->\n", "<!-- end -->\n"
 GROUND = ("version", "values")
 """What nearly every room imports: no arrow leads to it."""
-WITHIN = {"tables": "views"}
-"""A room that is moving into another one counts as that one."""
 
 
 def page() -> str:
@@ -33,7 +31,6 @@ def arrows() -> Mapping[str, frozenset[str]]:
         if path.suffix == ".py" or (path / "__init__.py").exists()
     }
     left_out = {"__init__", "__main__", *GROUND}
-    left_out |= WITHIN.keys()
     return {
         name: frozenset({*_imported(path)} & rooms.keys() - left_out - {name})
         for name, path in rooms.items()
@@ -45,8 +42,7 @@ def _imported(room: Path) -> Iterator[str]:
     for path in [room] if room.suffix else room.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "peerage":
-                rooms = node.module.split(".")[1:2] or [alias.name for alias in node.names]
-                yield from (WITHIN.get(room, room) for room in rooms)
+                yield from node.module.split(".")[1:2] or [alias.name for alias in node.names]
 
 
 def picture(arrows: Mapping[str, frozenset[str]]) -> str:

@@ -26,15 +26,15 @@ ROOMS = (
     "render",
     *("judging", "challenges", "facts"),
     *("games", "scheduling", "settings", "ledger", "standings", "players", "engine", "cluster"),
-    *("playing", "reading", "tables", "views", "site", "testing", "arena", "cli"),
+    *("playing", "reading", "views", "interchange", "site", "testing", "arena", "cli"),
     "__main__",
 )
 """Ground to roof: a room, or a file next to the rooms, imports only what is before it in this list."""
 PURE = ("formats", "ratings", "game", "judging", "challenges", "facts", "games", "scheduling")
 """Rooms that compute: they never fetch, sleep or print."""
 ACTING = (
-    *("sandbox", "ledger", "players", "engine", "cluster", "reading", "tables", "views", "site"),
-    *("playing", "arena", "cli"),
+    *("sandbox", "ledger", "players", "engine", "cluster", "reading", "views"),
+    *("interchange", "site", "playing", "arena", "cli"),
 )
 VALUES = ("version", "values")
 # Plain values of a part that acts: what a program may use, which games tell those who write one.
@@ -104,7 +104,6 @@ def test_every_room_has_its_place() -> None:
 
 def test_no_room_imports_what_stands_above_it() -> None:
     place = {room: at for at, room in enumerate(ROOMS)}
-    place["tables"] = place["views"]  # until the last of `tables` stands beside the view that shows it
     wrong = [lines for (here, there), lines in arrows().items() if place[here] < place[there]]
     assert not wrong, "\n".join(sorted(set().union(*wrong)))
 
@@ -185,9 +184,7 @@ def test_what_benches_and_examples_import_is_there() -> None:
     assert [one for one in sorted(imported) if not there(*one[1:])] == []
 
 
-CROWDED = {
-    "tables": 17,
-}
+CROWDED = {}
 """Folders with more files than a dozen, until they are put in order."""
 
 

@@ -24,10 +24,10 @@ ONE_GAME = {
     "cli/judge/rejudge.py": ({"rejudge"}, "its command: nobody starts this game by name"),
     "engine/again/rejudge.py": ({"rejudge"}, "makes the fixtures of this game"),
     "site/people/score_page.py": ({"last_arena"}, "the page of `peerage tournament page`"),
-    "tables/challenge_files.py": ({"challenge_exchange"}, "reads for a benchmark's own folder"),
-    "tables/rejudge.py": ({"rejudge"}, "compares what this game found"),
-    "reading/votes.py": ({"rejudge"}, "reads of whom verdicts are where nobody has a seat"),
-    "tables/tournament.py": ({"last_arena"}, "the tables of `peerage tournament`"),
+    "interchange/challenges.py": ({"challenge_exchange"}, "reads for a benchmark's own folder"),
+    "views/rejudge/compared.py": ({"rejudge"}, "compares what this game found"),
+    "reading/verdicts/votes.py": ({"rejudge"}, "reads of whom verdicts are where nobody has a seat"),
+    "views/tournament.py": ({"last_arena"}, "the tables of `peerage tournament`"),
 }
 # What no game owns: of an outcome's detail or what was drawn, the keys that all games share, and who reads
 # them for all others. "" stands for the whole, shown or handed on as it is.
@@ -57,7 +57,7 @@ SHARED = {
         "the fixture's own names for them",
     ),
     "site/server/server.py": ({""}, "the detail of an error of HTTP"),
-    "reading/credits.py": (
+    "reading/verdicts/credits.py": (
         {""},
         "credits of answers by task, and what is known of judges, in any game whose tasks have checks",
     ),
@@ -65,11 +65,17 @@ SHARED = {
         {"task", "checks", "readings"},
         "credits of answers, where tasks have checks; what any game may state to be read in other ways",
     ),
-    "reading/challenges.py": ({""}, "leaves out attempts at withdrawn challenges, in any game with a pool"),
-    "views/match.py": ({""}, "handed on as JSON, whole"),
-    "tables/scored.py": ({"answers"}, "what no judge was asked about, in any game whose judges give scores"),
-    "tables/tournament.py": ({""}, "hands a tournament's outcome to its game's folder, whole"),
-    "reading/votes.py": ({""}, "the ballots of panels, read in part"),
+    "reading/results/challenges.py": (
+        {""},
+        "leaves out attempts at withdrawn challenges, in any game with a pool",
+    ),
+    "views/match/transcript.py": ({""}, "handed on as JSON, whole"),
+    "reading/verdicts/scores.py": (
+        {"answers"},
+        "what no judge was asked about, in any game whose judges give scores",
+    ),
+    "views/tournament.py": ({""}, "hands a tournament's outcome to its game's folder, whole"),
+    "reading/verdicts/votes.py": ({""}, "the ballots of panels, read in part"),
     "testing/conformance.py": ({"unranked"}, "the engine's"),
     "testing/offline.py": ({"unranked"}, "the engine's"),
 }

@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     from peerage.ledger import LedgerError
     from peerage.ledger.check.verify import Report as VerifyReport
     from peerage.players.client import PlayerError
-    from peerage.reading.played import ScopeError
+    from peerage.reading.results.played import ScopeError
     from peerage.render.charts import Chart
     from peerage.render.table import Table
     from peerage.settings import ArenaError, SettingsError
-    from peerage.tables.catalogue import PlayerRow
     from peerage.version import __version__
+    from peerage.views.catalogue import PlayerRow
     from peerage.views.leaderboard.row import Row
-    from peerage.views.match import MatchView
+    from peerage.views.match.transcript import MatchView
     from peerage.views.plan.estimate import Plan
     from peerage.views.plan.outlook import Outlook
     from peerage.views.players import PairRow
-    from peerage.views.stats import Stats
+    from peerage.views.stats.report import Stats
     from peerage.views.verdict.gate import Gate
     from peerage.views.verdict.verdict import Verdict
 
@@ -48,18 +48,18 @@ _HOME = {
     "Chart": "render.charts",
     "Gate": "views.verdict.gate",
     "LedgerError": "ledger.forms.rows",
-    "MatchView": "views.match",
+    "MatchView": "views.match.transcript",
     "Outlook": "views.plan.outlook",
     "PairRow": "views.players",
     "Plan": "views.plan.estimate",
     "PlayerError": "players.client",
-    "PlayerRow": "tables.catalogue",
+    "PlayerRow": "views.catalogue",
     "ReplayReport": "engine.again.replay",
     "Row": "views.leaderboard.row",
     "RunReport": "engine.run.report",
-    "ScopeError": "reading.played",
+    "ScopeError": "reading.results.played",
     "SettingsError": "settings",
-    "Stats": "views.stats",
+    "Stats": "views.stats.report",
     "Table": "render.table",
     "Verdict": "views.verdict.verdict",
     "VerifyReport": "ledger.check.verify",

@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from peerage.render.charts import Chart
     from peerage.render.table import Table
     from peerage.site.reading import Site
-    from peerage.tables.catalogue import PlayerRow
+    from peerage.views.catalogue import PlayerRow
     from peerage.views.leaderboard.row import Row
-    from peerage.views.match import MatchView
+    from peerage.views.match.transcript import MatchView
     from peerage.views.plan.estimate import Plan
     from peerage.views.plan.outlook import Outlook
     from peerage.views.players import PairRow
-    from peerage.views.stats import Stats
+    from peerage.views.stats.report import Stats
     from peerage.views.verdict.gate import Gate
     from peerage.views.verdict.verdict import Verdict
 
@@ -176,7 +176,7 @@ class Arena:
     def players(self) -> Table[PlayerRow]:
         """Who plays, in the order of the settings, with today's prices."""
         from peerage.render.table import Table
-        from peerage.tables.catalogue import players
+        from peerage.views.catalogue import players
         from peerage.views.players import players_table
 
         return Table(players_table([*players(self.settings, datetime.now(UTC).date())]))
@@ -187,7 +187,7 @@ class Arena:
 
         Raises ScopeError for a track, game or topic that is not there.
         """
-        from peerage.reading.played import Scope
+        from peerage.reading.results.played import Scope
         from peerage.render.table import Table
         from peerage.views.leaderboard.board import board
         from peerage.views.leaderboard.columns import table
@@ -202,7 +202,7 @@ class Arena:
         what the pick gives up and how often it beats the others, the best value for money, what weakens that,
         and which judges favour each other. Raises LedgerError where a reply is not as it was logged."""
         from peerage.ledger.check.held import hold_replies
-        from peerage.reading.played import Scope
+        from peerage.reading.results.played import Scope
         from peerage.views.leaderboard.board import board
         from peerage.views.verdict.decision import decision
 
@@ -233,7 +233,7 @@ class Arena:
         holds at every look. Raises ScopeError for an unknown player or a wrong margin, LedgerError where a
         reply is not as it was logged."""
         from peerage.ledger.check.held import hold_replies
-        from peerage.reading.played import Scope
+        from peerage.reading.results.played import Scope
         from peerage.views.verdict.gate import gate, margin
 
         hold_replies(self.ledger)
@@ -251,7 +251,7 @@ class Arena:
         """Return what it takes to prove a goal, to have a clear pick, and to tell two players apart: further
         matches, their price, and the range in which they lie with 80%. `until` is a goal as `arena.yaml` has
         it, which is taken where none is given. Raises ScopeError where a player has no match, or nobody."""
-        from peerage.reading.played import ScopeError
+        from peerage.reading.results.played import ScopeError
         from peerage.settings import suggest
         from peerage.settings.until import goal_of
         from peerage.views.plan.outlook import outlook
@@ -352,15 +352,15 @@ class Arena:
 
     def stats(self, *, game: str = "", topic: str = "") -> Stats:
         """Statistics of players, judges and authors, over everything or one game or topic."""
-        from peerage.reading.played import Scope
-        from peerage.views.stats import stats
+        from peerage.reading.results.played import Scope
+        from peerage.views.stats.report import stats
 
         return stats(self.reading, Scope(game, topic))
 
     def match(self, number: int) -> MatchView:
         """The whole of one match, finished or under way: who sat where, the blocks that tell it, every
         request and reply. Raises LedgerError when there is no such match."""
-        from peerage.views.match import match_view
+        from peerage.views.match.transcript import match_view
 
         return match_view(self.ledger, number)
 

@@ -16,9 +16,9 @@ from peerage.game.protocol import Ask, Reply
 from peerage.game.spec import GameSpec
 from peerage.games import GAMES, adapted, adapter, open_spiel, release_of
 from peerage.settings import SettingsError, extra_installed, loads
-from peerage.tables.catalogue import GameRow, games
 from peerage.testing import CHECKS
 from peerage.testing.conformance import memory_wins_nothing, skill_share, skill_wins
+from peerage.views.catalogue import GameRow, games
 
 PLAYERS = [f"Zyxwv-{at}" for at in range(10)]
 HOUSE = {name: f"house:{0.9 - 0.08 * at:.2f}" for at, name in enumerate(PLAYERS)}
@@ -55,7 +55,7 @@ def test_games_are_listed_without_the_library() -> None:
     assert "openspiel-hex" in GAMES
     assert "openspiel-hexx" not in GAMES
     code = (
-        "import sys; from peerage.tables.catalogue import games; rows = list(games(all=True)); "
+        "import sys; from peerage.views.catalogue import games; rows = list(games(all=True)); "
         "assert any(row.game == 'openspiel-hex' for row in rows); assert 'pyspiel' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

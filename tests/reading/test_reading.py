@@ -9,13 +9,13 @@ from tests.views.conftest import recorded
 from peerage.arena import Arena
 from peerage.game.match import DONE
 from peerage.reading.moment import Moment
-from peerage.reading.played import PlayedMatches, Scope
 from peerage.reading.reading import Reading
+from peerage.reading.results.played import PlayedMatches, Scope
 from peerage.reading.rows import records_of, rows_of, whole_of
 from peerage.standings import NOBODY, after_all
 from peerage.standings.accounts import position
 from peerage.views.leaderboard.board import board
-from peerage.views.stats import stats
+from peerage.views.stats.report import stats
 
 
 def test_tables_of_one_reading_read_and_fold_the_matches_once(arena: Arena) -> None:

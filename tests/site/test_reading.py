@@ -11,12 +11,12 @@ from tests.engine.arenas import play
 from tests.site.arenas import hostile, hostile_arena, spans_read
 
 from peerage.ledger import LedgerError
-from peerage.reading.challenges import pool
 from peerage.reading.moment import Moment
+from peerage.reading.results.challenges import pool
 from peerage.site.pages.charts import stops
 from peerage.site.pages.router import page
 from peerage.site.reading import Site
-from peerage.tables.challenges import retire, withdraw
+from peerage.views.challenges import retire, withdraw
 
 
 def test_a_course_goes_through_what_the_leaderboards_were(pages: Site) -> None:

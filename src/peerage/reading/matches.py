@@ -43,7 +43,7 @@ from peerage.ledger import Exchange, FixtureRow, Ledger, LedgerError, RecordRow
 from peerage.ledger.forms.codec import StoredReply, by_hex, read_fixture, read_record, read_said
 from peerage.ledger.forms.codec_requests import Part, read_form, read_request, read_shown
 from peerage.ledger.forms.merkle import GENESIS
-from peerage.reading.played import EVERYTHING, Scope
+from peerage.reading.results.played import EVERYTHING, Scope
 
 UNDER_WAY = "under way"
 MISSING = "(not on record)"

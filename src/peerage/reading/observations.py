@@ -69,7 +69,7 @@ class Drafts(Struct):
 class Observations(Struct):
     """What `matches` finished matches tell: void ones by reason, everybody's replies and drafts by name, the
     `ballots` of panels and on what `challenges`, the `marks` that judges gave
-    (of votes, or else of scores), readings, `forecasts` (see `tables.calibration`), and the matches in which
+    (of votes, or else of scores), readings, `forecasts` (`views.stats.calibration`), and the matches in which
     a player's answers `spoken` to their judges (see `judging.measures.addressing`). What there is most of
     stands in columns: see `judging.marks.ballots`, `judging.marks.marks`."""
 

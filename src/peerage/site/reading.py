@@ -19,26 +19,26 @@ from peerage.ledger.forms.log import finished
 from peerage.ledger.forms.merkle import GENESIS, levels
 from peerage.ledger.topics.series import shown
 from peerage.ledger.topics.votes import PeopleVotes
-from peerage.reading.challenges import pool, pools
-from peerage.reading.credits import about_tasks
 from peerage.reading.moment import Moment
 from peerage.reading.observations import Observations, observe, together
-from peerage.reading.played import PlayedMatches, Scope
 from peerage.reading.reading import Reading
+from peerage.reading.results.challenges import pool, pools
+from peerage.reading.results.played import PlayedMatches, Scope
+from peerage.reading.speed import Speed, speeds_of
+from peerage.reading.verdicts.credits import about_tasks
 from peerage.settings import ArenaSettings, load
 from peerage.site.addresses import match_page
 from peerage.site.tally import Mine, Record, SiteTally
 from peerage.standings import NOBODY, Standings, after_all
-from peerage.tables.challenges import ChallengeRow, rows
-from peerage.tables.judge_rows import JudgesReport
-from peerage.tables.judges import judges_of
-from peerage.tables.speed import Speed, speeds_of
+from peerage.views.challenges import ChallengeRow, rows
+from peerage.views.judges.report import judges_of
+from peerage.views.judges.rows import JudgesReport
 from peerage.views.leaderboard.board import Board, Row, board, first_track
 from peerage.views.leaderboard.corrected import CorrectedRow, what_would_change
 from peerage.views.leaderboard.overall import Profile, profiles
 from peerage.views.leaderboard.tracks import METHODS, TRACKS, Track
 from peerage.views.plan.outlook import Outlook, outlook
-from peerage.views.stats import Stats, stats
+from peerage.views.stats.report import Stats, stats
 from peerage.views.verdict.decision import decision
 from peerage.views.verdict.verdict import Verdict
 

@@ -9,15 +9,15 @@ from peerage.game.blocks import Heading, Target
 from peerage.ledger import Summary
 from peerage.reading.matches import in_words
 from peerage.render.blocks import Column, Facts, Rows, Small, ViewBlock, as_facts, numbers, texts
-from peerage.tables.judge_rows import JudgesReport
 from peerage.values.figures import interval, moment, percent, score, tenths, whole
-from peerage.views import judges
+from peerage.views.judges import page as judges
+from peerage.views.judges.rows import JudgesReport
 from peerage.views.leaderboard import columns as leaderboard
 from peerage.views.leaderboard.board import Board
 from peerage.views.leaderboard.columns import number_of, prices
 from peerage.views.leaderboard.row import Row
 from peerage.views.leaderboard.tracks import NAMES
-from peerage.views.stats import Stats, parts
+from peerage.views.stats.report import Stats, parts
 
 TALLIED = ("matches", "wins", "draws", "losses", "cost_usd", "possibly_usd")
 """The fields that a leaderboard has of a player too."""

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 from peerage.render.blocks import Column, Rows, Small, numbers, texts
-from peerage.tables.catalogue import PlayerRow
 from peerage.values.figures import dollars, percent, whole
+from peerage.views.catalogue import PlayerRow
 from peerage.views.shown import Shown
 
 

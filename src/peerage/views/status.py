@@ -17,9 +17,9 @@ from peerage.ledger.forms.codec import read_issued
 from peerage.ledger.topics.waits import Waiting, waits
 from peerage.render.blocks import Rows, ViewBlock, numbers, texts
 from peerage.standings.accounts import unpriced
-from peerage.tables.hosts import HostRow, host_rows
 from peerage.values.figures import counted, dollars, hundredths, moment, tenths, whole
 from peerage.views.shown import Shown
+from peerage.views.stats.hosts import HostRow, host_rows
 
 
 class MatchNow(Shown, frozen=True):

@@ -23,7 +23,7 @@ from peerage.settings import SettingsError, load
 from peerage.site.pages.arena import costs_page
 from peerage.site.reading import Site
 from peerage.values.figures import dollars
-from peerage.views.stats import stats
+from peerage.views.stats.report import stats
 
 __all__ = ["clock"]
 

@@ -18,13 +18,13 @@ from peerage.game.match import Fixture, Rated, rated
 from peerage.games.werewolf.rules import side
 from peerage.ratings.columns.history import Game, merge_seats
 from peerage.reading.matches import Matches
-from peerage.reading.played import PlayedMatches, Scope, by_side
+from peerage.reading.results.played import PlayedMatches, Scope, by_side
 from peerage.render.terminal import on
 from peerage.scheduling import groups
 from peerage.scheduling.fixtures import Scheduler, next_round
 from peerage.scheduling.standing import History, Standing
 from peerage.settings import SettingsError
-from peerage.views.match import MatchView, match_view, transcript
+from peerage.views.match.transcript import MatchView, match_view, transcript
 
 SEATS = [("A", "ann"), ("B", "bob"), ("C", "ann"), ("D", "cy")]
 SCORES = {"A": 1.0, "B": 0.5, "C": 0.5, "D": 0.0}

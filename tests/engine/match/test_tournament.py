@@ -13,7 +13,7 @@ from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.ledger.forms.codec import read_record
 from peerage.players.client import Call, PlayerError
-from peerage.tables.tournament import tournament
+from peerage.views.tournament import tournament
 
 RULES = {"preset": "development", "questions": 2, "quality": "none", "per_call": 1}
 

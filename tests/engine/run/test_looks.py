@@ -14,7 +14,7 @@ from tests.engine.arenas import play, write_arena
 from peerage.arena import open_arena
 from peerage.engine.again.replay import replay
 from peerage.ledger import amend, open_ledger
-from peerage.reading.played import PlayedMatches, Scope
+from peerage.reading.results.played import PlayedMatches, Scope
 from peerage.standings.looks import TOPIC, Look, claimed, claims_of, look, looks, series_of
 from peerage.standings.verify import verify
 

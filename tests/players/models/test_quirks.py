@@ -9,7 +9,7 @@ from tests.servers.quirks import play
 
 import peerage
 from peerage.game.blocks import Sentence
-from peerage.tables.judges import judges
+from peerage.views.judges.report import judges
 
 
 def test_a_plausible_provider_plays(tmp_path: Path) -> None:

@@ -19,13 +19,13 @@ from typer.testing import CliRunner
 
 from peerage.cli.main import app
 from peerage.ledger.topics.votes import Vote
-from peerage.reading.people_votes import finished
+from peerage.reading.verdicts.people import finished
 from peerage.site.api.answers import answer, openapi
 from peerage.site.api.endpoints import ENDPOINTS
 from peerage.site.reading import Site
-from peerage.tables.challenges import retire
+from peerage.views.challenges import retire
 from peerage.views.leaderboard.board import board
-from peerage.views.match import match_view, tasks
+from peerage.views.match.transcript import match_view, tasks
 
 MATCHES = 16
 HOSTILE = "<script>alert(1)</script>/../%2e\u202eevil\"'&?#"

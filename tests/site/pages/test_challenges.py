@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 from tests.site.pages.test_pages import Read
 
-from peerage.reading.challenges import pool
+from peerage.reading.results.challenges import pool
 from peerage.site.pages.router import page
 from peerage.site.reading import Site
 from peerage.standings.verify import verify
-from peerage.tables.challenges import retire, rows
-from peerage.views.match import match_view
+from peerage.views.challenges import retire, rows
+from peerage.views.match.transcript import match_view
 
 
 @pytest.fixture(scope="module")

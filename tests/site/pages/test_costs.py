@@ -15,7 +15,7 @@ from peerage.site.pages.arena import by_day
 from peerage.site.pages.router import page
 from peerage.site.reading import Site
 from peerage.values.figures import rounded
-from peerage.views.stats import stats
+from peerage.views.stats.report import stats
 
 
 def text(site: Site, path: str) -> str:

@@ -33,7 +33,7 @@ from peerage.reading.matches import Match
 from peerage.render.html import FOLD, Html, shown
 from peerage.site.reading import Site
 from peerage.values.texts import visible
-from peerage.views.match import transcript, view_of
+from peerage.views.match.transcript import transcript, view_of
 
 
 def article(match: Match) -> str:

@@ -25,12 +25,12 @@ from peerage.site.pages import downloads
 from peerage.site.pages.charts import charts, course, priced
 from peerage.site.pages.router import POLICY, page, paths
 from peerage.site.reading import Site
-from peerage.tables.judge_rows import FavourRow, JudgeRow, JudgesReport
 from peerage.values.figures import per_hundred, sentence
 from peerage.values.texts import visible
+from peerage.views.judges.rows import FavourRow, JudgeRow, JudgesReport
 from peerage.views.leaderboard.board import board
 from peerage.views.leaderboard.tracks import NAMES as TRACK_NAMES
-from peerage.views.match import match_view
+from peerage.views.match.transcript import match_view
 
 # What a page may refer to, and what no page may hold.
 ADDRESSES = ("href", "src", "data-library")

@@ -16,8 +16,8 @@ from tests.site.arenas import MATCHES_SERVED
 
 from peerage.ledger import Ledger
 from peerage.ledger.topics.votes import PeopleVotes, Vote, expert_voter
-from peerage.reading.people_votes import finished, said
-from peerage.reading.votes import battles
+from peerage.reading.verdicts.people import finished, said
+from peerage.reading.verdicts.votes import battles
 from peerage.site.pages.router import page as page_of
 from peerage.site.people.annotation import Annotator
 from peerage.site.people.seats import Links

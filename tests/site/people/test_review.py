@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 
 from peerage.cli.main import app
 from peerage.ledger import open_ledger
-from peerage.reading.challenges import pool
+from peerage.reading.results.challenges import pool
 from peerage.site.server.server import Server
 from peerage.standings.verify import verify
-from peerage.tables.challenges import to_review
+from peerage.views.challenges import to_review
 
 HERE = "http://localhost"
 

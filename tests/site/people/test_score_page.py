@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from peerage.games.last_arena.tables import FinishedTournament
 from peerage.site.people.score_page import page, sample
-from peerage.tables.tournament import token, tokens
+from peerage.views.tournament import token, tokens
 
 QUESTIONS = ("Why do cats purr?", "Is lying ever kind?", "<script>alert(1)</script> & why?")
 MATCH = FinishedTournament(

@@ -14,14 +14,14 @@ from tests.engine.arenas import ledger_of, play, write_arena
 
 from peerage.ledger import Ledger
 from peerage.ledger.topics.votes import PeopleVotes, Vote, VotedAlready
-from peerage.reading import people_votes
-from peerage.reading.people_votes import cited, finished, said
+from peerage.reading.verdicts import people as people_votes
+from peerage.reading.verdicts.people import cited, finished, said
 from peerage.site.people import voting
 from peerage.site.people.ballots import ballot
 from peerage.site.people.voting import Limit, TicketUnknown, VotingService, voter_of
 from peerage.standings.verify import verify
 from peerage.views.arena.audience import audience
-from peerage.views.match import match_view, tasks
+from peerage.views.match.transcript import match_view, tasks
 
 MATCHES = 16
 

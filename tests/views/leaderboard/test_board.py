@@ -22,7 +22,7 @@ from peerage.ratings.columns.history import duels
 from peerage.ratings.fits.bradley_terry import fit_duels
 from peerage.ratings.strength.evidence import of_duels
 from peerage.ratings.strength.posterior import sort_out, strengths
-from peerage.reading.evidence import SEED
+from peerage.reading.results.evidence import SEED
 from peerage.standings import NOBODY, after_match, elo_settings
 from peerage.views.leaderboard.tracks import TRACKS, WITH_CHANCES
 

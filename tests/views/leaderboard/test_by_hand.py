@@ -27,12 +27,12 @@ from peerage.engine.again.import_recordings import Recording
 from peerage.game.match import Fixture, Seat
 from peerage.game.protocol import Reply
 from peerage.ratings.fits.judges import fit
-from peerage.reading.played import Scope, ScopeError
-from peerage.reading.votes import votes
+from peerage.reading.results.played import Scope, ScopeError
+from peerage.reading.verdicts.votes import votes
 from peerage.views.leaderboard.board import board
 from peerage.views.leaderboard.row import Row
 from peerage.views.leaderboard.tracks import TRACKS, WITH_CHANCES
-from peerage.views.stats import stats
+from peerage.views.stats.report import stats
 
 MATCHES = (
     ("maths", "ann", "bob", {"jo": "ann", "kim": "ann", "lee": "first"}),

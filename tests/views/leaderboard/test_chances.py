@@ -13,7 +13,7 @@ from peerage.ratings.columns.history import duels
 from peerage.ratings.overall import Shares, combined, shares_of
 from peerage.ratings.strength.evidence import of_duels
 from peerage.ratings.strength.posterior import strengths
-from peerage.reading.played import EVERYTHING, PlayedMatches, Scope
+from peerage.reading.results.played import EVERYTHING, PlayedMatches, Scope
 from peerage.views.leaderboard.board import LONG, board
 from peerage.views.leaderboard.chances import Chances, of_strengths
 

@@ -16,13 +16,13 @@ from typer.testing import CliRunner
 
 from peerage.arena import Arena, open_arena
 from peerage.cli.main import app
+from peerage.interchange.evaluations import every_eval_ever
 from peerage.ledger.forms.codec import read_fixture, read_record
-from peerage.reading.credits import credits_of
-from peerage.reading.played import PlayedMatches, Scope
+from peerage.reading.results.played import PlayedMatches, Scope
+from peerage.reading.verdicts.credits import credits_of
 from peerage.site.addresses import player_page
 from peerage.site.pages.router import body
 from peerage.site.reading import Site
-from peerage.tables.eval_records import every_eval_ever
 from peerage.values.figures import share_between
 from peerage.views.leaderboard.board import board
 from peerage.views.verdict.compare import compare
@@ -132,7 +132,7 @@ def test_two_players_are_compared_on_the_tasks_of_both(tasks_arena: Arena) -> No
 def test_arenas_without_checks_have_no_column_and_read_no_record(folder: Path, arena: Arena) -> None:
     shown = cli.invoke(app, ["leaderboard", "--dir", str(folder)]).stdout
     assert "Accuracy" not in shown
-    with patch("peerage.reading.played.credits_of", wraps=credits_of) as reading:
+    with patch("peerage.reading.results.played.credits_of", wraps=credits_of) as reading:
         table = board(arena.reading)
     assert not reading.called
     assert {row.accuracy for row in table.rows} == {None}

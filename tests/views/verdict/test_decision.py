@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 from peerage.arena import Arena, open_arena
 from peerage.cli.main import app
 from peerage.players.client import Client
-from peerage.reading.credits import Credits, TaskMatch
+from peerage.reading.verdicts.credits import Credits, TaskMatch
 from peerage.render.terminal import MARGIN, fitting
 from peerage.settings import PlayerSettings
 from peerage.site.export.report import report

@@ -14,7 +14,7 @@ from tests.engine.clients import Scripted, says
 from peerage.arena import Arena, open_arena
 from peerage.players.client import Answer, Call
 from peerage.ratings.claims.not_worse import fewest
-from peerage.reading.played import ScopeError
+from peerage.reading.results.played import ScopeError
 from peerage.views.verdict.gate import EXIT_CODES, Gate, margin
 
 Right = Callable[[int, int], bool]

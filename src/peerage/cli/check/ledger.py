@@ -331,7 +331,7 @@ def disclose(
 def _pieces(ledger: Ledger, shape: Document, people: PeopleVotes) -> Iterator[str]:
     """The export, piece by piece."""
     if shape == "votes":
-        from peerage.reading.votes import battles
+        from peerage.reading.verdicts.votes import battles
 
         return battles(ledger)
     if shape == "people":
@@ -358,16 +358,16 @@ def _files(
     """The files of an export that fills a folder, by name."""
     if shape == "valyrian":
         from peerage.games.challenge_exchange.valyrian import files
-        from peerage.tables.challenge_files import finished
+        from peerage.interchange.challenges import finished
 
         yield from files(finished(ledger))
         return
     from datetime import UTC, datetime
 
     import peerage
+    from peerage.interchange.evaluations import eval_results, every_eval_ever
     from peerage.reading.reading import Reading
     from peerage.settings import FILE_NAME, ArenaSettings, load
-    from peerage.tables.eval_records import eval_results, every_eval_ever
     from peerage.views.leaderboard.board import board
 
     settings = load(folder, reading=True) if (folder / FILE_NAME).exists() else ArenaSettings()

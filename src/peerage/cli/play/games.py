@@ -31,7 +31,7 @@ def games(
     """List the games, and who is needed for a match."""
     if context.invoked_subcommand is not None:
         return
-    from peerage.tables import catalogue
+    from peerage.views import catalogue
 
     found = list(catalogue.games(all=all))
     rows = [row.as_dict() for row in found if isinstance(row, catalogue.GameRow)]

@@ -27,7 +27,7 @@ from peerage.values.clock import now_ms
 if TYPE_CHECKING:
     from peerage.arena import Arena
     from peerage.challenges.pool import ChallengePool
-    from peerage.tables.challenges import ChallengeRow
+    from peerage.views.challenges import ChallengeRow
 
 app = group("The pool of challenges: list, review, flag, withdraw, retire.")
 
@@ -52,8 +52,8 @@ def list_(folder: Folder = HERE, answers: Answers = False, shape: Shape = Format
     """List the pool: authors, states, flags, difficulty."""
     from peerage.cli.shared.output import show
     from peerage.render.blocks import Column, numbers, texts
-    from peerage.tables.challenges import rows
     from peerage.values.figures import counted, percent, whole
+    from peerage.views.challenges import rows
 
     with arena_in(folder) as arena:
         found = [row.as_dict() for row in rows(_pool(arena), answers=answers)]
@@ -83,7 +83,7 @@ def show(
 ) -> None:
     """Show one challenge with all its attempts."""
     from peerage.cli.shared.output import show_json
-    from peerage.tables.challenges import attempts, named, rows
+    from peerage.views.challenges import attempts, named, rows
 
     with arena_in(folder) as arena:
         pool = _pool(arena)
@@ -138,7 +138,7 @@ def review(
     approved is in use, whatever its attempts showed; one that is objected to comes into no further match, and
     results stand as they are. Each verdict is an entry of the log; the last one counts.
     """
-    from peerage.tables import challenges
+    from peerage.views import challenges
 
     with arena_in(folder) as arena:
         if verdict is not None and name is not None:
@@ -177,7 +177,7 @@ def flag(
     FLAG is ambiguous, unsolvable, trivial, leaked or "wrong reference". Results stand as they are; `withdraw`
     takes them back.
     """
-    from peerage.tables import challenges
+    from peerage.views import challenges
 
     with arena_in(folder) as arena:
         entry = challenges.flag(arena.ledger, name, what, reason, now_ms())
@@ -190,8 +190,8 @@ def withdraw(name: Name, folder: Folder = HERE, reason: Reason = "") -> None:
 
     The records stay as they are; the withdrawal is a statement of its own, which leaderboards apply.
     """
-    from peerage.tables import challenges
     from peerage.values.figures import counted
+    from peerage.views import challenges
 
     with arena_in(folder) as arena:
         entry = challenges.withdraw(arena.ledger, name, reason, now_ms())
@@ -210,7 +210,7 @@ def retire(name: Name, folder: Folder = HERE, reason: Reason = "") -> None:
 
     Exports and redacted ledgers then show its answer and every attempt at it. It comes into no further match.
     """
-    from peerage.tables import challenges
+    from peerage.views import challenges
 
     with arena_in(folder) as arena:
         entry = challenges.retire(arena.ledger, name, reason, now_ms())
@@ -225,7 +225,7 @@ def export(folder: Folder = HERE, answers: Answers = False) -> None:
     --answers is given. With the answer goes the author's program, as solution, where there is one.
     """
     from peerage.cli.shared.output import show_json
-    from peerage.tables.challenge_files import exported
+    from peerage.interchange.challenges import exported
 
     with arena_in(folder) as arena:
         for record in exported(_pool(arena), answers=answers):
@@ -247,7 +247,7 @@ def enter(
     in other words or with another answer, is skipped.
     """
     from peerage.arena import open_arena
-    from peerage.tables.challenge_files import enter_challenges
+    from peerage.interchange.challenges import enter_challenges
     from peerage.values.figures import counted
 
     with open_arena(folder) as arena:
@@ -288,7 +288,7 @@ def redact(
 
 
 def _pool(arena: Arena) -> ChallengePool:
-    from peerage.reading.challenges import pool
+    from peerage.reading.results.challenges import pool
 
     return pool(arena.ledger)
 

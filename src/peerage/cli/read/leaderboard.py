@@ -17,7 +17,7 @@ from peerage.values.figures import counted
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
-    from peerage.reading.played import Scope
+    from peerage.reading.results.played import Scope
     from peerage.views.leaderboard.board import Board
     from peerage.views.leaderboard.what_if import WhatIf
 
@@ -103,9 +103,9 @@ def leaderboard(
     A what-if counts the recorded matches in another way. Nothing is played again or written down, and title,
     notes and JSON say what was asked.
     """
-    from peerage.reading.played import Scope
-    from peerage.tables.rejudge import of_answers
+    from peerage.reading.results.played import Scope
     from peerage.views.leaderboard.what_if import WhatIf
+    from peerage.views.rejudge.compared import of_answers
 
     words = {stated for stated in weight or () if stated in ("alike", "matches")}
     of_games = dict(_weight(stated) for stated in weight or () if stated not in words)
@@ -154,8 +154,8 @@ _OF_ANSWERS = (
 def show_rejudged(arena: Arena, shape: Format) -> bool:
     """Write how the judges differ to standard output. False, and said, where all that was judged came to
     nothing."""
-    from peerage.tables.rejudge import rejudge_report
-    from peerage.views.rejudge import rejudged
+    from peerage.views.rejudge.compared import rejudge_report
+    from peerage.views.rejudge.report import rejudged
 
     report = rejudge_report(arena.ledger)
     ranked = bool(report.decided or not report.judged)
@@ -184,7 +184,7 @@ def _parts(arena: Arena, words: Set[str], of_games: Mapping[str, float]) -> dict
 @contextmanager
 def told_scope() -> Iterator[None]:
     """Tell what is wrong with the scope that was asked for as a wrong option."""
-    from peerage.reading.played import ScopeError
+    from peerage.reading.results.played import ScopeError
     from peerage.values.texts import visible
 
     try:
@@ -204,7 +204,7 @@ def show_leaderboard(
 
     People read each game's own table first, where several were played, and then the one over all of them.
     """
-    from peerage.reading.played import EVERYTHING, Scope
+    from peerage.reading.results.played import EVERYTHING, Scope
     from peerage.views.leaderboard.board import board
     from peerage.views.leaderboard.what_if import AS_PLAYED
 
@@ -228,8 +228,8 @@ def show_leaderboard(
 def show_standings(arena: Arena) -> None:
     """Write who stands where after a run: of the owner's tasks the decision, else one game's leaderboard, or
     of several the strengths by game and then the overall table."""
-    from peerage.reading.credits import about_tasks
-    from peerage.reading.played import EVERYTHING
+    from peerage.reading.results.played import EVERYTHING
+    from peerage.reading.verdicts.credits import about_tasks
     from peerage.views.leaderboard.board import board
 
     if all(map(about_tasks, arena.settings.lineup)):
@@ -264,7 +264,7 @@ def _show_board(
 
 def show_corrected(arena: Arena, correct: str, shape: Format, scope: Scope) -> None:
     """Write what corrections of the judges' votes would change to standard output."""
-    from peerage.views.judges import corrected
+    from peerage.views.judges.page import corrected
     from peerage.views.leaderboard.corrected import asked, what_would_change
 
     wanted = asked(correct)

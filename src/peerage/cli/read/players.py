@@ -41,7 +41,7 @@ def players(
 
     from peerage.settings import load
     from peerage.settings.players.hours import closed_until, read_hours
-    from peerage.tables import catalogue
+    from peerage.views import catalogue
 
     settings = load(folder, reading=True)
     rows = list(catalogue.players(settings, datetime.now(UTC).date()))

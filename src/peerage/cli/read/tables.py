@@ -16,7 +16,7 @@ from peerage.values.figures import percent, whole
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
-    from peerage.reading.played import Scope
+    from peerage.reading.results.played import Scope
 
 Telling = Literal["text", "json", "markdown"]
 Part = Literal[
@@ -61,7 +61,7 @@ def stats(
     JSON holds everything as one object, and so does `--of judges`; of any other table it is the list.
     `favours` then lists every judge and author tested, found or not.
     """
-    from peerage.reading.played import Scope
+    from peerage.reading.results.played import Scope
 
     if of in OF_JUDGES and (game or topic):
         raise typer.BadParameter(f"--of {of} is about all games and topics: leave --game and --topic out")
@@ -77,8 +77,8 @@ def stats(
 def _show_judges(arena: Arena, shape: Format, of: Part | None, level: float) -> None:
     """Write what is known of judges, or one table of it."""
     from peerage.ledger.topics.votes import PeopleVotes
-    from peerage.tables.judges import judges
-    from peerage.views.judges import about_favours, parts
+    from peerage.views.judges.page import about_favours, parts
+    from peerage.views.judges.report import judges
 
     report = judges(arena.reading, level, PeopleVotes(arena.ledger.address, arena.folder))
     of = None if of == "judges" else of
@@ -96,7 +96,7 @@ def _show_judges(arena: Arena, shape: Format, of: Part | None, level: float) -> 
 
 
 def _show_tasks(arena: Arena, shape: Format, scope: Scope) -> None:
-    from peerage.tables.tasks import task_rows
+    from peerage.views.stats.tasks import task_rows
 
     found = [row.as_dict() for row in task_rows(arena.reading.within(scope).credits)]
     if shape is Format.json:
@@ -132,9 +132,9 @@ def show_stats(
     arena: Arena, shape: Format = Format.table, of: Part | None = None, scope: Scope | None = None
 ) -> None:
     """Write the statistics to standard output."""
-    from peerage.reading.played import EVERYTHING
-    from peerage.views.stats import parts, remarks
-    from peerage.views.stats import stats as counted
+    from peerage.reading.results.played import EVERYTHING
+    from peerage.views.stats.report import parts, remarks
+    from peerage.views.stats.report import stats as counted
 
     found = counted(arena.reading, scope or EVERYTHING)
     show_parts(found, parts(found), of, shape, "players")
@@ -160,7 +160,7 @@ def match(
     Where a game hides things, everything is shown with who could see it; --as leaves out what one seat could
     not see, or shows what it was sent, word for word, where the game marks nothing.
     """
-    from peerage.views.match import as_seen, match_view, transcript
+    from peerage.views.match.transcript import as_seen, match_view, transcript
 
     with arena_in(folder) as arena:
         found = match_view(arena.ledger, number)

@@ -55,13 +55,13 @@ def show(
     the same answers, its strictness set aside. Tables of questions by sort, of token limits and of reasons
     follow where the rules asked for them. JSON holds all as one object.
     """
-    from peerage.tables.tournament import tournament
+    from peerage.views.tournament import tournament
 
     with arena_in(folder) as arena:
         found = tournament(arena.ledger, number).as_dict()
         tests = None
         if of in (None, "matrix") and shape.for_people and found["matrix"]:
-            from peerage.tables.judges import judges
+            from peerage.views.judges.report import judges
 
             tests = judges(arena.reading)
     if shape is Format.json and of is None:
@@ -76,7 +76,7 @@ def show(
             continue
         notes = _notes(part, found)
         if part == "matrix" and tests is not None:
-            from peerage.views.judges import about_favours
+            from peerage.views.judges.page import about_favours
 
             beyond = {(pair.judge, pair.author) for pair in tests.favours if pair.found}
             rows, columns = _grid(found, beyond)
@@ -177,7 +177,7 @@ _PARTS: Mapping[Part, tuple[str, Sequence[Column]]] = {
 @app.command()
 def progress(folder: Folder = HERE, shape: Shape = Format.table) -> None:
     """Show how players did over all tournaments: better or not, steady or not."""
-    from peerage.tables.tournament import progress as courses
+    from peerage.views.tournament import progress as courses
 
     with arena_in(folder) as arena:
         rows = [row.as_dict() for row in courses(arena.ledger)]
@@ -200,8 +200,8 @@ def plot(
     force: Force = False,
 ) -> None:
     """Draw what more tokens are worth, as an SVG file."""
-    from peerage.tables.tournament import tournament
     from peerage.values.outputs import PLOT, arena_files, refuse, write
+    from peerage.views.tournament import tournament
 
     with arena_in(folder) as arena:
         kept = arena_files(folder, arena.ledger.address)
@@ -234,8 +234,8 @@ def page(
     The file holds everything and sends nothing. A person who has scored saves a small file; `peerage
     tournament votes` enters it.
     """
-    from peerage.tables.tournament import answers, find
     from peerage.values.outputs import SCORING_PAGE, arena_files, write
+    from peerage.views.tournament import answers, find
 
     with drawing():
         from peerage.site.people.score_page import page as made
@@ -259,7 +259,7 @@ def votes(
 ) -> None:
     """Enter points that people outside gave; peer scores stay as they are."""
     from peerage.ledger.topics.public import enter
-    from peerage.tables.tournament import opinion as read
+    from peerage.views.tournament import opinion as read
 
     with arena_in(folder) as arena:
         found = [(file, read(arena.ledger, file)) for file in files]

@@ -111,8 +111,8 @@ def compare(
     if stated := [name for name, value in options.items() if value]:
         raise typer.BadParameter(f"{stated[0]} is of a gate: add its margin, such as --not-worse-by 3%")
     from peerage.ledger.check.held import hold_replies
-    from peerage.reading.played import Scope
-    from peerage.tables.speed import speeds_of
+    from peerage.reading.results.played import Scope
+    from peerage.reading.speed import speeds_of
     from peerage.views.leaderboard.board import board
     from peerage.views.verdict import compare as tables
     from peerage.views.verdict.compared import compared

@@ -15,7 +15,7 @@ from msgspec import Meta, Struct, defstruct
 
 from peerage.game.blocks import Task
 from peerage.judging.measures.corrections import CORRECTIONS
-from peerage.reading.played import ScopeError
+from peerage.reading.results.played import ScopeError
 from peerage.site.api.rows import (
     Arena,
     Challenge,
@@ -29,13 +29,13 @@ from peerage.site.api.rows import (
 )
 from peerage.site.reading import Site
 from peerage.site.tally import Mine
-from peerage.tables.challenges import ChallengeRow
 from peerage.version import __version__
 from peerage.views.arena.audience import Audience, audience
+from peerage.views.challenges import ChallengeRow
 from peerage.views.leaderboard.board import Board, Row
 from peerage.views.leaderboard.corrected import CorrectedRow, asked
 from peerage.views.leaderboard.overall import Profile
-from peerage.views.match import MatchView, match_view, tasks
+from peerage.views.match.transcript import MatchView, match_view, tasks
 from peerage.views.under_way import UnderWay, under_way
 
 MOST = 2**53

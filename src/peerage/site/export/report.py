@@ -19,8 +19,8 @@ from peerage.site.pages.charts import charts
 from peerage.site.pages.leaderboards import last_time, moves
 from peerage.site.reading import Site
 from peerage.site.rendering import inline, render
-from peerage.tables.judge_rows import Measure
 from peerage.values.figures import measured, whole
+from peerage.views.judges.rows import Measure
 from peerage.views.leaderboard.board import Board
 from peerage.views.leaderboard.columns import Moved, table
 from peerage.views.leaderboard.strengths import strengths

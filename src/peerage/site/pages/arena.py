@@ -21,7 +21,7 @@ from peerage.ledger.forms.log import entry_leaf
 from peerage.ledger.topics.settings_log import settings_changes
 from peerage.ledger.topics.uptimes import unused
 from peerage.reading.matches import Match, in_words
-from peerage.reading.played import ScopeError
+from peerage.reading.results.played import ScopeError
 from peerage.render.blocks import (
     Column,
     Fact,
@@ -42,15 +42,15 @@ from peerage.site.pages import downloads, proofs
 from peerage.site.pages.leaderboards import filters
 from peerage.site.reading import Site
 from peerage.site.rendering import PageView
-from peerage.tables.challenges import ChallengeRow
 from peerage.values.figures import DASH, dollars, moment, percent, rounded, signed, whole
 from peerage.values.texts import visible
-from peerage.views.judges import judges
+from peerage.views.challenges import ChallengeRow
+from peerage.views.judges.page import judges
 from peerage.views.leaderboard.corrected import CorrectedRow
 from peerage.views.leaderboard.tracks import NAMES, Track
-from peerage.views.match import tasks
+from peerage.views.match.transcript import tasks
 from peerage.views.player import settings
-from peerage.views.stats import billed, costs, hosted, kinds, linked, parts
+from peerage.views.stats.report import billed, costs, hosted, kinds, linked, parts
 
 NEWEST = 60
 """Challenges of so many of the newest matches are shown."""

@@ -7,14 +7,14 @@ from typing import Any
 
 import msgspec
 
+from peerage.reading.speed import FEW, NEWEST
 from peerage.render.blocks import Column, Figure, numbers, texts
 from peerage.site.reading import Site
-from peerage.tables.offers import frontier as offers
-from peerage.tables.speed import FEW, NEWEST
 from peerage.values.figures import DASH, counted, per_hundred, seconds, whole
 from peerage.views.leaderboard.board import Board, Row
 from peerage.views.leaderboard.columns import number_of
 from peerage.views.leaderboard.tracks import NAMES, Track
+from peerage.views.offers import frontier as offers
 from peerage.views.verdict.verdict import Verdict
 
 COLOURED = 6

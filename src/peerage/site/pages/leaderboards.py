@@ -14,7 +14,8 @@ from peerage.engine.record.registration import stated
 from peerage.game.blocks import Heading, Sentence, Target
 from peerage.games import installed
 from peerage.ledger.topics.outside import TOPIC
-from peerage.reading.played import Scope
+from peerage.reading.results.outside import listed as listed_sources
+from peerage.reading.results.played import Scope
 from peerage.render.blocks import Answer, Fold, Link, Links, Notes, Rows, ViewBlock, numbers, texts
 from peerage.settings import rules_of
 from peerage.settings.players.weights import weights
@@ -23,7 +24,6 @@ from peerage.site.pages import preview
 from peerage.site.pages.charts import charts, stops
 from peerage.site.reading import Site
 from peerage.site.rendering import PageView
-from peerage.tables.outside import listed as listed_sources
 from peerage.values.figures import counted, dollars, listed, whole
 from peerage.views.leaderboard.board import Board, Row, board
 from peerage.views.leaderboard.columns import STAYED, Moved, table

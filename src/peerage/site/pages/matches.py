@@ -21,7 +21,7 @@ from peerage.site.pages.leaderboards import judged
 from peerage.site.reading import Site
 from peerage.site.rendering import PageView, embedded
 from peerage.values.texts import visible
-from peerage.views.match import transcript, view_of
+from peerage.views.match.transcript import transcript, view_of
 
 NEWEST = 100
 """Matches listed where no script runs."""

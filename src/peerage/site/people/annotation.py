@@ -20,8 +20,8 @@ from peerage.ledger import Ledger
 from peerage.ledger.topics.series import shown
 from peerage.ledger.topics.votes import BOTH_BAD, SKIPPED, TIE, PeopleVotes, Vote, expert_voter
 from peerage.reading.moment import public
-from peerage.reading.votes import judged_duels
-from peerage.reading.votes import votes as cast_by_judges
+from peerage.reading.verdicts.votes import judged_duels
+from peerage.reading.verdicts.votes import votes as cast_by_judges
 from peerage.site.people.ballots import BlindPair, ballot
 
 Verdict: TypeAlias = Literal["first", "second", "tie", "both bad", "skipped"]

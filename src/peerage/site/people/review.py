@@ -18,11 +18,11 @@ from starlette.responses import Response
 
 from peerage.challenges.pool import Verdict
 from peerage.ledger import Ledger, LedgerError
-from peerage.reading.challenges import pool
+from peerage.reading.results.challenges import pool
 from peerage.settings import ArenaSettings
 from peerage.site.http.frame import NOT_KEPT, PageFrame, line
-from peerage.tables import challenges
 from peerage.values.clock import now_ms
+from peerage.views import challenges
 
 REVIEW = "review.html"
 _MOST_BODY = 10_000

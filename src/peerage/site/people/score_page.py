@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from peerage.games.last_arena.tables import FinishedTournament
 from peerage.site.rendering import inline, render
-from peerage.tables.tournament import token
+from peerage.views.tournament import token
 
 
 class Exhibit(NamedTuple):

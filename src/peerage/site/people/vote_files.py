@@ -23,9 +23,9 @@ from peerage.ratings.read.histories import NO_RESULT, verdict_of
 from peerage.ratings.read.report import Report, Row, RowError, as_name, needed, short
 from peerage.ratings.read.results import rows
 from peerage.reading.moment import public
-from peerage.reading.people_votes import Finished, cited, finished
-from peerage.reading.votes import judged_duels
-from peerage.reading.votes import votes as cast_by_judges
+from peerage.reading.verdicts.people import Finished, cited, finished
+from peerage.reading.verdicts.votes import judged_duels
+from peerage.reading.verdicts.votes import votes as cast_by_judges
 from peerage.settings.players.player import is_person
 from peerage.site.people.ballots import ballot
 from peerage.values.texts import storable, visible

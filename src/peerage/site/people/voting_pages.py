@@ -20,7 +20,7 @@ from starlette.responses import Response
 
 from peerage.ledger import Ledger
 from peerage.ledger.topics.votes import PeopleVotes, VotedAlready
-from peerage.reading.people_votes import finished
+from peerage.reading.verdicts.people import finished
 from peerage.site.api.answers import failure
 from peerage.site.api.rows import Ballot, Cast, Revealed
 from peerage.site.http.frame import PageFrame, Refused, as_json, body_of, line, refuse_foreign

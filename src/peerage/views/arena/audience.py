@@ -23,7 +23,7 @@ from peerage.ratings.fits.regression import fit_clustered
 from peerage.ratings.strength.evidence import Evidence, of_duels
 from peerage.ratings.strength.posterior import strengths
 from peerage.ratings.table import known
-from peerage.reading.people_votes import Finished, cited
+from peerage.reading.verdicts.people import Finished, cited
 from peerage.render.blocks import Column, Fact, Facts, Rows, ViewBlock, numbers
 from peerage.values.figures import chance, interval, percent, whole
 

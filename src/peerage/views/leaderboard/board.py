@@ -20,15 +20,15 @@ from peerage.ratings.accuracy import Accuracy
 from peerage.ratings.sequential.elo import EloSettings
 from peerage.ratings.strength.posterior import Bin
 from peerage.ratings.table import ranks
-from peerage.reading.credits import Credits, about_tasks
-from peerage.reading.evidence import MatchEvidence
-from peerage.reading.played import EVERYTHING, PlayedMatches, Scope, ScopeError, by_side, sides_of
 from peerage.reading.reading import Reading
+from peerage.reading.results.evidence import MatchEvidence
+from peerage.reading.results.outside import Outside, uncounted
+from peerage.reading.results.played import EVERYTHING, PlayedMatches, Scope, ScopeError, by_side, sides_of
+from peerage.reading.verdicts.credits import Credits, about_tasks
 from peerage.settings import ArenaSettings, CostUnit, Rating, suggest
 from peerage.settings.players.player import is_person
 from peerage.standings import NOBODY, after_all
 from peerage.standings.accounts import NOTHING, Account
-from peerage.tables.outside import Outside, uncounted
 from peerage.values.texts import visible
 from peerage.views.leaderboard import notes
 from peerage.views.leaderboard.chances import Chances, of_games, of_strengths

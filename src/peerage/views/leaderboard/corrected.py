@@ -12,10 +12,10 @@ from peerage.judging.measures.favours.search import Favour, favours
 from peerage.ratings.arrays import Floats
 from peerage.reading.matches import Match
 from peerage.reading.observations import contest_of, texts_judged
-from peerage.reading.played import PlayedMatches, Scope, ScopeError
 from peerage.reading.reading import Reading
+from peerage.reading.results.played import PlayedMatches, Scope, ScopeError
+from peerage.reading.verdicts.scores import scored
 from peerage.settings import suggest
-from peerage.tables.scored import scored
 from peerage.values.figures import listed
 from peerage.views.shown import Shown
 

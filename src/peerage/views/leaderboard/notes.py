@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from peerage.reading.played import PlayedMatches
+from peerage.reading.results.played import PlayedMatches
 from peerage.settings.players.families import AGENTS
 
 WITHDRAWN = 8

@@ -13,7 +13,7 @@ from peerage.ratings.fits.bradley_terry import BradleyTerry
 from peerage.ratings.fits.clusters import FEWEST
 from peerage.ratings.fits.judges import JudgeAware
 from peerage.ratings.table import Z95, known
-from peerage.reading.played import ELSEWHERE
+from peerage.reading.results.played import ELSEWHERE
 
 Value = TypeVar("Value")
 

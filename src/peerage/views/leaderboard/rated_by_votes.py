@@ -7,7 +7,7 @@ import numpy as np
 from peerage.judging.measures.favours.evidence import JUDGES
 from peerage.judging.measures.favours.search import favours
 from peerage.ratings.fits import judges
-from peerage.reading.played import PlayedMatches
+from peerage.reading.results.played import PlayedMatches
 from peerage.settings import Rating
 from peerage.standings import Standings
 from peerage.views.leaderboard.rated import Ratings, of_odds

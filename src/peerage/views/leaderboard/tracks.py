@@ -18,8 +18,8 @@ from peerage.ratings.fits.regression import fit_clustered
 from peerage.ratings.sequential import glicko2
 from peerage.ratings.sequential.elo_error import EloError, elo_error
 from peerage.ratings.sequential.trueskill import TrueSkillSettings, rate, rate_duels
-from peerage.reading.evidence import MatchEvidence
-from peerage.reading.played import PlayedMatches
+from peerage.reading.results.evidence import MatchEvidence
+from peerage.reading.results.played import PlayedMatches
 from peerage.settings import Rating
 from peerage.standings import NOBODY, Standings, after_all, elo_settings
 from peerage.views.leaderboard.overall import games_of, in_words

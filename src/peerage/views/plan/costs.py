@@ -9,10 +9,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 from msgspec import Struct
 
-from peerage.reading.played import PlayedMatches
+from peerage.reading.results.played import PlayedMatches
 from peerage.scheduling.information import information
 from peerage.standings.accounts import NOTHING, Account
-from peerage.tables.hosts import HostedStats
+from peerage.views.stats.hosts import HostedStats
 
 
 class CostStats(Struct, frozen=True):

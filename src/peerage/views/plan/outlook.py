@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from peerage.engine.match.plans import policy_of
 from peerage.ratings.strength.posterior import strengths
-from peerage.reading.evidence import SEED
-from peerage.reading.played import PlayedMatches
+from peerage.reading.results.evidence import SEED
+from peerage.reading.results.played import PlayedMatches
 from peerage.scheduling.further import Further, forecast
 from peerage.scheduling.standing import BEST, Goal
 from peerage.values.figures import percent

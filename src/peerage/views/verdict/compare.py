@@ -8,9 +8,9 @@ from msgspec import Struct
 
 from peerage.ledger import Summary
 from peerage.ratings.accuracy import AccuracyDifference, difference
-from peerage.reading.played import ScopeError
+from peerage.reading.results.played import ScopeError
+from peerage.reading.speed import Speed
 from peerage.settings import suggest
-from peerage.tables.speed import Speed
 from peerage.values.figures import counted, likely, per_hundred
 from peerage.views.leaderboard.board import Board
 from peerage.views.leaderboard.row import Row

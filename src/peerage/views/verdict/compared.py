@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
+from peerage.reading.speed import NEWEST
 from peerage.render.blocks import Answer, Column, Rows, ViewBlock, explained, numbers, texts
-from peerage.tables.speed import NEWEST
 from peerage.values.figures import counted, seconds, shortened, whole
 from peerage.views.leaderboard.board import Board
 from peerage.views.leaderboard.columns import table

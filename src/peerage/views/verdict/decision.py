@@ -16,9 +16,9 @@ from peerage.judging.checks.programs import PROGRAM_FAILED
 from peerage.ledger.topics.settings_log import settings_changes
 from peerage.ratings.accuracy import difference
 from peerage.ratings.strength.posterior import Bin
-from peerage.reading.credits import Credits, TaskMatch, about_tasks
 from peerage.reading.matches import Match
 from peerage.reading.reading import Reading
+from peerage.reading.verdicts.credits import Credits, TaskMatch, about_tasks
 from peerage.settings import rules_of
 from peerage.values.figures import counted, dollars, estimated, percent
 from peerage.views.leaderboard.board import Board

@@ -17,9 +17,9 @@ from peerage.game.match import DONE
 from peerage.ledger import Summary
 from peerage.ledger.topics.series import SERIES
 from peerage.ratings.claims.not_worse import PROVEN, Difference, More, bets, fewest, further, interval
-from peerage.reading.credits import TaskMatch
-from peerage.reading.played import EVERYTHING, PlayedMatches, Scope, ScopeError
 from peerage.reading.reading import Reading
+from peerage.reading.results.played import EVERYTHING, PlayedMatches, Scope, ScopeError
+from peerage.reading.verdicts.credits import TaskMatch
 from peerage.settings import suggest
 from peerage.values.figures import counted
 from peerage.views.shown import Sentences

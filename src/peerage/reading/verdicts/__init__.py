@@ -1,0 +1,1 @@
+"""What was said of answers: votes and scores of judges, votes of people, credits by checks."""

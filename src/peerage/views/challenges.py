@@ -1,0 +1,203 @@
+"""The pool of challenges as rows, what can be said about a challenge later, and what that changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from peerage.challenges.flags import FLAGS
+from peerage.challenges.pool import STREAM, ChallengePool, PoolChallenge, Review, Verdict
+from peerage.ledger import Ledger, LedgerError, amend
+from peerage.ledger.forms.merkle import digest
+from peerage.reading.results.challenges import amended, pool
+from peerage.settings import suggest
+
+
+class Tried(Struct, frozen=True):
+    """A player's attempts at a challenge, and how many of them were right."""
+
+    player: str
+    solved: int
+    attempts: int
+
+
+class ChallengeRow(Struct, frozen=True):
+    """A challenge of the pool.
+
+    `state` is in use, flagged, objected, withdrawn or retired, `reason` why in people's words;
+    `reviews` are the verdicts of its committee and of people, in their order. `attempts` are those by others,
+    `solved` their share of right answers, `own_solved` the same of its author; None without any.
+    `difficulty` and `discrimination` are b and a of the two-parameter logistic model with standard errors.
+    `reference_answer` is None while the challenge is sealed; `match` is where it was accepted, 0 imported.
+    `tried` are those others, who solved it most often first.
+    """
+
+    challenge_id: str
+    author_llm: str
+    state: str
+    flags: tuple[str, ...]
+    reason: str
+    reviews: tuple[Review, ...]
+    attempts: int
+    solved: float | None
+    own_solved: float | None
+    difficulty: float | None
+    difficulty_error: float | None
+    discrimination: float | None
+    discrimination_error: float | None
+    proof: str
+    match: int
+    description: str
+    reference_answer: int | None
+    tried: tuple[Tried, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain JSON data."""
+        found: dict[str, Any] = msgspec.to_builtins(self)
+        return found
+
+
+def rows(found: ChallengePool, *, answers: bool = False) -> list[ChallengeRow]:
+    """Every challenge in the order of acceptance; `answers` shows the sealed ones too."""
+    estimates = found.estimates()
+    listed: list[ChallengeRow] = []
+    for name, entry in found.entries.items():
+        estimate = estimates.get(name)
+        listed.append(
+            ChallengeRow(
+                challenge_id=name,
+                author_llm=entry.author_llm,
+                state=entry.state,
+                flags=(*entry.flags, *[flag for flag in entry.shown if flag not in entry.flags]),
+                reason=_reason(entry),
+                reviews=tuple(entry.reviews),
+                attempts=len(entry.by_others),
+                solved=_share([one.result == "correct" for one in entry.by_others]),
+                own_solved=_share([one.result == "correct" for one in entry.attempts if one.own_challenge]),
+                difficulty=estimate and estimate.difficulty,
+                difficulty_error=estimate and estimate.difficulty_error,
+                discrimination=estimate and estimate.discrimination,
+                discrimination_error=estimate and estimate.discrimination_error,
+                proof=entry.proof,
+                match=entry.match,
+                description=entry.description,
+                reference_answer=entry.answer if answers or entry.retired is not None else None,
+                tried=_tried(entry),
+            )
+        )
+    return listed
+
+
+def to_review(found: ChallengePool, *, answers: bool = False) -> list[ChallengeRow]:
+    """The challenges that no person has reviewed and that may still come into a match, flagged ones first."""
+    waiting = [
+        row
+        for row in rows(found, answers=answers)
+        if row.state not in ("withdrawn", "retired") and found.entries[row.challenge_id].review is None
+    ]
+    return sorted(waiting, key=lambda row: row.state == "in use")
+
+
+def _tried(entry: PoolChallenge) -> tuple[Tried, ...]:
+    results: dict[str, list[bool]] = {}
+    for attempt in entry.by_others:
+        results.setdefault(attempt.llm_id, []).append(attempt.result == "correct")
+    found = [Tried(player, sum(solved), len(solved)) for player, solved in results.items()]
+    return tuple(sorted(found, key=lambda one: (-one.solved / one.attempts, one.player)))
+
+
+def attempts(entry: PoolChallenge, *, answers: bool = False) -> list[dict[str, Any]]:
+    """The attempts at one challenge in their order, as records with Valyrian's fields and the match."""
+    shown = answers or entry.retired is not None
+    return [
+        {
+            "llm_id": one.llm_id,
+            "challenge_id": entry.challenge_id,
+            "submitted_answer": one.answer if shown else None,
+            "result": one.result,
+            "own_challenge": one.own_challenge,
+            "points": one.points,
+            "match": one.match,
+        }
+        for one in entry.attempts
+    ]
+
+
+def _reason(entry: PoolChallenge) -> str:
+    """Why a challenge is where it is."""
+    if entry.state == "objected":
+        return next(one.reason for one in reversed(entry.reviews) if one.by == "people")
+    return entry.withdrawn or entry.retired or "; ".join(filter(None, entry.flags.values()))
+
+
+def _share(solved: list[bool]) -> float | None:
+    return sum(solved) / len(solved) if solved else None
+
+
+def named(found: ChallengePool, name: str) -> PoolChallenge:
+    """The challenge whose id begins with `name`. Raises LedgerError when there is none or more than one."""
+    fitting = [entry for one, entry in found.entries.items() if one.startswith(name)]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        raise LedgerError(f"{len(fitting)} challenges have an id that begins with {name!r}; write more of it")
+    raise LedgerError(
+        f"no challenge of the {len(found.entries)} has the id {name!r}; see `peerage challenges list`"
+    )
+
+
+def flag(ledger: Ledger, name: str, what: str, reason: str, at_ms: int) -> PoolChallenge:
+    """Flag a challenge: it is not drawn any more, and what it decided stands. See `_say`."""
+    if what not in FLAGS:
+        raise LedgerError(f"no flag is called {what!r}{suggest(what, FLAGS)}")
+    return _say(ledger, name, {"action": "flag", "flag": what, "reason": reason}, at_ms)
+
+
+def review(ledger: Ledger, name: str, verdict: Verdict, reason: str, at_ms: int) -> PoolChallenge:
+    """Put a person's verdict on record: with `approve` a challenge is in use, whatever flags it has; with
+    `object` it is not drawn any more, and what it decided stands. The last verdict counts. See `_say`."""
+    return _say(ledger, name, {"action": "review", "verdict": verdict, "reason": reason}, at_ms)
+
+
+def withdraw(ledger: Ledger, name: str, reason: str, at_ms: int) -> PoolChallenge:
+    """Withdraw a challenge: it is not drawn any more, and no attempt at it counts. See `_say`."""
+    return _say(ledger, name, {"action": "withdraw", "reason": reason}, at_ms)
+
+
+def retire(ledger: Ledger, name: str, reason: str, at_ms: int) -> PoolChallenge:
+    """Retire a challenge: it is not drawn any more, and what is sealed of it is disclosed. See `_say`."""
+    return _say(ledger, name, {"action": "retire", "reason": reason}, at_ms)
+
+
+def _say(ledger: Ledger, name: str, said: Mapping[str, Any], at_ms: int) -> PoolChallenge:
+    """Write an amendment that cites the challenge and the record it was accepted in.
+
+    Returns the challenge as it was before. Raises LedgerError for an id that is not one challenge's.
+    """
+    with ledger.runner():
+        entry = named(pool(ledger), name)
+        rows = ledger.match(entry.match, exchanges=False)
+        cited = {"match": entry.match, "record": digest(rows.record.body)} if rows and rows.record else {}
+        amend(ledger, STREAM, [{**said, "challenge_id": entry.challenge_id, **cited}], at_ms)
+    return entry
+
+
+class Effect(Struct, frozen=True):
+    """What a withdrawal changed: attempts that no longer count, in so many matches, and the matches whose
+    result is another now."""
+
+    attempts: int
+    matches: int
+    changed: tuple[int, ...]
+
+
+def effect(ledger: Ledger, entry: PoolChallenge) -> Effect:
+    """The effect of all withdrawals on the matches in which `entry` was attempted."""
+    numbers = {one.match for one in entry.attempts}
+    recorded = {row.number: row.scores for row in ledger.summaries() if row.number in numbers}
+    now = {row.number: row.scores for row in amended(ledger) if row.number in numbers}
+    changed = tuple(sorted(number for number in numbers if recorded[number] != now[number]))
+    return Effect(len(entry.attempts), len(numbers), changed)

@@ -1,0 +1,155 @@
+"""Judges held against people who judged the same duels, in figures and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Literal, NamedTuple
+
+import numpy as np
+from msgspec import Struct
+
+from peerage.judging.marks.ballots import ABSTAINED, Ballots
+from peerage.judging.measures.agreement import FEWEST, Agreement, Pair, agreement, among
+from peerage.reading.verdicts.people import Said, by_match, inverse_share
+from peerage.values.figures import counted
+
+
+class Anchors(NamedTuple):
+    """Agreement with people of each of the `judges`, by name; of `people` with each other; of experts with
+    themselves when shown a duel `again`. `votes` are people's, on `duels` of `judged`."""
+
+    judges: dict[str, Agreement]
+    people: Agreement
+    again: Agreement
+    votes: int
+    duels: int
+    judged: int
+
+
+def against_people(ballots: Ballots, verdicts: Iterable[Said]) -> Anchors:
+    """Judges' ballots next to what people said of the same answers."""
+    said = by_match(verdicts)
+    valid = np.flatnonzero(ballots.vote != ABSTAINED)
+    panel = ballots.panel[valid]
+    score = ballots.points("A")[valid]  # of the answer that people's scores are of
+    judged = np.bincount(panel, minlength=len(ballots.panels))
+    mean = np.bincount(panel, score, len(ballots.panels)) / np.maximum(judged, 1)
+    drawn = {match for match, opinions in said.items() if any(one.take == 1 for one in opinions)}
+    known = np.array([int(name) in drawn for name in ballots.panels], np.bool_) & (judged > 0)
+    duels = np.flatnonzero(judged)
+    weight = np.zeros(len(ballots.panels))
+    weight[duels] = inverse_share(((mean > 0) & (mean < 1)).astype(np.int64)[duels], known[duels])
+    pairs: dict[str, list[Pair]] = {}
+    for at, given in zip(valid[known[panel]].tolist(), score[known[panel]].tolist(), strict=True):
+        duel = int(ballots.panel[at])
+        mine = pairs.setdefault(ballots.players[ballots.judge[at]], [])
+        for one in said[int(ballots.panels[duel])]:
+            if one.take == 1:
+                mine.append(Pair(duel, given, one.score, float(weight[duel])))
+    each: list[Pair] = []
+    again: list[Pair] = []
+    for duel in np.flatnonzero(known).tolist():
+        opinions, own = said[int(ballots.panels[duel])], float(weight[duel])
+        each += among(duel, [one.score for one in opinions if one.take == 1], own)
+        takes = {(one.person, one.take): one.score for one in opinions}
+        again += [
+            Pair(duel, takes[person, take - 1], score, 1.0)
+            for (person, take), score in takes.items()
+            if (person, take - 1) in takes
+        ]
+    counted = [one for duel in np.flatnonzero(known).tolist() for one in said[int(ballots.panels[duel])]]
+    return Anchors(
+        {judge: agreement(mine) for judge, mine in sorted(pairs.items())},
+        agreement(each),
+        agreement(again),
+        sum(one.take == 1 for one in counted),
+        int(known.sum()),
+        len(duels),
+    )
+
+
+class PeopleRow(Struct, frozen=True):
+    """How far one side agrees with people on `duels` that both judged, with 95% bounds: a `judge`, `people`
+    with each other, or an `expert` who was shown a duel once more with itself. `agreement` is the share of
+    equal verdicts (first, second, tie), `kappa` what of it is beyond chance; None below twenty duels."""
+
+    kind: Literal["judge", "people", "expert"]
+    who: str
+    duels: int
+    agreement: float | None
+    agreement_lower: float | None
+    agreement_upper: float | None
+    kappa: float | None
+    kappa_lower: float | None
+    kappa_upper: float | None
+
+
+def people_listed(anchors: Anchors) -> Iterator[PeopleRow]:
+    """People with each other and with themselves, then the judges, who agree most first."""
+    if anchors.people.duels:
+        yield _row("people", "people with each other", anchors.people)
+    if anchors.again.duels:
+        yield _row("expert", "the same expert again", anchors.again)
+    ranked = anchors.judges.items()
+    yield from (
+        _row("judge", judge, found)
+        for judge, found in sorted(
+            ranked, key=lambda one: (-one[1].share.value if one[1].share else 1, one[0])
+        )
+    )
+
+
+def _row(kind: Literal["judge", "people", "expert"], who: str, found: Agreement) -> PeopleRow:
+    share, kappa = [one[:3] if one is not None else (None, None, None) for one in (found.share, found.kappa)]
+    return PeopleRow(
+        kind=kind,
+        who=who,
+        duels=found.duels,
+        agreement=share[0],
+        agreement_lower=share[1],
+        agreement_upper=share[2],
+        kappa=kappa[0],
+        kappa_lower=kappa[1],
+        kappa_upper=kappa[2],
+    )
+
+
+def told_of_people(anchors: Anchors) -> Iterator[str]:
+    """What a reader should know first: who judges as people do, and who does not."""
+    people = anchors.people
+    yield (
+        f"People gave {counted(anchors.votes, 'vote')} on {anchors.duels:,} of "
+        f"{counted(anchors.judged, 'duel')}."
+        + ("" if people.share is None else f" They agree with each other in {_told(people)}.")
+    )
+    apart = people.kappa is not None and people.kappa.value < _LITTLE
+    if apart:
+        yield "People hardly agree with each other, so that judges agree with them says little."
+    far: list[str] = []
+    thin: list[str] = []
+    for judge, found in anchors.judges.items():
+        if found.share is None:
+            thin.append(judge)
+        elif not apart and found.kappa is not None and (found.kappa.upper or found.kappa.value) < _LITTLE:
+            yield f"{judge} hardly agrees with people: in {_told(found)}. Exclude it?"
+        elif people.share is not None and (found.share.upper or 1.0) < (people.share.lower or 0.0):
+            far.append(f"{judge} ({found.share.value:.0%})")
+    if far:
+        yield f"These agree with people less than people with each other: {', '.join(far)}."
+    if thin:
+        yield f"Too few to tell (below {FEWEST} duels that people judged too): {', '.join(thin)}."
+
+
+_LITTLE = 0.2  # of κ: slight agreement at best (Landis and Koch 1977)
+
+
+def _told(found: Agreement) -> str:
+    share, kappa = found.share, found.kappa
+    assert share is not None
+    within = "" if share.lower is None else f", 95% within {share.lower:.0%} to {share.upper:.0%}"
+    beyond = "" if kappa is None else f"; κ {kappa.value:.2f}"
+    return (
+        f"{share.value:.0%} of {counted(found.duels, 'duel')} ({within.removeprefix(', ')}{beyond})".replace(
+            "(; ", "("
+        )
+    )

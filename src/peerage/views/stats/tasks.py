@@ -1,0 +1,53 @@
+"""The owner's tasks by players: how well each did on each task, the hardest first."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from statistics import fmean
+
+from peerage.reading.verdicts.credits import Credits
+from peerage.views.shown import Shown
+
+
+class TaskRow(Shown, frozen=True):
+    """One task: the mean `result` of its players from 0 to 1, how far the best is ahead of the worst
+    (`spread`, None with one player), and each player's result by name. It is the mean credit of its answers
+    `by` "check", or its share of the points of the task's matches; `answers` are those of all players."""
+
+    task: str
+    category: str
+    by: str
+    answers: int
+    result: float
+    spread: float | None
+    players: dict[str, float]
+
+
+def task_rows(credits: Credits) -> list[TaskRow]:
+    """Return a row for each task that was played as it is now, the hardest first, then where players differ
+    most."""
+    checked: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    points: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    categories = {match.task: match.category for match in credits.matches}
+    for match in credits.matches:
+        for label, credit in match.credits.items():
+            checked[match.task][match.players[label]].append(credit)
+        if not match.outdated:
+            for player, score in zip(match.players.values(), match.scores, strict=False):
+                points[match.task][player].append(score)
+    rows = []
+    for task in dict.fromkeys((*checked, *points)):
+        results = checked.get(task) or points[task]
+        players = {player: fmean(results[player]) for player in sorted(results)}
+        rows.append(
+            TaskRow(
+                task=task,
+                category=categories[task],
+                by="check" if task in checked else "points",
+                answers=sum(map(len, results.values())),
+                result=fmean(players.values()),
+                spread=max(players.values()) - min(players.values()) if len(players) > 1 else None,
+                players=players,
+            )
+        )
+    return sorted(rows, key=lambda row: (row.result, -(row.spread or 0.0), row.task))
