@@ -25,7 +25,12 @@ def test_a_course_goes_through_what_the_leaderboards_were(pages: Site) -> None:
             then = pages.earlier(track, stop)
             rows = {row.player: row for row in pages.at(stop).table(track) if row.rank is not None}
             assert set(then.players) == set(rows)
-            for player, rating, lower, upper, middle in zip(*then, strict=True):
+            columns = (
+                then.players,
+                *(then.bounded[key] for key in ("rating", "lower", "upper")),
+                then.middle,
+            )
+            for player, rating, lower, upper, middle in zip(*columns, strict=True):
                 row = rows[player]
                 assert (rating, lower, upper) == (row.rating, row.lower, row.upper), (track, stop)
                 assert middle == (row.mu if track == "trueskill" else row.rating)

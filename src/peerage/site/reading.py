@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from peerage.challenges.pool import STREAM
 from peerage.game.match import DONE
@@ -36,7 +36,7 @@ from peerage.views.judges.rows import JudgesReport
 from peerage.views.leaderboard.board import Board, Row, board, first_track
 from peerage.views.leaderboard.corrected import CorrectedRow, what_would_change
 from peerage.views.leaderboard.overall import Profile, profiles
-from peerage.views.leaderboard.tracks import METHODS, TRACKS, Track
+from peerage.views.leaderboard.tracks import METHODS, TRACKS, Ratings, Track
 from peerage.views.plan.outlook import Outlook, outlook
 from peerage.views.stats.report import Stats, stats
 from peerage.views.verdict.decision import decision
@@ -44,17 +44,6 @@ from peerage.views.verdict.verdict import Verdict
 
 Menu: TypeAlias = tuple[tuple[str, str], ...]
 """(path, name) of pages that the menu leads to."""
-
-
-class Course(NamedTuple):
-    """The ratings after some match with their 95% bounds, in the order of `players`; `middle` is what the
-    bounds are of: the ratings, on the TrueSkill track μ."""
-
-    players: Sequence[str]
-    rating: Sequence[float]
-    lower: Sequence[float | None]
-    upper: Sequence[float | None]
-    middle: Sequence[float]
 
 
 class Site(Reading):
@@ -92,7 +81,7 @@ class Site(Reading):
         self._boards: dict[tuple[str, str, str, str], Board] = {}
         self._corrected: dict[tuple[tuple[Correction, ...], str, str], list[CorrectedRow]] = {}
         self._standings: dict[int, Standings] = {}
-        self.courses: dict[tuple[str, int], Course] = {}
+        self.courses: dict[tuple[str, int], Ratings] = {}
         self._tally, self._earlier = SiteTally(), Observations()
         self._tree: tuple[int, list[list[bytes]]] = (0, [])
         self.amended = ledger.topics()
@@ -220,14 +209,13 @@ class Site(Reading):
         """The rows of the leaderboard of one track, by default the game's own."""
         return self.board(track).rows
 
-    def earlier(self, track: Track, number: int) -> Course:
+    def earlier(self, track: Track, number: int) -> Ratings:
         """The ratings of one track as they were after match `number`."""
         if (track, number) not in self.courses:
             # Not kept for the other tracks: those of all stops would take as much room as all matches.
             played = self.played.until(number)
             standings = self._stood(played, number) if track in ("raw", "cost") else NOBODY
-            found = METHODS[track](played, self.rating, standings)
-            self.courses[track, number] = Course(found.players, *found.bounded, found.middle.tolist())
+            self.courses[track, number] = METHODS[track](played, self.rating, standings)
         return self.courses[track, number]
 
     @cached_property

@@ -12,8 +12,7 @@ from peerage.ledger import Batch, Ledger, LedgerError, RecordRow, Summary, open_
 from peerage.reading.results.played import PlayedMatches, Scope
 from peerage.settings import Rating
 from peerage.standings import NOBODY, UNRATED
-from peerage.views.leaderboard.rated import Ratings
-from peerage.views.leaderboard.tracks import METHODS
+from peerage.views.leaderboard.tracks import METHODS, Ratings
 
 EVERYBODY = ("ann", "bob", "cid")
 
@@ -79,7 +78,7 @@ def test_a_match_of_three_is_all_its_pairs_and_one_match_together(threes: Ledger
 def test_few_matches_of_three_claim_no_intervals(threes: Ledger) -> None:
     found = rated(threes, "bt")
     assert found.players[int(np.argmax(found.rating))] == "ann"
-    assert found.bounded[1:] == ([None] * 3, [None] * 3)
+    assert found.bounded["lower"] == found.bounded["upper"] == [None] * 3
     assert any("fewer than 10 matches of many" in note for note in found.notes)
 
 
@@ -88,7 +87,7 @@ def test_matches_of_three_make_ratings_with_intervals(threes: Ledger, track: str
     found = rated(threes, track)
     best = max(range(3), key=lambda place: found.rating[place])
     assert found.players[best] == "ann"
-    bounds = zip(*found.bounded[1:], strict=True)
+    bounds = zip(found.bounded["lower"], found.bounded["upper"], strict=True)
     assert all(low is not None and high is not None and low < high for low, high in bounds)
     assert not any("not strongly connected" in note for note in found.notes)
 
@@ -96,7 +95,7 @@ def test_matches_of_three_make_ratings_with_intervals(threes: Ledger, track: str
 @pytest.mark.parametrize("track", ["raw", "cost"])
 def test_matches_of_three_move_no_elo(threes: Ledger, track: str) -> None:
     found = rated(threes, track)
-    assert (found.players, found.bounded[0]) == ((), [])
+    assert (found.players, found.bounded["rating"]) == ((), [])
 
 
 @pytest.mark.parametrize("track", ["bt", "trueskill", "glicko2"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from math import isnan
 from typing import Any
 
 import msgspec
@@ -224,13 +225,13 @@ def course(site: Site, track: Track, names: Collection[str] = ()) -> list[dict[s
             "player": player,
             "match": stop,
             "rating": round(rating, 2),
-            "low": None if low is None else round(low, 2),
-            "high": None if high is None else round(high, 2),
+            "low": None if isnan(low) else round(low, 2),
+            "high": None if isnan(high) else round(high, 2),
         }
         for stop in stops(site.number)
         for after in (site.earlier(track, stop),)
         for player, rating, low, high in zip(
-            after.players, after.middle, after.lower, after.upper, strict=True
+            after.players, *[each.tolist() for each in (after.middle, after.lower, after.upper)], strict=True
         )
         if not names or player in names
     ]

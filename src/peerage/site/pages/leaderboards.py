@@ -5,7 +5,7 @@ What others recorded, where some of it was imported, has a table of its own, mar
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -14,6 +14,7 @@ from peerage.engine.record.registration import stated
 from peerage.game.blocks import Heading, Sentence, Target
 from peerage.games import installed
 from peerage.ledger.topics.outside import TOPIC
+from peerage.ratings.table import ranks
 from peerage.reading.results.outside import listed as listed_sources
 from peerage.reading.results.played import Scope
 from peerage.render.blocks import Answer, Fold, Link, Links, Notes, Rows, ViewBlock, numbers, texts
@@ -25,7 +26,7 @@ from peerage.site.pages.charts import charts, stops
 from peerage.site.reading import Site
 from peerage.site.rendering import PageView
 from peerage.values.figures import counted, dollars, listed, whole
-from peerage.views.leaderboard.board import Board, Row, board
+from peerage.views.leaderboard.board import Board, board
 from peerage.views.leaderboard.columns import STAYED, Moved, table
 from peerage.views.leaderboard.strengths import strengths
 from peerage.views.leaderboard.tracks import NAMES, Track
@@ -257,17 +258,9 @@ def last_time(site: Site) -> str:
 def moves(site: Site, track: Track) -> Mapping[str, int]:
     """How many ranks each player rose since match `before`, below zero: fell; newcomers have none."""
     then = site.earlier(track, before(site.number))
-    return _risen(_ranks(then.players, then.rating), site.table(track))
-
-
-def _risen(ranks: Mapping[str, int], rows: Sequence[Row]) -> Mapping[str, int]:
+    had = dict(zip(then.players, ranks(then.rating), strict=True))
     return {
-        row.player: ranks[row.player] - row.rank
-        for row in rows
-        if row.rank is not None and row.player in ranks
+        row.player: had[row.player] - row.rank
+        for row in site.table(track)
+        if row.rank is not None and row.player in had
     }
-
-
-def _ranks(players: Sequence[str], ratings: Sequence[float]) -> dict[str, int]:
-    ordered = sorted(ratings, reverse=True)
-    return {player: 1 + ordered.index(rating) for player, rating in zip(players, ratings, strict=True)}

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
-from typing import Literal
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
 
-import msgspec
 import numpy as np
 from msgspec import Struct
 
-from peerage.engine.record.model_watch import Change, in_words
-from peerage.engine.record.registration import models_and_families, only_judging
+from peerage.engine.record.model_watch import in_words
+from peerage.engine.record.registration import only_judging
 from peerage.games import tracks_of
 from peerage.judging.measures.known import accused
-from peerage.ledger import Ledger
-from peerage.ledger.topics.places import Bench
 from peerage.players.prices import PLAY_PRICE
-from peerage.ratings.accuracy import Accuracy
-from peerage.ratings.sequential.elo import EloSettings
-from peerage.ratings.strength.posterior import Bin
 from peerage.ratings.table import ranks
 from peerage.reading.reading import Reading
-from peerage.reading.results.evidence import MatchEvidence
 from peerage.reading.results.outside import Outside, uncounted
-from peerage.reading.results.played import EVERYTHING, PlayedMatches, Scope, ScopeError, by_side, sides_of
+from peerage.reading.results.played import ELSEWHERE, EVERYTHING, Scope, ScopeError, by_side, sides_of
 from peerage.reading.verdicts.credits import Credits, about_tasks
-from peerage.settings import ArenaSettings, CostUnit, Rating, suggest
+from peerage.settings import ArenaSettings, CostUnit, suggest
 from peerage.settings.players.player import is_person
 from peerage.standings import NOBODY, after_all
 from peerage.standings.accounts import NOTHING, Account
@@ -34,14 +27,21 @@ from peerage.views.leaderboard import notes
 from peerage.views.leaderboard.chances import Chances, of_games, of_strengths
 from peerage.views.leaderboard.corrected import judges_matter
 from peerage.views.leaderboard.overall import games_of
-from peerage.views.leaderboard.rated import Ratings, here, on_side, sided
 from peerage.views.leaderboard.row import Row as Row
-from peerage.views.leaderboard.tracks import METHODS, ONE_BY_ONE, OUTSIDE, TRACKS, WITH_CHANCES, Track
+from peerage.views.leaderboard.tracks import (
+    METHODS,
+    ONE_BY_ONE,
+    OUTSIDE,
+    TRACKS,
+    WITH_CHANCES,
+    Track,
+    on_side,
+    sided,
+)
 from peerage.views.leaderboard.what_if import AS_PLAYED, WhatIf, read_again
 from peerage.views.verdict.verdict import Flips, Verdict, verdict
 
 _WITHOUT_SIDES = ("raw", "cost", "judge-aware", "points")
-
 
 LONG = 12
 """Players from more than which on a table shows its tiers."""
@@ -116,125 +116,242 @@ def board(
     is nothing to read so. Where `judged`, the verdict also says whether judges favour each other, for which
     every vote is read.
     """
-    if track and track not in TRACKS:
-        raise ScopeError(f"no track is called {track!r}{suggest(track, TRACKS)}")
-    if scope.weights and track in ("raw", "cost", "points"):
-        raise ScopeError(f"track {track} counts every match alike: it takes no weights of games")
-    ledger, settings, played = reading.moment, reading.settings, reading.within(scope)
-    flips = Flips(*played.flips) if scope.source == "played" else None
-    first = first_track(settings, scope, played.games)
-    track = track or first
-    over_games = "overall" in (track, first)
-    if asked := what_if.in_words:
-        if scope.source != "played":
-            raise ScopeError(f"what if {asked}: that reads matches played here; leave outside results out")
-        played = read_again(played, what_if, track)
-    if scope.side:
-        if scope.source != "played" or track in _WITHOUT_SIDES:
-            raise ScopeError("sides are of matches played here, rated by strength, bt, trueskill or glicko2")
-        played = by_side(played, scope.side)
-    rating, possibly, standings = reading.rating, reading.possibly_billed, reading.position.standings
-    accounts = here(played.sums(seated=True)) if scope.side else reading.accounts(played)
-    speeds: Mapping[str, float] = {}
-    decided, in_dollars = played.count, settings.rating.cost_unit == CostUnit()
-    if scope.source == "played":
-        rated, chances = METHODS[track](played, rating, standings), _chances(played, over_games=over_games)
-        whose = uncounted(ledger)
-    else:
-        results = _outside(ledger, track, scope, played)
-        decided = len(results.history)
-        rated, speeds = OUTSIDE[track](results, rating, standings), results.speeds
-        chances = _chances(results)
-        whose, accounts = results.notes(), results.accounts(accounts if scope.source == "all" else {})
-    if scope.side:
-        rated, chances = on_side(rated), chances.only(sided(chances.players))
-    known = {player.name: player for player in settings.players if scope.source != "outside"}
-    cards = reading.cards
-    identities = models_and_families(cards, known.values())
-    families = {name: family for name, (_, family) in identities.items()}
-    sides = sides_of(played.games) if scope.source == "played" else ()
-    weighing = () if track == "overall" else notes.weighing(played)
-    general = (
-        *notes.read_so(asked),
-        *weighing,
-        *notes.as_side(scope.side),
-        *rated.notes,
-        *notes.of_many(played),
-        *(
-            notes.SERIES
-            if track in ONE_BY_ONE and scope.source == "played" and played.hanging is not None
-            else ()
-        ),
-        *whose,
-        *notes.by_side_too("" if scope.side else ", ".join(sides_of([scope.game]) if scope.game else sides)),
-        *(notes.of_makers(families, known, played.players) if scope == EVERYTHING else ()),
-    )
-    lines = _lines(rated, chances if track in WITH_CHANCES else None)
-    credits = played.credits if scope.source == "played" and not scope.side else Credits()
-    gone: Mapping[str, tuple[int, float]] = {}
-    if scope.source == "played" and not (scope.side or asked):
-        gone = _when_withdrawn(played, known, track, rating, reading.elo)
-    out, models, judging = reading.benched, reading.models, only_judging(cards, settings)
-    rows = [
-        _row(
-            name=name,
-            identity=identities.get(name, ("", "")),
-            track=track,
-            scope=scope,
-            line=lines.get(name),
-            start=rated.start,
-            account=accounts.get(name, NOTHING),
-            general=(*general, *_of_player(name, known, out, models, gone))
-            if scope.source == "played"
-            else (*general, *_fast(speeds, name)),
-            possibly=possibly.get(name, 0) / 1e9 if scope.source != "outside" else 0.0,
-            status="benched" if name in out and name in known else "active" if name in known else "left",
-            what_if=asked,
-            withdrawn=gone.get(name, (None, None)),
-            checked=credits.accuracies.get(name),
+    return _Making(reading, track, scope, what_if).board(judged=judged)
+
+
+class _Making:
+    """A board in the making: what its rows, its notes and its verdict are computed from, each once."""
+
+    def __init__(self, reading: Reading, track: str, scope: Scope, what_if: WhatIf) -> None:
+        if track and track not in TRACKS:
+            raise ScopeError(f"no track is called {track!r}{suggest(track, TRACKS)}")
+        if scope.weights and track in ("raw", "cost", "points"):
+            raise ScopeError(f"track {track} counts every match alike: it takes no weights of games")
+        self.reading, self.scope, self.asked = reading, scope, what_if.in_words
+        self.here = scope.source == "played"
+        self.on_record = self.played = reading.within(scope)
+        first = first_track(reading.settings, scope, self.played.games)
+        self.track: Track = next((known for known in TRACKS if known == track), first)
+        if self.asked:
+            if not self.here:
+                raise ScopeError(
+                    f"what if {self.asked}: that reads matches played here; leave outside results out"
+                )
+            self.played = read_again(self.played, what_if, self.track)
+        if scope.side:
+            if not self.here or self.track in _WITHOUT_SIDES:
+                raise ScopeError(
+                    "sides are of matches played here, rated by strength, bt, trueskill or glicko2"
+                )
+            self.played = by_side(self.played, scope.side)
+        self.outside = None if self.here else self._outside()
+        counted = self.outside or self.played
+        self.rated = METHODS[self.track](counted, reading.rating, reading.position.standings)
+        if "overall" in (self.track, first) and not self.outside:
+            self.chances = of_games(games_of(self.played), lambda: counted.claims)
+        else:
+            self.chances = of_strengths([*counted.players], counted.strengths, lambda: counted.claims)
+        if scope.side:
+            self.rated, self.chances = on_side(self.rated), self.chances.only(sided(self.chances.players))
+        self.credits = self.played.credits if self.here and not scope.side else Credits()
+        self.known = {player.name for player in reading.settings.players if scope.source != "outside"}
+        self.accounts = self._accounts()
+        self.elsewhere = self.outside.notes() if self.outside else uncounted(reading.moment)
+        self.general = tuple(self._general())
+        self.gone = self._when_withdrawn()
+
+    def _outside(self) -> Outside:
+        """Return the outside results that the scope counts, beside what was played where it says so."""
+        if self.track not in OUTSIDE:
+            raise ScopeError(
+                f"outside results have no track {self.track}: expected one of {', '.join(OUTSIDE)}"
+            )
+        if self.scope.game or self.scope.topic or self.scope.weights:
+            raise ScopeError(
+                "outside results are of no game or topic of this arena: leave game, topic, weight out"
+            )
+        return Outside(self.reading.moment, self.played if self.scope.source == "all" else None)
+
+    def _accounts(self) -> Mapping[str, Account]:
+        if self.scope.side:
+            return {
+                name: sums for name, sums in self.played.sums(seated=True).items() if ELSEWHERE not in name
+            }
+        if self.scope.source == "outside" and self.outside:
+            return self.outside.accounts({})
+        played = self.reading.accounts(self.played)
+        return self.outside.accounts(played) if self.outside else played
+
+    def _when_withdrawn(self) -> dict[str, tuple[int, float]]:
+        """Return the last decided match of each player that left, and its rating after that."""
+        played, reading = self.played, self.reading
+        if not self.here or self.scope.side or self.asked or played.players.keys() <= self.known:
+            return {}
+        last = {name: one.number for one in played.decided for name in one.players if name not in self.known}
+        found: dict[str, tuple[int, float]] = {}
+        for number in sorted(set(last.values())):
+            then = played.until(played.place(number))
+            standings = after_all(NOBODY, then.finished, reading.elo)
+            rated = METHODS[self.track](then, reading.rating, standings)
+            at = dict(zip(rated.players, rated.rating.tolist(), strict=True))
+            found |= {name: (number, at[name]) for name in last if last[name] == number and name in at}
+        return found
+
+    # ------------------------------------------------------------------------------------------- notes
+
+    def _general(self) -> Iterator[str]:
+        """Yield what holds for the whole table."""
+        scope, played = self.scope, self.played
+        if self.asked:
+            yield (
+                f"what if: {self.asked}. This is not the arena's own table: what is on record is counted in "
+                "another way, nothing is played again; who met whom, and the ratings by which votes weighed, "
+                "stay as they were"
+            )
+        if self.track != "overall":
+            yield from notes.weighing(played)
+        if scope.side:
+            yield (
+                f"players as {scope.side}: everybody counts as somebody else on each side, and all are rated "
+                "together"
+            )
+        yield from self.rated.notes
+        if played.of_many:
+            yield notes.OF_MANY
+        if self.track in ONE_BY_ONE and self.here and played.hanging is not None:
+            yield notes.SERIES
+        yield from self.elsewhere
+        sides = sides_of([scope.game] if scope.game else played.games if self.here else [])
+        if sides and not scope.side:
+            yield f"rated by side too, with `--side`: {', '.join(sides)}"
+        if scope == EVERYTHING:
+            yield from notes.of_makers(self.reading.families, self.known, played.players)
+
+    def _about(self, name: str, account: Account) -> Iterator[str]:
+        """Yield what a reader of one player's rating must know."""
+        if not self.here:
+            if self.outside and name in self.outside.speeds:
+                yield f"{self.outside.speeds[name]:.1f} tokens a second in outside games"
+        else:
+            if name not in self.known:
+                number, rating = self.gone.get(name, (0, 0.0))
+                left = f": withdrawn after match {number:,}, then rated {rating:,.1f}"
+                yield f"no longer in arena.yaml{left * bool(number)}"
+            elif name in self.reading.benched:
+                yield visible(self.reading.benched[name].in_words)
+            yield from map(visible, in_words(self.reading.models, name))
+        if is_person(self.reading.identities.get(name, ("", ""))[0]):
+            yield "a person"
+        if name not in self.rated.players:
+            yield "no match of it counts on this track" if account.matches else "no decided match yet"
+        unpriced = account.matches - account.answers_priced
+        if self.track == "cost" and unpriced:
+            yield f"{unpriced} of its matches have no known cost"
+        if account.calls > account.unknown_costs > 0:
+            yield f"{account.unknown_costs} of its calls have no known cost and are not in its dollars"
+
+    # -------------------------------------------------------------------------------------------- rows
+
+    def _rows(self) -> list[Row]:
+        """Return everybody's line, best first, those without a rank last, names in order."""
+        marks = self._marks()
+        judging = only_judging(self.reading.cards, self.reading.settings)
+        names = self.known | (self.accounts.keys() - judging) | marks.keys()
+        rows = [self._row(name, marks.get(name)) for name in names]
+        return sorted(rows, key=lambda row: (row.rank is None, row.rank and -row.rating, row.player))
+
+    def _marks(self) -> dict[str, dict[str, Any]]:
+        """Return everybody's rating, and what its matches say about its being the best, as fields of rows."""
+        rated, chances = self.rated, self.chances
+        columns = {"rank": ranks(rated.rating), **rated.bounded}
+        found: dict[str, dict[str, Any]] = {
+            player: {field: values[at] for field, values in columns.items()}
+            for at, player in enumerate(rated.players)
+        }
+        if self.track in WITH_CHANCES:
+            best_first = np.argsort(-chances.order, kind="stable").tolist()
+            for at, player in enumerate(chances.players):
+                found[player] |= {
+                    "best": float(chances.best[at]),
+                    "bin": chances.bins[at],
+                    "above": tuple([chances.players[i] for i in best_first if chances.above[at, i]]),
+                    "tier": chances.tiers[at],
+                }
+        return found
+
+    def _row(self, name: str, marks: Mapping[str, Any] | None) -> Row:
+        scope, reading = self.scope, self.reading
+        account = self.accounts.get(name, NOTHING)
+        model, family = reading.identities.get(name, ("", ""))
+        outside = scope.source == "outside"
+        benched = name in reading.benched and name in self.known
+        active = outside or name in self.known
+        left_at, left_with = self.gone.get(name, (None, None))
+        checked = self.credits.accuracies.get(name)
+        nothing = None if outside else 0.0
+        return Row(
+            player=name,
+            model=model,
+            family=family,
+            track=self.track,
+            matches=account.matches,
+            wins=account.wins,
+            draws=account.draws,
+            losses=account.losses,
+            void=account.void,
+            cost_usd=account.cost_usd if account.calls or account.cost_nano else nothing,
+            cost_per_match=account.cost_per_match,
+            input_tokens=account.input_tokens,
+            output_tokens=account.output_tokens,
+            notes=(*self.general, *self._about(name, account)),
+            game=scope.game,
+            topic=scope.topic,
+            side=scope.side,
+            possibly_usd=0.0 if outside else reading.possibly_billed.get(name, 0) / 1e9,
+            status="benched" if benched else "active" if active else "left",
+            what_if=self.asked,
+            withdrawn_after=left_at,
+            rating_then=left_with,
+            accuracy=checked.accuracy if checked else None,
+            accuracy_lower=checked.lower if checked else None,
+            accuracy_upper=checked.upper if checked else None,
+            accuracy_tasks=checked.tasks if checked else 0,
+            **(marks or {"rank": None, "rating": self.rated.start, "lower": None, "upper": None}),
         )
-        for name in [*known, *sorted(((accounts.keys() - judging) | lines.keys()) - known.keys())]
-    ]
-    ranked = tuple(_ranked(rows))
-    made = Board(
-        track=track,
-        game=scope.game,
-        topic=scope.topic,
-        rows=ranked,
-        notes=general,
-        games=played.games,
-        topics=played.topics,
-        verdict=verdict(
-            ranked,
-            decided,
-            chances,
-            flips,
+
+    def board(self, *, judged: bool) -> Board:
+        reading, scope, played = self.reading, self.scope, self.played
+        rows = tuple(self._rows())
+        in_dollars = reading.settings.rating.cost_unit == CostUnit()
+        judged = judged and self.here and not self.asked
+        found = verdict(
+            rows,
+            len(self.outside.history) if self.outside else played.count,
+            self.chances,
+            Flips(*self.on_record.flips) if self.here else None,
             priced=in_dollars,
-            play=any(card.get("price_source") == PLAY_PRICE for card in cards.values()),
+            play=any(card.get("price_source") == PLAY_PRICE for card in reading.cards.values()),
             by_task=bool(played.games) and all(map(about_tasks, played.games)),
-            elsewhere=whose if scope.source == "played" else (),
-            judges=judges_matter(played, chances.pick)
-            if judged and scope.source == "played" and not (asked or scope.side)
-            else "",
-            coins=tuple(accused(played.known_votes()))
-            if judged and scope.source == "played" and not asked
-            else (),
-        ),
-        in_dollars=in_dollars,
-        what_if=asked,
-        side=scope.side,
-        sides=sides,
-    )
-    made.__dict__["chances"], made.__dict__["credits"] = chances, credits
-    return made
-
-
-def _chances(played: MatchEvidence, *, over_games: bool = False) -> Chances:
-    """Return the chances to be the best: of several games by shares of wins, as the overall table does."""
-    if over_games and isinstance(played, PlayedMatches):
-        found = games_of(played)
-        return of_games(found, lambda: played.claims)
-    return of_strengths([*played.players], played.strengths, lambda: played.claims)
+            elsewhere=self.elsewhere if self.here else (),
+            judges=judges_matter(played, self.chances.pick) if judged and not scope.side else "",
+            coins=tuple(accused(played.known_votes())) if judged else (),
+        )
+        made = Board(
+            track=self.track,
+            game=scope.game,
+            topic=scope.topic,
+            rows=rows,
+            notes=self.general,
+            games=played.games,
+            topics=played.topics,
+            verdict=found,
+            in_dollars=in_dollars,
+            what_if=self.asked,
+            side=scope.side,
+            sides=sides_of(played.games) if self.here else (),
+        )
+        made.__dict__["chances"], made.__dict__["credits"] = self.chances, self.credits
+        return made
 
 
 def first_track(settings: ArenaSettings, scope: Scope, games: Collection[str]) -> Track:
@@ -242,169 +359,5 @@ def first_track(settings: ArenaSettings, scope: Scope, games: Collection[str]) -
     if scope.source == "played" and not (scope.game or scope.side) and len(games) > 1:
         return "overall"
     has_side = [name for name in games if scope.side in sides_of([name])]
-    return _first(scope.game or (has_side[0] if has_side else settings.game))
-
-
-def _first(game: str) -> Track:
-    first = tracks_of(game)[0]
+    first = tracks_of(scope.game or (has_side[0] if has_side else settings.game))[0]
     return next(track for track in TRACKS if track == first)
-
-
-def _fast(speeds: Mapping[str, float], name: str) -> Iterator[str]:
-    if name in speeds:
-        yield f"{speeds[name]:.1f} tokens a second in outside games"
-
-
-def _when_withdrawn(
-    played: PlayedMatches, known: Container[str], track: Track, rating: Rating, elo: EloSettings
-) -> dict[str, tuple[int, float]]:
-    """The last decided match of each player that left, and its rating after that."""
-    if all(player in known for player in played.players):
-        return {}
-    last = {player: one.number for one in played.decided for player in one.players if player not in known}
-    found: dict[str, tuple[int, float]] = {}
-    for number in sorted(set(last.values())):
-        then = played.until(played.place(number))
-        rated = METHODS[track](then, rating, after_all(NOBODY, then.finished, elo))
-        at = dict(zip(rated.players, rated.rating.tolist(), strict=True))
-        found |= {name: (number, at[name]) for name in last if last[name] == number and name in at}
-    return found
-
-
-def _of_player(
-    name: str,
-    known: Container[str],
-    out: Mapping[str, Bench],
-    models: Mapping[str, list[Change]],
-    gone: Mapping[str, tuple[int, float]],
-) -> Iterator[str]:
-    """Why a player is not paired, and whether its provider changed what answers."""
-    if name not in known:
-        yield "no longer in arena.yaml" + (
-            f": withdrawn after match {gone[name][0]:,}, then rated {gone[name][1]:,.1f}"
-            if name in gone
-            else ""
-        )
-    elif name in out:
-        yield visible(out[name].in_words)
-    yield from map(visible, in_words(models, name))
-
-
-def _outside(ledger: Ledger, track: str, scope: Scope, played: PlayedMatches) -> Outside:
-    """The outside results that a scope counts, beside what was played where it says so."""
-    if track not in OUTSIDE:
-        raise ScopeError(f"outside results have no track {track}: expected one of {', '.join(OUTSIDE)}")
-    if scope.game or scope.topic or scope.weights:
-        raise ScopeError(
-            "outside results are of no game or topic of this arena: leave game, topic, weight out"
-        )
-    return Outside(ledger, played if scope.source == "all" else None)
-
-
-class _Line(Struct, frozen=True):
-    """A player's rating, and what its matches say about its being the best."""
-
-    rating: float
-    lower: float | None = None
-    upper: float | None = None
-    mu: float | None = None
-    sigma: float | None = None
-    best: float | None = None
-    bin: Bin | Literal[""] = ""
-    above: tuple[str, ...] = ()
-    tier: str = ""
-
-
-def _lines(rated: Ratings, chances: Chances | None) -> dict[str, _Line]:
-    bounded = list(zip(*rated.bounded, strict=True))
-    lines = {
-        player: _Line(
-            *bounded[i],
-            mu=float(rated.mu[i]) if rated.mu is not None else None,
-            sigma=float(rated.sigma[i]) if rated.sigma is not None else None,
-        )
-        for i, player in enumerate(rated.players)
-    }
-    if chances is None:
-        return lines
-    best_first = np.argsort(-chances.order, kind="stable").tolist()
-    return {
-        player: msgspec.structs.replace(
-            lines[player],
-            best=float(chances.best[i]),
-            bin=chances.bins[i],
-            above=tuple([chances.players[j] for j in best_first if chances.above[i, j]]),
-            tier=chances.tiers[i],
-        )
-        for i, player in enumerate(chances.players)
-    }
-
-
-def _row(
-    name: str,
-    identity: tuple[str, str],
-    track: Track,
-    scope: Scope,
-    line: _Line | None,
-    start: float,
-    account: Account,
-    general: Sequence[str],
-    possibly: float,
-    status: Literal["active", "benched", "left"],
-    what_if: str,
-    withdrawn: tuple[int | None, float | None],
-    checked: Accuracy | None,
-) -> Row:
-    notes = list(general)
-    if is_person(identity[0]):
-        notes.append("a person")
-    if line is None:
-        notes.append("no match of it counts on this track" if account.matches else "no decided match yet")
-    unpriced = account.matches - account.answers_priced
-    if track == "cost" and unpriced:
-        notes.append(f"{unpriced} of its matches have no known cost")
-    if account.calls > account.unknown_costs > 0:
-        notes.append(f"{account.unknown_costs} of its calls have no known cost and are not in its dollars")
-    model, family = identity
-    return Row(
-        rank=None if line is None else 0,
-        player=name,
-        model=model,
-        family=family,
-        track=track,
-        matches=account.matches,
-        wins=account.wins,
-        draws=account.draws,
-        losses=account.losses,
-        void=account.void,
-        cost_usd=account.cost_usd
-        if account.calls or account.cost_nano
-        else None
-        if scope.source == "outside"
-        else 0.0,
-        cost_per_match=account.cost_per_match,
-        input_tokens=account.input_tokens,
-        output_tokens=account.output_tokens,
-        notes=tuple(notes),
-        game=scope.game,
-        topic=scope.topic,
-        side=scope.side,
-        possibly_usd=possibly,
-        status="active" if scope.source == "outside" else status,
-        what_if=what_if,
-        withdrawn_after=withdrawn[0],
-        rating_then=withdrawn[1],
-        accuracy=checked.accuracy if checked else None,
-        accuracy_lower=checked.lower if checked else None,
-        accuracy_upper=checked.upper if checked else None,
-        accuracy_tasks=checked.tasks if checked else 0,
-        **msgspec.structs.asdict(line or _Line(start)),
-    )
-
-
-def _ranked(rows: Sequence[Row]) -> list[Row]:
-    """Best first, those without a rank last; equal ratings share the best of their ranks, names in order."""
-    ranked = sorted((row for row in rows if row.rank is not None), key=lambda row: (-row.rating, row.player))
-    places = ranks(np.array([row.rating for row in ranked]))
-    table = [msgspec.structs.replace(row, rank=rank) for row, rank in zip(ranked, places, strict=True)]
-    return table + sorted((row for row in rows if row.rank is None), key=lambda row: row.player)

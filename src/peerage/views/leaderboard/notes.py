@@ -12,37 +12,10 @@ WITHDRAWN = 8
 
 SERIES = (
     "matches of one series hang together, and this track's intervals take each for itself, which may make "
-    "them too narrow: those of strength and Bradley-Terry allow for series",
+    "them too narrow: those of strength and Bradley-Terry allow for series"
 )
 
 OF_MANY = "W: first alone, in a match of more than two; D: shares first place; L: any other place"
-
-
-def read_so(asked: str) -> tuple[str, ...]:
-    """That a table is a what-if; `asked` says which."""
-    if not asked:
-        return ()
-    return (
-        f"what if: {asked}. This is not the arena's own table: what is on record is counted in another way, "
-        "nothing is played again; who met whom, and the ratings by which votes weighed, stay as they were",
-    )
-
-
-def as_side(side: str) -> tuple[str, ...]:
-    """That players are rated on one side alone."""
-    if not side:
-        return ()
-    return (f"players as {side}: everybody counts as somebody else on each side, and all are rated together",)
-
-
-def by_side_too(sides: str) -> tuple[str, ...]:
-    """Which sides have tables of their own."""
-    return (f"rated by side too, with `--side`: {sides}",) if sides else ()
-
-
-def of_many(played: PlayedMatches) -> tuple[str, ...]:
-    """What won, drawn and lost mean where more than two meet."""
-    return (OF_MANY,) if played.of_many else ()
 
 
 def weighing(played: PlayedMatches) -> tuple[str, ...]:

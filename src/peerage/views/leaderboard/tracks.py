@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from peerage.judging.measures.favours.evidence import JUDGES
+from peerage.judging.measures.favours.search import favours
 from peerage.ledger import LedgerError
 from peerage.ratings.arrays import Floats
 from peerage.ratings.columns.connection import strong_components
 from peerage.ratings.columns.history import Duels, duels, met_by_pair
-from peerage.ratings.fits.bradley_terry import fit_duels
+from peerage.ratings.fits import judges
+from peerage.ratings.fits.bradley_terry import BradleyTerry, fit_duels
+from peerage.ratings.fits.clusters import FEWEST
+from peerage.ratings.fits.judges import JudgeAware
 from peerage.ratings.fits.regression import fit_clustered
 from peerage.ratings.sequential import glicko2
 from peerage.ratings.sequential.elo_error import EloError, elo_error
 from peerage.ratings.sequential.trueskill import TrueSkillSettings, rate, rate_duels
+from peerage.ratings.table import Z95, known
 from peerage.reading.results.evidence import MatchEvidence
-from peerage.reading.results.played import PlayedMatches
+from peerage.reading.results.played import ELSEWHERE, PlayedMatches
 from peerage.settings import Rating
 from peerage.standings import NOBODY, Standings, after_all, elo_settings
 from peerage.views.leaderboard.overall import games_of, in_words
-from peerage.views.leaderboard.rated import NO_COST, NO_ORDER, Ratings, around, of_odds, too_few
-from peerage.views.leaderboard.rated_by_votes import judge_aware
 
 Track: TypeAlias = Literal[
     "strength", "bt", "trueskill", "raw", "cost", "glicko2", "points", "judge-aware", "overall"
@@ -45,6 +49,57 @@ NAMES: Mapping[Track, str] = {
 
 _SKILL = TrueSkillSettings()
 _PERIOD = 15  # matches of a player in a rating period: Glickman advises 10 to 15
+
+NO_COST = "neither cost nor the spread of ratings to neighbours (propagation) enters"
+NO_ORDER = f"neither the order of matches nor {NO_COST.removeprefix('neither ')}"
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """A track's ratings of `players`, in their order, with the `lower` and `upper` bounds of their 95%
+    intervals, NaN where too little is known; these are of `center`, or without one of the ratings.
+
+    `mu` and `sigma` are the method's own scale, where it has one. `start` is where a player without a match
+    stands.
+    """
+
+    players: tuple[str, ...]
+    rating: Floats
+    lower: Floats
+    upper: Floats
+    notes: tuple[str, ...]
+    start: float = 1500.0
+    mu: Floats | None = None
+    sigma: Floats | None = None
+    center: Floats | None = None
+
+    @property
+    def middle(self) -> Floats:
+        """What the intervals are of."""
+        return self.rating if self.center is None else self.center
+
+    @property
+    def bounded(self) -> dict[str, list[Any]]:
+        """Everybody's rating, the bounds of its interval, None where too little is known, and the method's
+        own scale, by the names of their fields."""
+        own = {"mu": self.mu, "sigma": self.sigma}
+        return {
+            "rating": self.rating.tolist(),
+            "lower": known(self.lower),
+            "upper": known(self.upper),
+            **{field: values.tolist() for field, values in own.items() if values is not None},
+        }
+
+
+def around(center: Floats, error: Floats) -> tuple[Floats, Floats]:
+    """The bounds of 95% intervals around these values, from their standard errors."""
+    return center - Z95 * error, center + Z95 * error
+
+
+def of_odds(players: Iterable[str], table: BradleyTerry | JudgeAware, notes: Iterable[str]) -> Ratings:
+    """A table of Bradley-Terry as a track's ratings."""
+    lower, upper = (table.lower, table.upper) if isinstance(table, BradleyTerry) else table.bounds
+    return Ratings(tuple(players), table.rating, lower, upper, (*notes, NO_ORDER))
 
 
 def strength(played: MatchEvidence, rating: Rating, standings: Standings) -> Ratings:
@@ -81,7 +136,9 @@ def bradley_terry(played: MatchEvidence, rating: Rating, standings: Standings) -
     notes = [
         f"Bradley-Terry, mean 1500, 400 points for odds of ten to one; a tie is half a win each; {robust}"
     ]
-    notes += too_few(table, "matches of many" if played.hanging is None else "series")
+    if table.clusters and min(table.clusters) < FEWEST:
+        clusters = "matches of many" if played.hanging is None else "series"
+        notes.append(f"fewer than {FEWEST} {clusters} cannot tell how far off ratings are: no intervals")
     if not table.connected:
         notes.append(
             "not everybody can be compared yet: the graph of wins is not strongly connected "
@@ -176,6 +233,37 @@ def overall(played: PlayedMatches, rating: Rating, standings: Standings) -> Rati
     return Ratings(found.players, 100 * found.whole.share, 100 * lower, 100 * upper, notes, 50.0)
 
 
+def judge_aware(played: PlayedMatches, rating: Rating, standings: Standings) -> Ratings:
+    """Bradley-Terry on the votes of judges, each weighing by a reliability estimated with the ratings."""
+    cast = played.votes()
+    guilty = [pair for pair in favours(cast).favours if pair.found]
+    aside = np.zeros((len(cast.judges), len(cast.players)), np.bool_)
+    for pair in guilty:
+        aside[cast.judges.index(pair.judge), cast.players.index(pair.author)] = True
+    cluster = [played.cluster(number) for number in cast.matches.tolist()]
+    table = judges.fit_coded(cast.history, cast.judges, cast.judge, cluster=cluster, aside=aside)
+    reliable = sorted(table.listed, key=lambda judge: -judge[1])
+    notes = [
+        "Bradley-Terry on the judges' votes, each judge counting by its reliability (1 on average, 0 tosses "
+        "a coin), which is how well it agrees with what the other judges see; the votes of a match count as "
+        "one match together"
+    ]
+    if guilty:
+        named = ", ".join(f"{pair.judge} on {pair.author}" for pair in guilty)
+        notes.append(f"left out, being favour or the opposite beyond chance: the votes of {named}")
+    if reliable:
+        (best, high, *_), (worst, low, *_) = reliable[0], reliable[-1]
+        notes.append(
+            f"reliability: from {high:.2f} ({best}) to {low:.2f} ({worst}); "
+            "`peerage stats --of judges` shows all"
+        )
+    if 1 < len(cast.judges) < JUDGES:
+        notes.append(f"of fewer than {JUDGES} judges two that favour each other pass for the reliable ones")
+    if not table.connected:
+        notes.append("the graph of votes is not strongly connected: a prior of one tied game each was added")
+    return of_odds(cast.players, table, notes)
+
+
 def _elo(
     played: PlayedMatches, rating: Rating, standings: Standings, track: Literal["raw", "cost"]
 ) -> Ratings:
@@ -205,7 +293,7 @@ def _elo(
     )
 
 
-METHODS: Mapping[Track, Callable[[PlayedMatches, Rating, Standings], Ratings]] = {
+METHODS: Mapping[Track, Callable[[Any, Rating, Standings], Ratings]] = {
     "strength": strength,
     "bt": bradley_terry,
     "trueskill": trueskill,
@@ -224,12 +312,7 @@ ONE_BY_ONE = frozenset[Track](("trueskill", "raw", "cost", "glicko2", "points"))
 WITH_CHANCES = frozenset[Track](("strength", "bt", "trueskill", "overall"))
 """Those that show chances, bins and what is proven next to their ratings."""
 
-OUTSIDE: Mapping[str, Callable[[MatchEvidence, Rating, Standings], Ratings]] = {
-    "strength": strength,
-    "bt": bradley_terry,
-    "trueskill": trueskill,
-    "glicko2": glicko,
-}
+OUTSIDE: tuple[Track, ...] = ("strength", "bt", "trueskill", "glicko2")
 """Those that outside results have too: they need no costs, no points and no place in the arena's order."""
 
 
@@ -291,3 +374,24 @@ def _unconnected(history: Duels) -> tuple[str, ...]:
         f"the graph of wins is not strongly connected ({groups} groups): across them the ratings rest on "
         "where everybody starts",
     )
+
+
+def on_side(rated: Ratings) -> Ratings:
+    """The ratings of those on the side asked for, rated together with the others."""
+    kept = sided(rated.players)
+
+    def some(values: Any) -> Any:
+        return None if values is None else np.asarray(values)[kept]
+
+    return replace(
+        rated,
+        players=tuple([rated.players[at] for at in kept]),
+        **{
+            name: some(getattr(rated, name)) for name in ("rating", "lower", "upper", "mu", "sigma", "center")
+        },
+    )
+
+
+def sided(players: Iterable[str]) -> list[int]:
+    """The places of those on the side asked for."""
+    return [at for at, name in enumerate(players) if ELSEWHERE not in name]
