@@ -44,11 +44,12 @@ from tests.faults.provider import TIMEOUT_S, Providers, Weather
 from tests.virtual import VirtualLoop
 
 from peerage.arena import open_arena
-from peerage.engine.record.journal import LEFT_OPEN, NOT_SENT, Journal
+from peerage.engine.record.journal import Journal
 from peerage.engine.run.report import RunReport
 from peerage.engine.run.runner import Runner
 from peerage.ledger import Batch, Ledger, LedgerBusy, LedgerError, open_ledger
 from peerage.ledger.forms.codec import read_reply
+from peerage.ledger.forms.rows import LEFT_OPEN, NOT_SENT
 from peerage.ledger.stores import sqlite
 from peerage.values import clock
 from peerage.values.sealing import unseal

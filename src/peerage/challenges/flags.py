@@ -22,6 +22,8 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Protocol
 
+from peerage.values.patterns import lazy
+
 FLAGS = ("ambiguous", "unsolvable", "trivial", "leaked", "wrong reference")
 AGREEING = 3
 """Strong players who must give the same other answer; two where there are no more others."""
@@ -29,16 +31,16 @@ _AGREEMENT = 0.5
 """Share of the strong players' answers that it must be."""
 _LEAP = 0.5
 """By how much the share of successes must have risen from the first half of the attempts to the second."""
-_STATED = re.compile(
+_STATED = lazy(
     r"\b(?:answer|password|result|solution|it|code|key)\b"
     r"(?:\s+(?:is|equals|should be|must be|will be)\b|['’]s\b|\s*[=:])"
     r"[\s*_`\"'(]*(-?[0-9]{1,60})(?=[\s*_`\"')]*(?:[!?;,\n]|\.(?![0-9])|$))"
 )
-_STATED_FIRST = re.compile(
+_STATED_FIRST = lazy(
     r"(?<![0-9.])(-?[0-9]{1,60})[\s*_`\"')]*\s(?:is|equals|will be)\s+(?:the|your|its|our)\s+"
     r"(?:(?:final|right|correct)\s+)?(?:answer|password|result|solution|code|key)\b"
 )
-_ALONE = re.compile(r"(?<![0-9A-Za-z.])[0-9]+(?![0-9A-Za-z]|\.[0-9])")
+_ALONE = lazy(r"(?<![0-9A-Za-z.])[0-9]+(?![0-9A-Za-z]|\.[0-9])")
 _LONG, _ROUND = 5, 3
 """A number of so many digits, more of them before its last zeros than that, is no bound of a challenge by
 chance; shorter ones are: the 100th, up to 1000, in base 256."""

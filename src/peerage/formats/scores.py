@@ -17,13 +17,14 @@ from msgspec import Struct
 from peerage.formats.reading.authorship import COURTESY, announced
 from peerage.formats.reading.reader import Stated, bare, members, names_of, number_in, object_in, stated
 from peerage.formats.texts import FormatError, folded, json_text, object_schema, words
+from peerage.values.patterns import lazy
 from peerage.values.texts import visible
 
 MOST = 10.0
 """The best score; the worst is 0."""
 
-_SCORE = re.compile(r"([0-9]+(?:\.[0-9]+)?)(?:/10(?:\.0+)?)?")
-_OFF = re.compile(r"[-+\u2212]?[0-9]+(?:[.,][0-9]+)?(?:/[0-9]+)?%?")
+_SCORE = lazy(r"([0-9]+(?:\.[0-9]+)?)(?:/10(?:\.0+)?)?")
+_OFF = lazy(r"[-+\u2212]?[0-9]+(?:[.,][0-9]+)?(?:/[0-9]+)?%?")
 _PROSE = frozenset(
     re.findall(
         r"\S+",
@@ -32,11 +33,11 @@ _PROSE = frozenset(
     )
 )
 """Words with which a judge of few words gives a score."""
-_NUMBERED = re.compile(
+_NUMBERED = lazy(
     r"[ \t*#-]*+(?:item|question|answer)?[ \t]*+#?([0-9]{1,4})[ \t*]*+[.:)][ \t]*+(.*)", re.IGNORECASE
 )
-_BOLD = re.compile(r"(?<![^\s:])\*\*([0-9.]+)\*\*\s?/")
-_LETTER = re.compile(r"[^\W\d_]")
+_BOLD = lazy(r"(?<![^\s:])\*\*([0-9.]+)\*\*\s?/")
+_LETTER = lazy(r"[^\W\d_]")
 _PROSE_CHARS = 120
 _SHOWN = 40  # characters of an unusable score that a repair quotes
 

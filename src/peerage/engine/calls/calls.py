@@ -25,11 +25,12 @@ from peerage.engine.calls.player_runtime import MAX_STORED_CHARS, PlayerRuntime,
 from peerage.engine.calls.reservations import MatchBudget, Paying
 from peerage.engine.calls.troubles import Trouble, Troubles, in_short
 from peerage.engine.record.benches import BENCHED, OVERBILLED
-from peerage.engine.record.journal import NOT_SENT, Journal
+from peerage.engine.record.journal import Journal
 from peerage.game.protocol import SANDBOX, Ask, Reply, Run
 from peerage.ledger import FailureRow, IntentRow, ReplyRow
 from peerage.ledger.forms.codec import Text, reply_body
 from peerage.ledger.forms.merkle import leaf
+from peerage.ledger.forms.rows import NOT_SENT
 from peerage.players.client import Answer, Call, InstantClient, Later, PlayerError
 from peerage.settings import Engine
 from peerage.values.texts import storable

@@ -14,10 +14,6 @@ from math import inf
 from peerage.ledger import Batch, Writes
 from peerage.ledger.forms.codec import Text
 
-LEFT_OPEN = "left open when an earlier run ended"
-NOT_SENT = "not sent: the run was stopped"
-"""Failures of calls that tell nothing of the player."""
-
 Callback = Callable[[], None]
 
 

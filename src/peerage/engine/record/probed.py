@@ -12,9 +12,9 @@ from itertools import islice
 
 from msgspec import Struct
 
-from peerage.engine.record.journal import LEFT_OPEN, NOT_SENT
 from peerage.ledger import Exchange, Ledger, amended
 from peerage.ledger.forms.codec import read_said
+from peerage.ledger.forms.rows import LEFT_OPEN, NOT_SENT
 
 TOPIC = "probes"
 LAST_CALLS = 64

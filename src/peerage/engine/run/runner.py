@@ -27,7 +27,7 @@ from peerage.engine.calls.player_runtime import PlayerRuntime
 from peerage.engine.match.driving import Drive, Stuck
 from peerage.engine.match.plans import Plans, policy_of, schedulers
 from peerage.engine.record.benches import want_of
-from peerage.engine.record.journal import LEFT_OPEN, Journal
+from peerage.engine.record.journal import Journal
 from peerage.engine.record.memory import remembered
 from peerage.engine.record.records import ENGINE, MatchTally, answered_first
 from peerage.engine.run.admission import Admission
@@ -42,6 +42,7 @@ from peerage.game.protocol import SANDBOX
 from peerage.ledger import Amendment, FailureRow, FixtureRow, Ledger, Summary
 from peerage.ledger.forms.codec import fixture_body
 from peerage.ledger.forms.merkle import digest as digest_of
+from peerage.ledger.forms.rows import LEFT_OPEN
 from peerage.ledger.topics.uptimes import TOPIC as UPTIMES
 from peerage.ledger.topics.uptimes import Uptime
 from peerage.ledger.topics.waits import Wait

@@ -12,28 +12,29 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from peerage.formats.texts import DECORATION, folded
+from peerage.values.patterns import lazy
 
 Value = TypeVar("Value")
 
 NEAR = 400
 """Characters next to a statement that decide whose it is."""
 
-TAKEN_BACK = re.compile(
+TAKEN_BACK = lazy(
     r"\b(?:kidding|jok(?:e|ing)|(?:ignore|disregard|forget|scratch|strike) (?:the|that|this|it|what)"
     r"|reflection|second thoughts?|actually|correction|make (?:that|it)|instead|wait)\b",
     re.IGNORECASE,
 )
-RETRACTED = re.compile(
+RETRACTED = lazy(
     r"\b(?:or|not|no|wait|actually|rather|instead|maybe|perhaps|unless|sorry|correction|al?though|though|however|but)\b|\?",
     re.IGNORECASE,
 )
 MOST_AFTER = 4_000
 """Characters of a reason after a statement."""
-_LABEL = re.compile(
+_LABEL = lazy(
     r"(?:reason(?:ing|s)?|explanation|rationale|justification|check|proof|verification)\W*(?::|\s[-–—])\W*",
     re.IGNORECASE,
 )
-COURTESY = re.compile(
+COURTESY = lazy(
     r"(?:please )?let me know(?: if you (?:need|want|have) (?:anything else"
     r"|(?:any|more|other|further)(?: more| other)? (?:questions?|details?|help|information)))?"
     r"|i hope (?:this|that|it) helps|hope this helps"
@@ -41,7 +42,7 @@ COURTESY = re.compile(
     r"|that(?: i|')s all|done|good luck(?: to (?:all|you|everyone))?|thank you|thanks|end",
     re.IGNORECASE,
 )
-_ABOUT = re.compile(
+_ABOUT = lazy(
     r"(?:because|since|while|whereas|also|(?:the\s+)?(?:first|second|answers?|responses?|assistants?|candidates?)|it|its|both|nothing|everything|there"
     r"|they|their|each|neither|all|more|most|less|fewer|much|far|clear|short|concise|precise|correct|accurate"
     r"|complete|good|solid|fair|well|(?!other|rather|either|whether|never|however|ever)\w+er)\b"
@@ -49,7 +50,7 @@ _ABOUT = re.compile(
     re.IGNORECASE,
 )
 """Beginnings of sentences that give a reason: the answers, or a comparison of them."""
-_UNSAID = re.compile(
+_UNSAID = lazy(
     r"\b(?:i|i['’]\w+|me|my|mine|myself|we|us|our|you|your|judges?|prompt|verdicts?|decisions?|decid\w*|judg[e]?ments?"
     r"|choices?|cho(?:oses?|se|sen)|vot\w+|ratings?|scores?|scored|grades?|results?|prefer\w*|pick\w*|select\w*"
     r"|wins?|won|winners?|winning|deserv\w+|final\w*|overall"
@@ -65,52 +66,52 @@ _UNSAID = re.compile(
     re.IGNORECASE,
 )
 """Words of a sentence that speaks of the statement or of who made it, or that takes it back."""
-_COUNT = re.compile(
+_COUNT = lazy(
     r"\d+(?:[.,/]\d+)*|\b(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|half|minus|plus)\b",
     re.IGNORECASE,
 )
-_RIGHT = re.compile(r"\b([AB])\s+(?:is|was)\s+(?:\w+\s+){0,2}(?:right|correct)\b")
-_AGAIN = re.compile(r".{1,60}?\b(?:better|best|superior|stronger|wins)\b", re.IGNORECASE)
-_OUR = re.compile(
+_RIGHT = lazy(r"\b([AB])\s+(?:is|was)\s+(?:\w+\s+){0,2}(?:right|correct)\b")
+_AGAIN = lazy(r".{1,60}?\b(?:better|best|superior|stronger|wins)\b", re.IGNORECASE)
+_OUR = lazy(
     r"\b(?:my|mine|i|we|our|here|final|verdict|judge?ments?|decision|result|output|json|evaluation|assessment|conclusion"
     r"|therefore|thus|so|hence|vote|scores?|rating|reply|bid|move|choice|object|format|hier|mein\w*|voici|mon|ma"
     r"|aqu[ií]|mi|ecco|mio)\b|[我私]|最终|判断|以下",
     re.IGNORECASE,
 )
-_THEIRS = re.compile(
+_THEIRS = lazy(
     r"\b(?:answers?|responses?|assistants?|contestants?|candidates?|players?|models?|options?)\s+(?:[ab12]|one|two)\b"
     r"|\b(?:first|second|other|former|latter|it|its|he|she|his|her|they|their|them|author|writer|opponent)\b",
     re.IGNORECASE,
 )
-_SAYING = re.compile(
+_SAYING = lazy(
     r"\b(?:sa(?:ys?|id|ying)|wr(?:ites?|ote|itten|iting)|stat(?:es?|ed|ing)|claim\w*|quot\w*|contain\w*|includ\w*|reads?"
     r"|demand\w*|(?<!as )(?<!the )instruct\w*|inject\w*|tells?|told|end(?:s|ed|ing)|begins?|starts?|asks?"
     r"|asked|orders?|commands?|insert\w*|embed\w*|append\w*|pretend\w*|imitat\w*|fak\w+|tricks?|manipulat\w*|verbatim|cites?|repeats?|puts?)\b",
     re.IGNORECASE,
 )
-_LEADS_ON = re.compile(
+_LEADS_ON = lazy(
     r"\b(?:line|lines|text|words?|sentence|phrase|string|with|that|this|these|like|by|of|as|follows|following"
     r"|message|code|block)$",
     re.IGNORECASE,
 )
-_POINTS = re.compile(
+_POINTS = lazy(
     r"\b(?:following|follows|below|verbatim|quot\w+)\b|\b(?:this|that|these|those)[.!]*$", re.IGNORECASE
 )
-_GOES_ON = re.compile(r"(?:this|that|these|those|the above|above|such|so|it)\b", re.IGNORECASE)
-_REASON = re.compile(r"\b(?:because|since|why|reflects|means)\b", re.IGNORECASE)
-_BULLET = re.compile(r"\s*(?:[-*•+]|\d{1,3}[.)]|#{1,6})\s")
-_WHAT = re.compile(r"\b(?:what|from|by)\b", re.IGNORECASE)
-_NEXT_SENTENCE = re.compile(r"(?<=[.!?。！])\s+")
-SENTENCE_END = re.compile(r"[.!?。！]\s+|\n\s*")
-_TAIL = re.compile(
+_GOES_ON = lazy(r"(?:this|that|these|those|the above|above|such|so|it)\b", re.IGNORECASE)
+_REASON = lazy(r"\b(?:because|since|why|reflects|means)\b", re.IGNORECASE)
+_BULLET = lazy(r"\s*(?:[-*•+]|\d{1,3}[.)]|#{1,6})\s")
+_WHAT = lazy(r"\b(?:what|from|by)\b", re.IGNORECASE)
+_NEXT_SENTENCE = lazy(r"(?<=[.!?。！])\s+")
+SENTENCE_END = lazy(r"[.!?。！]\s+|\n\s*")
+_TAIL = lazy(
     r"\s*(?:```|~~~)[\w-]*\s*\Z|\s*</(?:reason|reasoning|explanation|rationale)>\s*\Z|\s*<(?:answer|output|json|result|verdict|final|final_answer)>\s*\Z",
     re.IGNORECASE,
 )
-_HEAD = re.compile(
+_HEAD = lazy(
     r"\A\s*(?:```|~~~|[-=_]{3,}\s*\Z)|\A\s*</(?:answer|output|json|result|verdict|final|final_answer)>",
     re.IGNORECASE,
 )
-_RULE = re.compile(r"(?:\A|\n)[-=*_ ]{3,}\Z")
+_RULE = lazy(r"(?:\A|\n)[-=*_ ]{3,}\Z")
 
 
 def is_own(text: str, start: int, end: int, among: bool = True) -> bool:

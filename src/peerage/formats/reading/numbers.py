@@ -11,13 +11,13 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-_NUMBER = re.compile(
-    r"(?<![\w.,])[-+]?(?:[0-9](?:[0-9.,'’_  ]{0,40}[0-9])?|\.[0-9]{1,40})(?:[eE][-+]?[0-9]{1,3})?"
-)
-_GROUPED = re.compile(r"[0-9]{1,3}(?:[ ’'_][0-9]{3})+")
+from peerage.values.patterns import lazy
+
+_NUMBER = lazy(r"(?<![\w.,])[-+]?(?:[0-9](?:[0-9.,'’_  ]{0,40}[0-9])?|\.[0-9]{1,40})(?:[eE][-+]?[0-9]{1,3})?")
+_GROUPED = lazy(r"[0-9]{1,3}(?:[ ’'_][0-9]{3})+")
 
 
-_THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2}(?:,[0-9]{2,3})*,[0-9]{3}")
+_THOUSANDS = lazy(r"[-+]?[1-9][0-9]{0,2}(?:,[0-9]{2,3})*,[0-9]{3}")
 _APART = ("<super>", "<sub>", "<fraction>", "<circle>", "<square>")
 """Decompositions of signs that are no digits of a number: `4²` is not 42."""
 

@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn
 
 from peerage.formats.texts import FormatError
+from peerage.values.patterns import lazy
 from peerage.values.texts import storable
 
 MOST = 100
@@ -23,22 +24,20 @@ _DEEPEST, _TOKENS = (
     20_000,
 )  # what the lenient reader takes on: it is a hundred times slower than the strict one
 _GAP = r"[\s\u200b-\u200d\u2060\ufeff]"
-_SKIP = re.compile(rf"(?:{_GAP}++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?)*+")
-_BEGINS = re.compile(rf"""\{{(?={_GAP}*+(?:["'“”„]|[\w-]++{_GAP}*+[:：]|/[/*]))""")
-_KEY = re.compile(
-    r""""(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|[“”„](?:[^“”\\]|\\.)*+[“”]|[^\W\d][\w-]*+""", re.DOTALL
-)
-_TEXT = re.compile(
+_SKIP = lazy(rf"(?:{_GAP}++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?)*+")
+_BEGINS = lazy(rf"""\{{(?={_GAP}*+(?:["'“”„]|[\w-]++{_GAP}*+[:：]|/[/*]))""")
+_KEY = lazy(r""""(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|[“”„](?:[^“”\\]|\\.)*+[“”]|[^\W\d][\w-]*+""", re.DOTALL)
+_TEXT = lazy(
     rf""""(?:[^"\\]|\\.|"(?!{_GAP}*+(?:[,，}}\]]|//|/\*)))*+"|'(?:[^'\\]|\\.|(?<=\w)'(?=\w))*+'"""
     r"""|[“”„](?:[^“”\\]|\\.)*+[“”]""",
     re.DOTALL,
 )
-_WORD = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?(?![\w.])|[^\W\d_]++(?![\w.])")
-_NUMBER = re.compile(r"[-0-9]")
+_WORD = lazy(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?(?![\w.])|[^\W\d_]++(?![\w.])")
+_NUMBER = lazy(r"[-0-9]")
 _WORDS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
-_HALF = re.compile(r"\\u(?:[dD][89a-fA-F]|0000)|[\0\ud800-\udfff]")
-_MEMBER = re.compile(r'(?<!\\)"\s*+[:：]')
-_ESCAPE = re.compile(r'\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])|(\\)|(")', re.DOTALL)
+_HALF = lazy(r"\\u(?:[dD][89a-fA-F]|0000)|[\0\ud800-\udfff]")
+_MEMBER = lazy(r'(?<!\\)"\s*+[:：]')
+_ESCAPE = lazy(r'\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])|(\\)|(")', re.DOTALL)
 
 
 class Found(NamedTuple):

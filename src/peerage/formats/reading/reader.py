@@ -35,6 +35,7 @@ from peerage.formats.reading.authorship import (
 )
 from peerage.formats.reading.objects import MOST, Found, objects
 from peerage.formats.texts import DECORATION, FormatError, folded
+from peerage.values.patterns import lazy
 
 Value = TypeVar("Value")
 
@@ -50,29 +51,29 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "color": ("colour",),
 }
 """Other words for a field, that count where they say the same."""
-_LEAD = re.compile(
+_LEAD = lazy(
     r"(?:(?:so|therefore|thus|hence|then|and|in conclusion|conclusion|i conclude that|my|the|our|overall"
     r"|final)[\s,:]+)++"
 )
-_LINE = re.compile(
+_LINE = lazy(
     r"([^:=\n]{1,80}?)[\s*_\"'`)\]]*(?::|=|→|->|\s[-–—]\s|\s(?:is|goes to|would be)(?=[\s:]))[\s:]*(.*)",
     re.IGNORECASE,
 )
-_MARKED = re.compile(
+_MARKED = lazy(
     r"\[\[([^\[\]\n]{1,60})\]\]|\\boxed\{(?:\\text\{)?([^{}\n]{1,60})\}{1,2}"
     r"|<([a-z_ ]{1,30})>\s{0,20}([^<>\n]{1,200})\s{0,20}</\3>",
     re.IGNORECASE,
 )
 _MATHS = "$*_` "
-_BOLD = re.compile(r"\*\*([^*\n:]{1,60})\*\*\.?")
-_STOP = re.compile(r",?\s+(?=because\s|since\s)|[.,;!]\s+|\s+[-–—]\s+|\s*\(|,?\s+(?:as|for)\s+")
-_LISTED = re.compile(rf"(?:\d{{1,2}}[.)]\s|[{re.escape(DECORATION)}>•✅✔☑✓🏆🥇👉➡→⭐🎯⚖-]){{0,40}}")
-_STRUCK = re.compile(r"(?<!~)~~(?!~)")
-_FINAL = re.compile(r"final|overall|total|correct|revis|result|adjust|actual|real|true|updat|chang")
+_BOLD = lazy(r"\*\*([^*\n:]{1,60})\*\*\.?")
+_STOP = lazy(r",?\s+(?=because\s|since\s)|[.,;!]\s+|\s+[-–—]\s+|\s*\(|,?\s+(?:as|for)\s+")
+_LISTED = lazy(rf"(?:\d{{1,2}}[.)]\s|[{re.escape(DECORATION)}>•✅✔☑✓🏆🥇👉➡→⭐🎯⚖-]){{0,40}}")
+_STRUCK = lazy(r"(?<!~)~~(?!~)")
+_FINAL = lazy(r"final|overall|total|correct|revis|result|adjust|actual|real|true|updat|chang")
 """Words in a key that states the field anew."""
 
-_BECAUSE = re.compile(r"(?<=\s)(?:because|since)\s", re.IGNORECASE)
-_WHOLE_FENCE = re.compile(r"\s*+```[\w-]*+[ \t\r]*+\n(.*)```\s*", re.DOTALL)
+_BECAUSE = lazy(r"(?<=\s)(?:because|since)\s", re.IGNORECASE)
+_WHOLE_FENCE = lazy(r"\s*+```[\w-]*+[ \t\r]*+\n(.*)```\s*", re.DOTALL)
 
 
 class Stated(NamedTuple, Generic[Value]):

@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 
 from peerage.formats.texts import folded
+from peerage.values.patterns import lazy
 from peerage.values.texts import visible
 
 MOST = 60_000
 """Characters of an answer that are looked at: more than judges are shown."""
 _SHOWN = 80
 
-_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]{1,300}`", re.DOTALL)
-_QUOTED = re.compile(r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|^>[^\n]*", re.MULTILINE)
+_CODE = lazy(r"```.*?(?:```|\Z)|`[^`\n]{1,300}`", re.DOTALL)
+_QUOTED = lazy(r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|^>[^\n]*", re.MULTILINE)
 _JUDGE = r"(?:judges?|graders?|evaluators?|reviewers?|raters?|llm judge|ai judge)"
 _VERB = (
     r"(?:choose|select|pick|prefer|favou?r|vote\s+for|rate|score|give|award|declare|grade|rank"
@@ -46,12 +47,12 @@ _ORDERS = (
     r"|criteria|answers?)\b"
     rf"[^.]{{0,20}}[.,;:!\n]?[^.\n]{{0,80}}?\b(?:verdict|{_VERB}|winner|better|{_JUDGE})\b",
 )
-_MARKER = re.compile(
+_MARKER = lazy(
     r"(?<!<)<<<(?!<)\s*(?:end\s+)?[^<>\n]{0,30}\b(?:answer|response|challenge|question|reply"
     r"|draft)\b[^<>\n]{0,30}>>>(?!>)",
     re.IGNORECASE,
 )
-_OBJECT = re.compile(
+_OBJECT = lazy(
     r"\{\s*[\"'](?:reason|verdict)[\"']\s*:(?:[^{}\n]{0,300}?[\"']verdict[\"']\s*:)?\s*[\"'"
     r"](?:[AB]|tie)[\"'][^{}\n]{0,300}\}",
     re.IGNORECASE,
@@ -62,7 +63,7 @@ _VERDICTS = (
     r"|tie)[\"'*_\])]*[ \t.,}]*$",
     r"^[ \t]*\[\[[ ]?[AB] ?(?:[<>=]{1,2} ?[AB] ?)?\]\][ \t]*$",
 )
-_WORDS = re.compile("|".join((*_ORDERS, *_VERDICTS)), re.IGNORECASE | re.MULTILINE)
+_WORDS = lazy("|".join((*_ORDERS, *_VERDICTS)), re.IGNORECASE | re.MULTILINE)
 
 
 def spoken_to_judges(answer: str) -> str:

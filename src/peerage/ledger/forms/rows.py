@@ -23,6 +23,10 @@ MENDED = "mended"
 COPY = "copy"
 """The fact that says that a ledger is a copy for others: what is in play was left out."""
 
+LEFT_OPEN = "left open when an earlier run ended"
+NOT_SENT = "not sent: the run was stopped"
+"""Failures of calls that say nothing of the player."""
+
 UNLOGGED = ("schema", COPY)
 """The facts that say nothing of the arena, but of the file: no log holds them."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from peerage.values.patterns import lazy
+
 AGENTS = ("house", "human", "command", "http", "https", "python")
 """Players that are no models; each is its own family."""
 
@@ -45,8 +47,7 @@ _MAKERS = {
 """Makers by words in the names of their models, or by how they begin (^), whoever serves or repacks them."""
 
 _KNOWN = {
-    maker: re.compile(rf"(?:^|[-_:./\s])({names})(?=$|[^a-z])", re.IGNORECASE)
-    for maker, names in _MAKERS.items()
+    maker: lazy(rf"(?:^|[-_:./\s])({names})(?=$|[^a-z])", re.IGNORECASE) for maker, names in _MAKERS.items()
 }
 
 _ORGANISATIONS = {

@@ -10,16 +10,17 @@ twice is its first, one that it skips comes as much later as the clock is put fo
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from peerage.values.patterns import lazy
+
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _GROUPS = {"daily": range(7), "weekdays": range(5), "weekends": range(5, 7)}
-_HOURS = re.compile(r"(\d{1,2}):(\d\d)-(\d{1,2}):(\d\d)")
+_HOURS = lazy(r"(\d{1,2}):(\d\d)-(\d{1,2}):(\d\d)")
 _EXAMPLE = "write it as in `22:00-06:00 Europe/Berlin, weekends` or `mon-fri 18:00-08:00`"
 _WEEK = 8
 """Days to look ahead: the next stretch begins within a week, and a night that began today ends tomorrow."""
