@@ -35,11 +35,14 @@ from peerage.settings.lineup import ARENAS
 from peerage.values.figures import span
 from peerage.views.catalogue import GameRow, PlayerRow
 from peerage.views.challenges import ChallengeRow, Tried
+from peerage.views.decision.compare import Comparison, Met
+from peerage.views.decision.gate import Gate
 from peerage.views.judges.people import PeopleRow
 from peerage.views.judges.rows import ChallengeSort, FavourRow, JudgeRow, JudgesReport, Measure
 from peerage.views.leaderboard.board import Row
 from peerage.views.leaderboard.corrected import CorrectedRow
 from peerage.views.leaderboard.overall import Profile
+from peerage.views.leaderboard.verdict import Chance, Contender, Example, Given, Verdict, Weakness
 from peerage.views.match.transcript import Digests, ExchangeView, MatchView, SeatView
 from peerage.views.plan.costs import CostStats, KindStats
 from peerage.views.plan.estimate import GamePlan, Plan, PlayerPlan
@@ -59,9 +62,6 @@ from peerage.views.stats.report import (
 from peerage.views.stats.tasks import TaskRow
 from peerage.views.status import MatchNow, Status, WaitingMatch, WorkerNow
 from peerage.views.tournament import ProgressRow, TournamentReport
-from peerage.views.verdict.compare import Comparison, Met
-from peerage.views.verdict.gate import Gate
-from peerage.views.verdict.verdict import Chance, Contender, Example, Given, Verdict, Weakness
 
 HERE = Path(__file__).parent
 

@@ -33,20 +33,20 @@ if TYPE_CHECKING:
     from peerage.settings import ArenaError, SettingsError
     from peerage.version import __version__
     from peerage.views.catalogue import PlayerRow
+    from peerage.views.decision.gate import Gate
     from peerage.views.leaderboard.row import Row
+    from peerage.views.leaderboard.verdict import Verdict
     from peerage.views.match.transcript import MatchView
     from peerage.views.plan.estimate import Plan
     from peerage.views.plan.outlook import Outlook
     from peerage.views.players import PairRow
     from peerage.views.stats.report import Stats
-    from peerage.views.verdict.gate import Gate
-    from peerage.views.verdict.verdict import Verdict
 
 _HOME = {
     "Arena": "arena",
     "ArenaError": "settings",
     "Chart": "render.charts",
-    "Gate": "views.verdict.gate",
+    "Gate": "views.decision.gate",
     "LedgerError": "ledger.forms.rows",
     "MatchView": "views.match.transcript",
     "Outlook": "views.plan.outlook",
@@ -61,7 +61,7 @@ _HOME = {
     "SettingsError": "settings",
     "Stats": "views.stats.report",
     "Table": "render.table",
-    "Verdict": "views.verdict.verdict",
+    "Verdict": "views.leaderboard.verdict",
     "VerifyReport": "ledger.check.verify",
     "__version__": "version",
     "open": "arena",

@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from peerage.render.table import Table
     from peerage.site.reading import Site
     from peerage.views.catalogue import PlayerRow
+    from peerage.views.decision.gate import Gate
     from peerage.views.leaderboard.row import Row
+    from peerage.views.leaderboard.verdict import Verdict
     from peerage.views.match.transcript import MatchView
     from peerage.views.plan.estimate import Plan
     from peerage.views.plan.outlook import Outlook
     from peerage.views.players import PairRow
     from peerage.views.stats.report import Stats
-    from peerage.views.verdict.gate import Gate
-    from peerage.views.verdict.verdict import Verdict
 
 _CHARTS = {"course": "ratings", "frontier": "cost"}
 """What the files of charts are called otherwise here."""
@@ -203,8 +203,8 @@ class Arena:
         and which judges favour each other. Raises LedgerError where a reply is not as it was logged."""
         from peerage.ledger.check.held import hold_replies
         from peerage.reading.results.played import Scope
+        from peerage.views.decision.decision import decision
         from peerage.views.leaderboard.board import board
-        from peerage.views.verdict.decision import decision
 
         def ahead() -> Outlook | None:
             from peerage.views.plan.outlook import outlook
@@ -234,7 +234,7 @@ class Arena:
         reply is not as it was logged."""
         from peerage.ledger.check.held import hold_replies
         from peerage.reading.results.played import Scope
-        from peerage.views.verdict.gate import gate, margin
+        from peerage.views.decision.gate import gate, margin
 
         hold_replies(self.ledger)
         return gate(

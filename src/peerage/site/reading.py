@@ -31,16 +31,16 @@ from peerage.site.addresses import match_page
 from peerage.site.tally import Mine, Record, SiteTally
 from peerage.standings import NOBODY, Standings, after_all
 from peerage.views.challenges import ChallengeRow, rows
+from peerage.views.decision.decision import decision
 from peerage.views.judges.report import judges_of
 from peerage.views.judges.rows import JudgesReport
 from peerage.views.leaderboard.board import Board, Row, board, first_track
 from peerage.views.leaderboard.corrected import CorrectedRow, what_would_change
 from peerage.views.leaderboard.overall import Profile, profiles
 from peerage.views.leaderboard.tracks import METHODS, TRACKS, Ratings, Track
+from peerage.views.leaderboard.verdict import Verdict
 from peerage.views.plan.outlook import Outlook, outlook
 from peerage.views.stats.report import Stats, stats
-from peerage.views.verdict.decision import decision
-from peerage.views.verdict.verdict import Verdict
 
 Menu: TypeAlias = tuple[tuple[str, str], ...]
 """(path, name) of pages that the menu leads to."""

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 from markdown_it import MarkdownIt
-from tests.views.verdict.test_gate import always, arena_of, never
+from tests.views.decision.test_gate import always, arena_of, never
 from typer.testing import CliRunner, Result
 
 from peerage.cli.main import app

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from tests.engine.arenas import play, write_arena
+from tests.views.decision.test_credits import by_hand
 from tests.views.tasks_arena import players
-from tests.views.verdict.test_credits import by_hand
 from typer.testing import CliRunner
 
 from peerage.arena import Arena

@@ -234,7 +234,7 @@ def show_standings(arena: Arena) -> None:
 
     if all(map(about_tasks, arena.settings.lineup)):
         from peerage.render.terminal import write
-        from peerage.views.verdict.sections import verdict
+        from peerage.views.decision.sections import verdict
 
         write(verdict(arena.verdict()), sys.stdout, split=True)
         return

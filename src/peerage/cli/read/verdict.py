@@ -27,7 +27,7 @@ def verdict(
     Of your own tasks also everybody's price, accuracy, wins and weakest category, what would change the pick,
     and telling matches. The same words head the leaderboard, its pages and the report.
     """
-    from peerage.views.verdict.sections import verdict as blocks
+    from peerage.views.decision.sections import verdict as blocks
 
     with arena_in(folder) as arena, told_scope():
         found = arena.verdict(track or "", game=game, topic=topic)
@@ -113,9 +113,9 @@ def compare(
     from peerage.ledger.check.held import hold_replies
     from peerage.reading.results.played import Scope
     from peerage.reading.speed import speeds_of
+    from peerage.views.decision import compare as tables
+    from peerage.views.decision.compared import compared
     from peerage.views.leaderboard.board import board
-    from peerage.views.verdict import compare as tables
-    from peerage.views.verdict.compared import compared
 
     with arena_in(folder) as arena, told_scope():
         reading, scope = arena.reading, Scope(game, topic)

@@ -20,12 +20,12 @@ from peerage.site.pages.leaderboards import last_time, moves
 from peerage.site.reading import Site
 from peerage.site.rendering import inline, render
 from peerage.values.figures import measured, whole
+from peerage.views.decision.sections import verdict
 from peerage.views.judges.rows import Measure
 from peerage.views.leaderboard.board import Board
 from peerage.views.leaderboard.columns import Moved, table
 from peerage.views.leaderboard.strengths import strengths
 from peerage.views.players import head_to_head
-from peerage.views.verdict.sections import verdict
 
 COMPARED = 12
 """Players in the table of who beat whom."""

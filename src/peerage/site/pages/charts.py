@@ -15,8 +15,8 @@ from peerage.values.figures import DASH, counted, per_hundred, seconds, whole
 from peerage.views.leaderboard.board import Board, Row
 from peerage.views.leaderboard.columns import number_of
 from peerage.views.leaderboard.tracks import NAMES, Track
+from peerage.views.leaderboard.verdict import Verdict
 from peerage.views.offers import frontier as offers
-from peerage.views.verdict.verdict import Verdict
 
 COLOURED = 6
 STOPS = 20

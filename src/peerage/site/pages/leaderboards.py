@@ -26,12 +26,12 @@ from peerage.site.pages.charts import charts, stops
 from peerage.site.reading import Site
 from peerage.site.rendering import PageView
 from peerage.values.figures import counted, dollars, listed, whole
+from peerage.views.decision.sections import decided
 from peerage.views.leaderboard.board import Board, board
 from peerage.views.leaderboard.columns import STAYED, Moved, table
 from peerage.views.leaderboard.strengths import strengths
 from peerage.views.leaderboard.tracks import NAMES, Track
-from peerage.views.verdict.sections import decided
-from peerage.views.verdict.verdict import Verdict
+from peerage.views.leaderboard.verdict import Verdict
 
 OUTSIDE = "leaderboard/outside.html"
 

@@ -17,12 +17,12 @@ from peerage.site.rendering import PageView
 from peerage.site.tally import Field, Mine, Record
 from peerage.values.figures import listed, sentence, share_between, whole
 from peerage.values.texts import visible
+from peerage.views.decision.compare import compare
+from peerage.views.decision.compared import compared
 from peerage.views.leaderboard.notes import OF_MANY
 from peerage.views.leaderboard.overall import WHOLE
 from peerage.views.player import Part, ratings, recent, records, roles, settings, standing
 from peerage.views.players import head_to_head
-from peerage.views.verdict.compare import compare
-from peerage.views.verdict.compared import compared
 
 COMPARE = "compare"
 """Where a server compares two players: `compare?a=NAME&b=NAME`."""

@@ -38,8 +38,8 @@ from peerage.views.leaderboard.tracks import (
     on_side,
     sided,
 )
+from peerage.views.leaderboard.verdict import Flips, Verdict, verdict
 from peerage.views.leaderboard.what_if import AS_PLAYED, WhatIf, read_again
-from peerage.views.verdict.verdict import Flips, Verdict, verdict
 
 _WITHOUT_SIDES = ("raw", "cost", "judge-aware", "points")
 

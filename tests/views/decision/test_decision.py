@@ -14,8 +14,8 @@ from rich.cells import cell_len
 from tests.engine.arenas import play, write_arena
 from tests.engine.clients import Cast, says
 from tests.site import browsers
+from tests.views.decision.test_verdict import chances, table
 from tests.views.tasks_arena import CATEGORIES, arena_of_tasks, players, tasks
-from tests.views.verdict.test_verdict import chances, table
 from typer.testing import CliRunner
 
 from peerage.arena import Arena, open_arena
@@ -27,7 +27,7 @@ from peerage.settings import PlayerSettings
 from peerage.site.export.report import report
 from peerage.site.pages.router import body
 from peerage.site.reading import Site
-from peerage.views.verdict.decision import (
+from peerage.views.decision.decision import (
     ANSWER_CHARS,
     LINES,
     NOTE_CHARS,
@@ -40,7 +40,7 @@ from peerage.views.verdict.decision import (
     _unchecked,
     telling,
 )
-from peerage.views.verdict.verdict import Verdict, verdict
+from peerage.views.leaderboard.verdict import Verdict, verdict
 
 cli = CliRunner()
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from peerage.game.blocks import Heading, Quoted, Sentence, Target, Task, Tone
 from peerage.render.blocks import Answer, Beside, Column, Rows, Section, Small, ViewBlock
 from peerage.values.figures import dollars, percent
+from peerage.views.decision.decision import RULE
 from peerage.views.leaderboard.columns import ACCURACY
-from peerage.views.verdict.decision import RULE
-from peerage.views.verdict.verdict import Contender, Example, Given, Verdict, Weakness
+from peerage.views.leaderboard.verdict import Contender, Example, Given, Verdict, Weakness
 
 
 def verdict(found: Verdict) -> list[ViewBlock]:

@@ -15,7 +15,7 @@ from peerage.arena import Arena, open_arena
 from peerage.players.client import Answer, Call
 from peerage.ratings.claims.not_worse import fewest
 from peerage.reading.results.played import ScopeError
-from peerage.views.verdict.gate import EXIT_CODES, Gate, margin
+from peerage.views.decision.gate import EXIT_CODES, Gate, margin
 
 Right = Callable[[int, int], bool]
 """Whether a player answers task number … rightly at its … time."""

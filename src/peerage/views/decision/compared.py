@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from peerage.reading.speed import NEWEST
 from peerage.render.blocks import Answer, Column, Rows, ViewBlock, explained, numbers, texts
 from peerage.values.figures import counted, seconds, shortened, whole
+from peerage.views.decision.compare import Comparison, Met
+from peerage.views.decision.gate import Gate
 from peerage.views.leaderboard.board import Board
 from peerage.views.leaderboard.columns import table
-from peerage.views.verdict.compare import Comparison, Met
-from peerage.views.verdict.gate import Gate
 
 
 def compared(board: Board, found: Comparison) -> Iterator[ViewBlock]:

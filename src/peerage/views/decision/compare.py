@@ -14,8 +14,8 @@ from peerage.settings import suggest
 from peerage.values.figures import counted, likely, per_hundred
 from peerage.views.leaderboard.board import Board
 from peerage.views.leaderboard.row import Row
+from peerage.views.leaderboard.verdict import in_words
 from peerage.views.shown import Shown
-from peerage.views.verdict.verdict import in_words
 
 SAMPLES = 3
 """Newest matches that each won."""

@@ -17,8 +17,8 @@ from peerage.site.pages.players import PAIRED, pairs
 from peerage.site.pages.router import body, paths
 from peerage.site.reading import Site
 from peerage.site.server.cache import Job, _answer, menu
+from peerage.views.decision.compare import Comparison, compare
 from peerage.views.leaderboard.board import board
-from peerage.views.verdict.compare import Comparison, compare
 
 cli = CliRunner()
 ONE, OTHER = "p5", "p3"

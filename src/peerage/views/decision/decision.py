@@ -23,7 +23,7 @@ from peerage.settings import rules_of
 from peerage.values.figures import counted, dollars, estimated, percent
 from peerage.views.leaderboard.board import Board
 from peerage.views.leaderboard.row import Row
-from peerage.views.verdict.verdict import Contender, Example, Given, Verdict, Weakness, named
+from peerage.views.leaderboard.verdict import Contender, Example, Given, Verdict, Weakness, named
 
 if TYPE_CHECKING:
     from peerage.scheduling.further import Further

@@ -24,8 +24,8 @@ from peerage.site.addresses import player_page
 from peerage.site.pages.router import body
 from peerage.site.reading import Site
 from peerage.values.figures import share_between
+from peerage.views.decision.compare import compare
 from peerage.views.leaderboard.board import board
-from peerage.views.verdict.compare import compare
 
 cli = CliRunner()
 

@@ -16,7 +16,7 @@ from peerage.ratings.strength.evidence import Evidence, of_duels
 from peerage.ratings.strength.posterior import strengths
 from peerage.views.leaderboard.board import Row
 from peerage.views.leaderboard.chances import Chances, of_strengths
-from peerage.views.verdict.verdict import Flips, Verdict, _proven, in_words, verdict
+from peerage.views.leaderboard.verdict import Flips, Verdict, _proven, in_words, verdict
 
 NAMES = "ada", "bob", "cid", "dan", "eve"
 
