@@ -33,6 +33,7 @@ from peerage.ratings.table import POINTS, Z95, Row, rows_of, t_quantile
 
 _CELLS = 200_000
 """Cells of judges and two players that are worked on at once: what fits the processor's cache."""
+_CHORDS = 8  # steps by everybody's information, which is near that of all but one judge of many
 SPREAD = 0.5
 """Prior standard deviation of reliabilities around their mean, as a part of it."""
 
@@ -137,54 +138,70 @@ def logistic(gap: Floats) -> Floats:
 
 
 @one_thread
-def others(cells: Cells, trusted: np.ndarray, start: View | None = None) -> View:
+def others(cells: Cells, trusted: np.ndarray) -> View:
     """Return the view of all other judges, for each judge; a vote counts where both its players are
-    `trusted` with the judge, a matrix of judges and players. `start` is a view near this one."""
+    `trusted` with the judge, a matrix of judges and players."""
     held, n = cells.pairs.only(cells.pairs.both(trusted)), cells.players
     met, place = np.unique(held.one * n + held.other, return_inverse=True)
     pairs = np.divmod(met, max(n, 1))
     all_games, all_points = (_summed(place, column, len(met)) for column in (held.games, held.points))
-    if start is None:  # near to what everybody sees
-        near = _climbed(pairs, all_games[None], all_points[None], np.zeros((1, n))).strength
-        strength = near.repeat(len(trusted), axis=0)
-    else:
-        strength = start.strength
-    found = View(np.empty_like(strength), np.empty((len(trusted), n, n)))
-    step = max(1, _CELLS // max(n * n, 1))
+    near = _climbed(pairs, all_games[None], all_points[None], np.zeros((1, n)))  # what everybody sees
+    inverse = np.linalg.inv(near.information[0])
+    found = View(near.strength.repeat(len(trusted), axis=0), np.empty((len(trusted), n, n)))
+    step = max(1, _CELLS // max(len(met), n * n, 1))
     for first in range(0, len(trusted), step):
         rows = slice(first, first + step)
         own = slice(*np.searchsorted(held.judge, (first, first + step)))
-        games, points = (np.tile(column, (len(strength[rows]), 1)) for column in (all_games, all_points))
+        games, points = (np.tile(column, (len(trusted[rows]), 1)) for column in (all_games, all_points))
         cell = held.judge[own] - first, place[own]
         games[cell] -= held.games[own]
         points[cell] -= held.points[own]
-        found.strength[rows], found.information[rows] = _climbed(pairs, games, points, strength[rows])
+        found.strength[rows], found.information[rows] = _climbed(
+            pairs, games, points, found.strength[rows], inverse
+        )
     return found
 
 
-def _climbed(pairs: tuple[Ints, Ints], games: Floats, points: Floats, strength: Floats) -> View:
+def _climbed(
+    pairs: tuple[Ints, Ints], games: Floats, points: Floats, strength: Floats, inverse: Floats | None = None
+) -> View:
     """The views of those who see these votes on `pairs` of players, a row each, from a strength to begin
-    with; the points are those of the first of a pair."""
+    with; the points are those of the first of a pair. An `inverse` of information near all of theirs, where
+    one judge of many is left out, spares most of the solving."""
     one, other = pairs
     rows, n = strength.shape
     of = np.arange(rows)[:, None] * n
     information = np.zeros((rows, n, n))
-    for _ in range(30):
+    for turn in range(_CHORDS + 30):
         chance = logistic(strength[:, one] - strength[:, other])
         alone = logistic(strength)
         expected = games * chance
         pull = (points - expected).ravel()
         won, lost = (np.bincount((of + side).ravel(), pull, rows * n) for side in pairs)
         gradient = (won - lost).reshape(rows, n) + PRIOR_GAMES * (0.5 - alone)
-        curve = expected * (chance - 1)
-        information[:, one, other] = information[:, other, one] = curve
-        information[:, range(n), range(n)] = 0.0
-        information[:, range(n), range(n)] = PRIOR_GAMES * alone * (1 - alone) - information.sum(axis=2)
-        step = np.linalg.solve(information, gradient[:, :, None])[:, :, 0]
+        chord = inverse if turn < _CHORDS else None
+        if chord is not None:
+            step = gradient @ chord
+        else:
+            step = np.linalg.solve(
+                _information(pairs, expected * (chance - 1), alone, information), gradient[:, :, None]
+            )[:, :, 0]
         strength = strength + np.clip(step, -1, 1)
-        if np.abs(step).max(initial=0.0) < 1e-5:
+        if np.abs(step).max(initial=0.0) < (1e-5 if chord is None else 1e-7):
             break
-    return View(strength - strength.sum(axis=1, keepdims=True) / max(n, 1), information)
+    return View(
+        strength - strength.sum(axis=1, keepdims=True) / max(n, 1),
+        _information(pairs, expected * (chance - 1), alone, information),
+    )
+
+
+def _information(pairs: tuple[Ints, Ints], curve: Floats, alone: Floats, into: Floats) -> Floats:
+    """Return the information on strengths, a matrix a row, with that of the prior."""
+    (one, other), players = pairs, range(into.shape[1])
+    into[:, one, other] = into[:, other, one] = curve
+    into[:, players, players] = 0.0
+    into[:, players, players] = PRIOR_GAMES * alone * (1 - alone) - into.sum(axis=2)
+    return into
 
 
 def slopes(cells: Cells, aside: np.ndarray, strength: Floats, spreads: Floats) -> Slopes:

@@ -153,6 +153,7 @@ class _Test:
     def __init__(self, evidence: Evidence, tested: Flags, heard: Flags, level: float) -> None:
         self.evidence, self.tested, self.heard, self.level = evidence, tested, heard, level
         self.widest = np.zeros(tested.shape[1], np.int64)
+        self._last: tuple[Flags, Scores] | None = None
 
     def settle(self) -> Flags:
         """The pairs that stand out, once what they do to everybody else's view is out of it."""
@@ -228,7 +229,9 @@ class _Test:
         return scores, z, values[place].reshape(total.shape), math.sqrt(spread)
 
     def _scores(self, aside: Flags) -> Scores:
-        return self.evidence.scores(aside, self.heard, self.tested)
+        if self._last is None or not np.array_equal(self._last[0], aside):
+            self._last = aside.copy(), self.evidence.scores(aside, self.heard, self.tested)
+        return self._last[1]
 
 
 def _wider(square: Floats, kept: Flags, axis: int) -> Floats:

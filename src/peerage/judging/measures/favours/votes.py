@@ -41,11 +41,11 @@ class VoteEvidence:
         self.freedom = np.full(self.marks.shape, np.inf)
         self._heard = np.zeros(0, np.bool_)
         self._squares: Floats | None = None
-        self._last: View | None = None
+        self._last: tuple[Flags, View] | None = None
 
     def _hear(self, heard: Flags) -> None:
         if not np.array_equal(heard, self._heard):
-            self._heard, self._last, self._squares = heard, None, None
+            self._heard, self._squares = heard, None
 
     def _squared(self) -> Floats:
         """The squares of what is left of votes where nobody is set aside."""
@@ -72,9 +72,10 @@ class VoteEvidence:
         return {at: "contrary" if highest[at] < 0 else "coin" for at in np.flatnonzero(dull).tolist()}
 
     def _seen(self, aside: Flags) -> View:
-        view = others(self._cells, ~aside & self._heard[:, None], self._last)
-        self._last = view
-        return view
+        trusted = ~aside & self._heard[:, None]
+        if self._last is None or not np.array_equal(self._last[0], trusted):
+            self._last = trusted, others(self._cells, trusted)
+        return self._last[1]
 
     def scores(self, aside: Flags, heard: Flags, tested: Flags) -> Scores:
         self._hear(heard)
