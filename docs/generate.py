@@ -25,6 +25,7 @@ from peerage.game.blocks import Block
 from peerage.game.match import Fixture, MatchRecord, Outcome, Totals
 from peerage.games import GAMES
 from peerage.games.last_arena.tables import BudgetRow, Cell, Place, ReasonsRow, SortRow
+from peerage.judging.measures.favours.search import Favour
 from peerage.ledger.check.kept_checkpoints import Extension
 from peerage.ledger.check.since import Since
 from peerage.ledger.check.verify import Problem, Report
@@ -38,7 +39,7 @@ from peerage.views.challenges import ChallengeRow, Tried
 from peerage.views.decision.compare import Comparison, Met
 from peerage.views.decision.gate import Gate
 from peerage.views.judges.people import PeopleRow
-from peerage.views.judges.rows import ChallengeSort, FavourRow, JudgeRow, JudgesReport, Measure
+from peerage.views.judges.report import ChallengeSort, JudgeRow, JudgesReport, Measure
 from peerage.views.leaderboard.board import Row
 from peerage.views.leaderboard.corrected import CorrectedRow
 from peerage.views.leaderboard.overall import Profile
@@ -400,7 +401,7 @@ _JSON: dict[str, tuple[str | type, ...]] = {
         JudgesReport,
         Measure,
         JudgeRow,
-        FavourRow,
+        Favour,
         PeopleRow,
         ChallengeSort,
     ),

@@ -32,8 +32,7 @@ from peerage.site.tally import Mine, Record, SiteTally
 from peerage.standings import NOBODY, Standings, after_all
 from peerage.views.challenges import ChallengeRow, rows
 from peerage.views.decision.decision import decision
-from peerage.views.judges.report import judges_of
-from peerage.views.judges.rows import JudgesReport
+from peerage.views.judges.report import JudgesReport, judges_of
 from peerage.views.leaderboard.board import Board, Row, board, first_track
 from peerage.views.leaderboard.corrected import CorrectedRow, what_would_change
 from peerage.views.leaderboard.overall import Profile, profiles
@@ -273,7 +272,7 @@ class Site(Reading):
     def judges(self) -> JudgesReport:
         """Agreement, flips and favours of the judges."""
         pick = self.board().verdict.pick
-        return judges_of(self, people=self.votes, pick=pick)
+        return judges_of(self, voters=self.votes, pick=pick)
 
     def corrected(self, wanted: Sequence[Correction], game: str = "", topic: str = "") -> list[CorrectedRow]:
         """The players by the judges' votes or scores, as they are and corrected. Raises ScopeError where

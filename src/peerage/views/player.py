@@ -10,8 +10,8 @@ from peerage.ledger import Summary
 from peerage.reading.matches import in_words
 from peerage.render.blocks import Column, Facts, Rows, Small, ViewBlock, as_facts, numbers, texts
 from peerage.values.figures import interval, moment, percent, score, tenths, whole
-from peerage.views.judges import page as judges
-from peerage.views.judges.rows import JudgesReport
+from peerage.views.judges import one_by_one
+from peerage.views.judges.report import JudgesReport
 from peerage.views.leaderboard import columns as leaderboard
 from peerage.views.leaderboard.board import Board
 from peerage.views.leaderboard.columns import number_of, prices
@@ -107,7 +107,7 @@ def roles(name: str, found: Stats, held: JudgesReport | None = None, *, plays: b
             yield as_facts(tables[part], row, *(TALLIED if plays else ()))
     for judge in held.judges if held else ():
         if held and judge.judge == name:
-            yield as_facts(judges.one_by_one(held), judge, "agreement", "flip_share", "first_share")
+            yield as_facts(one_by_one.table(held.judges), judge, "agreement", "flip_share", "first_share")
 
 
 def recent(rows: Sequence[Summary]) -> Rows:

@@ -246,7 +246,7 @@ def test_how_to_see_the_table_without_a_judge_is_said(
 ) -> None:
     (here / "t.csv").write_text(GOOD)
     peerage("choose", "t.csv", *HOUSE, "--matches", "1")
-    monkeypatch.setattr("peerage.views.judges.report.remarks", lambda *_, **__: [remark])
+    monkeypatch.setattr("peerage.views.judges.favours.remarks", lambda *_, **__: [remark])
     told = " ".join(peerage("stats", "--of", "judges", "--dir", "t").split())
     assert remark in told
     assert ("`peerage leaderboard --dir t --without-judge NAME`" in told) == remark.endswith("?")

@@ -49,8 +49,8 @@ def test_show(folder: Path) -> None:
 
 def test_the_matrix_says_what_the_test_of_judges_says(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def tested(reading: Reading) -> judges.JudgesReport:
-        pair = judges.FavourRow("p1", "p3", 60, 0.4, 0.0001, 0.001, True, False)
-        other = judges.FavourRow("p2", "p3", 60, 0.4, 0.5, 1.0, False, False)
+        pair = judges.Favour("p1", "p3", 60, 0.4, 0.0001, 0.001, True, False)
+        other = judges.Favour("p2", "p3", 60, 0.4, 0.5, 1.0, False, False)
         return msgspec.structs.replace(made(reading), favours=(pair, other))
 
     made = judges.judges

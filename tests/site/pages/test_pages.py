@@ -27,7 +27,7 @@ from peerage.site.pages.router import POLICY, page, paths
 from peerage.site.reading import Site
 from peerage.values.figures import per_hundred, sentence
 from peerage.values.texts import visible
-from peerage.views.judges.rows import FavourRow, JudgeRow, JudgesReport
+from peerage.views.judges.report import Favour, JudgeRow, JudgesReport
 from peerage.views.leaderboard.board import board
 from peerage.views.leaderboard.tracks import NAMES as TRACK_NAMES
 from peerage.views.match.transcript import match_view
@@ -305,7 +305,7 @@ def test_the_page_of_judges_shows_what_corrections_would_change(
 def test_the_page_of_judges_shows_who_prefers_whom_and_marks_what_is_beyond_chance(sealed: Path) -> None:
     with closing(Site.open(sealed)) as site:
         row = ("p0", "p1", 40, 0.25, 0.0001, 0.001, True, False)
-        pairs = (FavourRow(*row), FavourRow("p2", "p1", 40, -0.1, 0.4, 1.0, False, False))
+        pairs = (Favour(*row), Favour("p2", "p1", 40, -0.1, 0.4, 1.0, False, False))
         site.judges = JudgesReport((), (), (judge_row("p0"), judge_row("p2")), pairs, ())
         told = body(site, "judges.html").decode()
     assert ' w6" data-v="0.25" title="40 marks, p 0.000, q 0.001">+25</td>' in told

@@ -13,8 +13,7 @@ from peerage.judging.measures.agreement import FEWEST
 from peerage.ledger.topics.votes import PeopleVotes, Vote, expert_voter
 from peerage.reading.matches import Matches
 from peerage.reading.verdicts.people import finished
-from peerage.views.judges.report import judges
-from peerage.views.judges.rows import JudgesReport
+from peerage.views.judges.report import JudgesReport, judges
 
 MATCHES = 60
 PLAYERS = ("p0", "p1", "p2", "p3", "p4")

@@ -24,9 +24,10 @@ from peerage.ratings.fits.judges import leaders_without
 from peerage.reading.matches import Matches
 from peerage.reading.observations import CHALLENGES, observe, scores
 from peerage.reading.verdicts.votes import votes
-from peerage.views.judges.remarks import divided, first_without, remarks
-from peerage.views.judges.report import judges, judges_of
-from peerage.views.judges.rows import FavourRow, JudgesReport, Measure
+from peerage.views.judges import favours
+from peerage.views.judges.measures import Measure, remarks
+from peerage.views.judges.remarks import divided, first_without
+from peerage.views.judges.report import Favour, JudgesReport, judges, judges_of
 
 
 @pytest.fixture(scope="module")
@@ -86,12 +87,12 @@ def test_votes_are_worth_less_than_their_number(report: JudgesReport) -> None:
 def test_votes_worth_little_are_told_with_the_reason(shared: float, worth: float, why: str) -> None:
     figures = {"votes": 5.0, "effective_votes": worth, "shared_errors": shared}
     measures = [Measure(name, value, None, None, 9, "") for name, value in figures.items()]
-    (observe,) = remarks(measures, [], {}, [], frozenset())
+    (observe,) = remarks(measures, "votes")
     assert observe == f"5 votes tell as much as {worth:.1f} of judges who err independently: {why}."
-    (observe,) = remarks(measures, [], {}, [], frozenset(), "scores")
+    (observe,) = remarks(measures, "scores")
     assert observe.startswith("5 scores tell as much as ")
     alone = [Measure(name, 1.0 if name == "votes" else 0.0, None, None, 9, "") for name in figures]
-    assert not list(remarks(alone, [], {}, [], frozenset()))
+    assert not list(remarks(alone, "votes"))
 
 
 def test_it_is_said_whether_a_single_judge_changes_first_place() -> None:
@@ -228,19 +229,19 @@ def test_scores_beside_votes_are_left_out(arena: Arena, report: JudgesReport) ->
 
 
 def test_favour_is_told_with_how_much_of_what() -> None:
-    pair = FavourRow("kim", "ann", 40, 0.25, 1e-6, 1e-4, True, False)
-    (one,) = remarks([], [], {}, [pair, replace(pair, found=False)], frozenset(), "scores")
+    pair = Favour("kim", "ann", 40, 0.25, 1e-6, 1e-4, True, False)
+    (one,) = favours.remarks([pair, replace(pair, found=False)], "scores")
     assert one == (
         "kim favours ann: by 25% of 40 marks more than the other judges and the spread of tastes explain. "
         "Read its scores."
     )
-    (one,) = remarks([], [], {}, [replace(pair, excess=-0.25)], frozenset())
+    (one,) = favours.remarks([replace(pair, excess=-0.25)], "votes")
     assert one.startswith("kim does down ann: by 25% ")
 
 
 def test_what_taste_may_explain_is_out_of_step_and_no_favour() -> None:
-    pairs = [FavourRow("kim", name, 40, 0.25, 0.01, 0.5, False, True) for name in ("ann", "bo", "cy", "di")]
-    (one,) = remarks([], [], {}, pairs, frozenset())
+    pairs = [Favour("kim", name, 40, 0.25, 0.01, 0.5, False, True) for name in ("ann", "bo", "cy", "di")]
+    (one,) = favours.remarks(pairs, "votes")
     assert one == (
         "Out of step, as tastes may differ: kim about ann (+25%), kim about bo (+25%), kim about cy (+25%) "
         "and 1 more."

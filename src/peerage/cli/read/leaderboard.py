@@ -264,12 +264,11 @@ def _show_board(
 
 def show_corrected(arena: Arena, correct: str, shape: Format, scope: Scope) -> None:
     """Write what corrections of the judges' votes would change to standard output."""
-    from peerage.views.judges.page import corrected
-    from peerage.views.leaderboard.corrected import asked, what_would_change
+    from peerage.views.leaderboard.corrected import asked, table, what_would_change
 
     wanted = asked(correct)
     title = f"{arena.settings.name}: what would change, corrected for {', '.join(wanted)}"
-    block = corrected(what_would_change(arena.reading, scope, wanted), title)
+    block = table(what_would_change(arena.reading, scope, wanted), title)
     show_blocks([block], block, shape)
 
 

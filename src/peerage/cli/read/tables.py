@@ -77,8 +77,8 @@ def stats(
 def _show_judges(arena: Arena, shape: Format, of: Part | None, level: float) -> None:
     """Write what is known of judges, or one table of it."""
     from peerage.ledger.topics.votes import PeopleVotes
-    from peerage.views.judges.page import about_favours, parts
-    from peerage.views.judges.report import judges
+    from peerage.views.judges.favours import summary
+    from peerage.views.judges.report import judges, parts
 
     report = judges(arena.reading, level, PeopleVotes(arena.ledger.address, arena.folder))
     of = None if of == "judges" else of
@@ -92,7 +92,7 @@ def _show_judges(arena: Arena, shape: Format, of: Part | None, level: float) -> 
     if of != "favours" or not shape.for_people or any(pair.found for pair in report.favours):
         show_parts(report, parts(report, every_pair=not shape.for_people), of, shape, "judges")
     if of in (None, "favours") and shape.for_people:
-        prose(about_favours(report, level))
+        prose(summary(report.favours, judges=bool(report.judges), level=level))
 
 
 def _show_tasks(arena: Arena, shape: Format, scope: Scope) -> None:

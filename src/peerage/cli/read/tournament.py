@@ -76,11 +76,11 @@ def show(
             continue
         notes = _notes(part, found)
         if part == "matrix" and tests is not None:
-            from peerage.views.judges.page import about_favours
+            from peerage.views.judges.favours import summary
 
             beyond = {(pair.judge, pair.author) for pair in tests.favours if pair.found}
             rows, columns = _grid(found, beyond)
-            notes += [f"* {_BEYOND}"] * bool(beyond) + [about_favours(tests)]
+            notes += [f"* {_BEYOND}"] * bool(beyond) + [summary(tests.favours, judges=bool(tests.judges))]
         if rows or of == part:
             title = f"Tournament {found['number']}: {heading}"
             output.show(rows, columns, shape, title=title, notes=notes)

@@ -21,7 +21,7 @@ from peerage.site.reading import Site
 from peerage.site.rendering import inline, render
 from peerage.values.figures import measured, whole
 from peerage.views.decision.sections import verdict
-from peerage.views.judges.rows import Measure
+from peerage.views.judges.measures import Measure
 from peerage.views.leaderboard.board import Board
 from peerage.views.leaderboard.columns import Moved, table
 from peerage.views.leaderboard.strengths import strengths

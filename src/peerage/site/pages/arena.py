@@ -45,8 +45,8 @@ from peerage.site.rendering import PageView
 from peerage.values.figures import DASH, dollars, moment, percent, rounded, signed, whole
 from peerage.values.texts import visible
 from peerage.views.challenges import ChallengeRow
-from peerage.views.judges.page import judges
-from peerage.views.leaderboard.corrected import CorrectedRow
+from peerage.views.judges.report import blocks as judges
+from peerage.views.leaderboard.corrected import CorrectedRow, table
 from peerage.views.leaderboard.tracks import NAMES, Track
 from peerage.views.match.transcript import tasks
 from peerage.views.player import settings
@@ -251,7 +251,7 @@ def judges_page(site: Site) -> PageView:
     with suppress(ScopeError):
         rows = site.corrected(CORRECTED)
     order = [row.player for row in site.table()]
-    blocks = [*judges(site.judges, order, rows)]
+    blocks = [*judges(site.judges, order, table(rows))]
     return PageView("Judges", "judges.html", blocks)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -11,7 +11,9 @@ from msgspec import Struct
 from peerage.judging.marks.ballots import ABSTAINED, Ballots
 from peerage.judging.measures.agreement import FEWEST, Agreement, Pair, agreement, among
 from peerage.reading.verdicts.people import Said, by_match, inverse_share
-from peerage.values.figures import counted
+from peerage.render.blocks import Column, Rows, bounded, numbers
+from peerage.values.figures import counted, hundredths, percent, whole
+from peerage.views.judges.measures import bounds, named
 
 
 class Anchors(NamedTuple):
@@ -84,43 +86,42 @@ class PeopleRow(Struct, frozen=True):
     kappa_upper: float | None
 
 
-def people_listed(anchors: Anchors) -> Iterator[PeopleRow]:
-    """People with each other and with themselves, then the judges, who agree most first."""
+def rows_of(anchors: Anchors) -> Iterator[PeopleRow]:
+    """Yield people with each other and with themselves, then the judges, who agree most first."""
     if anchors.people.duels:
         yield _row("people", "people with each other", anchors.people)
     if anchors.again.duels:
         yield _row("expert", "the same expert again", anchors.again)
-    ranked = anchors.judges.items()
-    yield from (
-        _row("judge", judge, found)
-        for judge, found in sorted(
-            ranked, key=lambda one: (-one[1].share.value if one[1].share else 1, one[0])
-        )
-    )
+    judges = [_row("judge", *each) for each in anchors.judges.items()]
+    yield from sorted(judges, key=lambda row: (1 if row.agreement is None else -row.agreement, row.who))
 
 
 def _row(kind: Literal["judge", "people", "expert"], who: str, found: Agreement) -> PeopleRow:
-    share, kappa = [one[:3] if one is not None else (None, None, None) for one in (found.share, found.kappa)]
     return PeopleRow(
-        kind=kind,
-        who=who,
-        duels=found.duels,
-        agreement=share[0],
-        agreement_lower=share[1],
-        agreement_upper=share[2],
-        kappa=kappa[0],
-        kappa_lower=kappa[1],
-        kappa_upper=kappa[2],
+        kind, who, found.duels, **named(agreement=bounds(found.share), kappa=bounds(found.kappa))
     )
 
 
-def told_of_people(anchors: Anchors) -> Iterator[str]:
-    """What a reader should know first: who judges as people do, and who does not."""
+def table(rows: Sequence[PeopleRow]) -> Rows:
+    """Return the table of judges and people."""
+    columns = [
+        Column("who", "Who", link=lambda row: ("player", row.who) if row.kind == "judge" else None),
+        *numbers(whole, duels="Duels"),
+        *bounded(percent, 1, agreement="Agreement"),
+        *bounded(hundredths, 2, kappa="κ"),
+    ]
+    title = "Judges and people: equal verdicts on the same duels, with 95% bounds"
+    note = "κ: agreement beyond chance, 1 perfect; fewer than 20 duels are too few to tell"
+    return Rows(rows, columns, notes=[note], title=title, name="people")
+
+
+def remarks(anchors: Anchors) -> Iterator[str]:
+    """Yield who judges as people do, and who does not."""
     people = anchors.people
     yield (
         f"People gave {counted(anchors.votes, 'vote')} on {anchors.duels:,} of "
         f"{counted(anchors.judged, 'duel')}."
-        + ("" if people.share is None else f" They agree with each other in {_told(people)}.")
+        + ("" if people.share is None else f" They agree with each other in {_in_words(people)}.")
     )
     apart = people.kappa is not None and people.kappa.value < _LITTLE
     if apart:
@@ -131,7 +132,7 @@ def told_of_people(anchors: Anchors) -> Iterator[str]:
         if found.share is None:
             thin.append(judge)
         elif not apart and found.kappa is not None and (found.kappa.upper or found.kappa.value) < _LITTLE:
-            yield f"{judge} hardly agrees with people: in {_told(found)}. Exclude it?"
+            yield f"{judge} hardly agrees with people: in {_in_words(found)}. Exclude it?"
         elif people.share is not None and (found.share.upper or 1.0) < (people.share.lower or 0.0):
             far.append(f"{judge} ({found.share.value:.0%})")
     if far:
@@ -143,13 +144,9 @@ def told_of_people(anchors: Anchors) -> Iterator[str]:
 _LITTLE = 0.2  # of κ: slight agreement at best (Landis and Koch 1977)
 
 
-def _told(found: Agreement) -> str:
+def _in_words(found: Agreement) -> str:
     share, kappa = found.share, found.kappa
     assert share is not None
-    within = "" if share.lower is None else f", 95% within {share.lower:.0%} to {share.upper:.0%}"
-    beyond = "" if kappa is None else f"; κ {kappa.value:.2f}"
-    return (
-        f"{share.value:.0%} of {counted(found.duels, 'duel')} ({within.removeprefix(', ')}{beyond})".replace(
-            "(; ", "("
-        )
-    )
+    more = [] if share.lower is None else [f"95% within {share.lower:.0%} to {share.upper:.0%}"]
+    more += [] if kappa is None else [f"κ {kappa.value:.2f}"]
+    return f"{share.value:.0%} of {counted(found.duels, 'duel')} ({'; '.join(more)})"

@@ -15,8 +15,9 @@ from peerage.reading.observations import contest_of, texts_judged
 from peerage.reading.reading import Reading
 from peerage.reading.results.played import PlayedMatches, Scope, ScopeError
 from peerage.reading.verdicts.scores import scored
+from peerage.render.blocks import Column, Rows, bounded, numbers
 from peerage.settings import suggest
-from peerage.values.figures import listed
+from peerage.values.figures import interval, listed, points, whole
 from peerage.views.shown import Shown
 
 
@@ -35,6 +36,24 @@ class CorrectedRow(Shown, frozen=True):
     rank: int
     corrections: tuple[Correction, ...]
     notes: tuple[str, ...]
+
+
+def table(rows: Sequence[CorrectedRow], title: str = "") -> Rows:
+    """Return the table of what corrections would change."""
+    columns = [
+        *numbers(str, corrected_rank="Rank"),
+        Column("player", "Player", link=lambda row: ("player", row.player)),
+        *numbers(whole, rating="Rating"),
+        *bounded(whole, ends="", corrected="Corrected"),
+        Column("interval", "95%", number=True, page=False, value=_interval),
+        *numbers(points, difference="Difference ~2"),
+        *numbers(str, rank="Rank before ~1"),
+    ]
+    return Rows(rows, columns, title=title, notes=rows[0].notes if rows else (), name="corrected")
+
+
+def _interval(row: CorrectedRow) -> str | None:
+    return interval(row.lower, row.upper, whole)
 
 
 def asked(words: str) -> tuple[Correction, ...]:

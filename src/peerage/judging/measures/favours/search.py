@@ -26,6 +26,7 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from peerage.judging.marks.comparisons import in_orders
 from peerage.judging.marks.marks import Marks, Votes
@@ -51,7 +52,7 @@ _ALWAYS = 59  # verdicts, all ties: a judge that tells one pair in twenty apart 
 _NORMAL = NormalDist()
 
 
-class Favour(NamedTuple):
+class Favour(Struct, frozen=True):
     """Treatment of an author by a judge: `excess` is by how much more often than expected it prefers its
     answers to another's (where it scores: to one that it would else find as good), from -1 to 1, below 0
     where it does the author down; `marks` are those it gave the author. `p` is the chance of as much either
