@@ -183,9 +183,8 @@ def _climbed(
         if chord is not None:
             step = gradient @ chord
         else:
-            step = np.linalg.solve(
-                _information(pairs, expected * (chance - 1), alone, information), gradient[:, :, None]
-            )[:, :, 0]
+            known = _information(pairs, expected * (chance - 1), alone, information)
+            step = np.asarray(np.linalg.solve(known, gradient[:, :, None])[:, :, 0], np.float64)
         strength = strength + np.clip(step, -1, 1)
         if np.abs(step).max(initial=0.0) < (1e-5 if chord is None else 1e-7):
             break
