@@ -105,7 +105,6 @@ bench-numbers: $(VENV)/.bench ## simulate how far ratings and judgements can be 
 	$(BIN)/python -m bench.elo_error
 	$(BIN)/python -m bench.series
 	$(BIN)/python -m bench.policies
-	$(BIN)/python -m bench.across
 	$(BIN)/python -m bench.claims
 	$(BIN)/python -m bench.topics
 	$(BIN)/python -m bench.further

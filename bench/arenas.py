@@ -16,7 +16,7 @@ from peerage.scheduling import adaptive
 from peerage.scheduling.groups import tables
 from peerage.scheduling.policies import Policy
 from peerage.scheduling.standing import History, Results, Standing
-from peerage.scheduling.strengths import Strengths, fit, table_share
+from peerage.scheduling.strengths import fit, table_share
 from peerage.settings.shape import usual_window
 
 POINTS = 400 / math.log(10)
@@ -29,9 +29,6 @@ class Cell(NamedTuple):
     """Arenas of one kind: `ties` is the share of them between equals, `noise` that of results which are the
     toss of a coin, `lag` the matches in flight, by default those of an arena with eight under way at once.
     Skills have the standard deviation `spread`, in Elo; of a pool "one ahead", its lead.
-
-    Where there are two `groups` of players, the second half is weaker by `weaker` Elo on average, a seat of
-    theirs costs a tenth, and they are paired in one of `window` rounds.
     """
 
     players: int
@@ -40,9 +37,6 @@ class Cell(NamedTuple):
     noise: float = 0.0
     lag: int | None = None
     seats: int = 2
-    groups: bool = False
-    weaker: float = 0.0
-    window: int = 1
     spread: float = SPREAD
 
     def skills(self, arenas: int) -> Floats:
@@ -58,23 +52,11 @@ class Cell(NamedTuple):
         }
         found = np.array([drawn[self.pool]() for _ in range(arenas)])
         found *= POINTS if self.pool == "prior" else self.spread
-        found[:, self.second] -= self.weaker
         return np.asarray(found / POINTS)
-
-    @property
-    def second(self) -> np.ndarray:
-        """Who is of the second group."""
-        return np.asarray(self.groups & (np.arange(self.players) >= self.players // 2))
-
-    def here(self, number: int) -> np.ndarray:
-        """Who may be paired in a round."""
-        return np.asarray(~self.second | (number % self.window == self.window - 1))
 
     @property
     def prices(self) -> Floats:
         """What a seat of each player costs, in dollars; skills have nothing to do with it."""
-        if self.groups:
-            return np.where(self.second, 0.01, 0.1)
         return np.asarray(0.01 * np.geomspace(1, FOLD, self.players))
 
     @property
@@ -178,7 +160,6 @@ def _learning(policy: Policy, cell: Cell, arenas: int, per_dollar: bool) -> Draw
     share, size = table_share(cell.seats), cell.players
     known, issued = Counts(arenas, size), np.zeros((arenas, size, size))
     matches = np.zeros((arenas, size), dtype=int)
-    across = cell.second[:, None] != cell.second
     price = np.broadcast_to(cell.prices if per_dollar else np.ones(size), (arenas, size))
     every = np.arange(arenas)
     ended = yield np.zeros(0)
@@ -188,36 +169,18 @@ def _learning(policy: Policy, cell: Cell, arenas: int, per_dollar: bool) -> Draw
         flying = issued - known.met
         found = fit(share * known.wins, share * known.ties, share * flying)
         found = found._replace(information=share * found.information)
-        here = cell.here(number)
-        pairs = ~np.eye(size, dtype=bool) & here & here[:, None]
-        count = cell.per_round if here.all() else int(here.sum()) // 2
-
-        def drawn(
-            who: np.ndarray, free: np.ndarray, found: Strengths = found, at: int = number, count: int = count
-        ) -> np.ndarray:
-            lots = [Random(f"{arena}/{at}") for arena in who]
-            known = Strengths(*[part[who] for part in found])
-            mask = np.broadcast_to(free, (len(who), size, size))
-            return adaptive.seat(
-                strengths=known,
-                played=matches[who],
-                free=mask,
-                price=price[who],
-                lots=lots,
-                goal=policy.goal,
-                placed=placed,
-                count=count,
-                seats=cell.seats,
-            )
-
-        seated = drawn(every, pairs)
-        if policy.across and (pairs & across).any():
-            apart = (issued * across).sum(axis=(1, 2)) / 2 + across[seated[..., 0], seated[..., 1]].sum(
-                axis=1
-            )
-            few = np.flatnonzero(apart < policy.across * (issued.sum(axis=(1, 2)) / 2 + count))
-            if len(few):
-                seated[few] = drawn(few, pairs & across)
+        count = cell.per_round
+        seated = adaptive.seat(
+            strengths=found,
+            played=matches,
+            free=np.broadcast_to(~np.eye(size, dtype=bool), (arenas, size, size)),
+            price=price,
+            lots=[Random(f"{arena}/{number}") for arena in every],
+            goal=policy.goal,
+            placed=placed,
+            count=count,
+            seats=cell.seats,
+        )
         for match in range(count):
             for a in range(cell.seats):
                 matches[every, seated[:, match, a]] += 1
@@ -237,12 +200,10 @@ def _each(policy: Policy, cell: Cell, arenas: int) -> Drawn:
             for table, points in zip(seated.tolist(), scores.tolist(), strict=True):
                 _moved(elo[arena], table, points)
         drawn = []
-        here, second = cell.here(number), cell.second
         for arena, history in enumerate(histories):
             standings = [
-                Standing(name, name, one, one, one / 48, group=str(second[at]) * cell.groups)
-                for at, (name, one) in enumerate(zip(names, elo[arena].tolist(), strict=True))
-                if here[at]
+                Standing(name, name, one, one, one / 48)
+                for name, one in zip(names, elo[arena].tolist(), strict=True)
             ]
             lot = f"{arena}/{number}"
             if cell.seats == 2:

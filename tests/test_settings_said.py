@@ -15,13 +15,12 @@ import pytest
 from peerage.settings import SettingsError, enough_players, family_of, load, loads, too_few
 from peerage.settings.players.hours import closed_until, read_hours
 from peerage.settings.players.player import (
-    PlayerSettings,
     known_scheme,
     suggest,
     without_credentials,
     words_of,
 )
-from peerage.settings.players.weights import group_of, weights
+from peerage.settings.players.weights import weights
 from peerage.settings.shape import usual_window
 from peerage.settings.until import goal_of
 from tests import recorded
@@ -77,7 +76,6 @@ person:Ann
 {model: openai:gpt-5, available: "25:00-06:00"}
 {model: openai:gpt-5, version: 3}
 {model: openai:gpt-5, name: five v3, version: 3}
-{model: openai:gpt-5, priority: 0}
 {model: openai:gpt-5, prise: 1}
 {model: openai:gpt-5, family: true}
 {modle: openai:gpt-5}
@@ -146,7 +144,6 @@ def player(line: str) -> Any:
             *shown,
             one.timeout_s,
             one.gpu_hour_price,
-            group_of(one),
             one.model_dump(exclude_defaults=True),
         ]
 
@@ -261,7 +258,6 @@ CASES: recorded.Cases = {
         weights({"model": "ollama:x", "open_weights": False}),
         weights({"model": "openai:x", "base_url": "http://x"}),
         weights({}),
-        group_of(PlayerSettings(model="gguf:x.gguf", host="box")),
     ],
     "words": lambda: [
         words_of("a 'b c' \"d e\" # f \\g", windows=False),

@@ -122,9 +122,9 @@ def test_a_match_without_officials_is_refused_by_name() -> None:
 def test_pairing_is_told_the_width_and_whether_kin_may_meet(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[float, bool]] = []
 
-    def pair(standings: Any, history: Any, seed: str, width: float, same_family: bool, across: bool) -> Any:
+    def pair(standings: Any, history: Any, seed: str, width: float, same_family: bool) -> Any:
         told.append((width, same_family))
-        return swiss_pair(standings, history, seed, width, same_family, across)
+        return swiss_pair(standings, history, seed, width, same_family)
 
     swiss_pair = swiss.pair
     monkeypatch.setattr(swiss, "pair", pair)

@@ -35,8 +35,6 @@ POOL = [
         1620.0 - 31 * at + 9 * (at % 3),
         27.0 - at / 3 + (at % 2),
         1 + at % 3,
-        1 + (at % 4 > 0),
-        ("open", "proprietary", "")[at % 3],
     )
     for at in range(9)
 ]
@@ -44,7 +42,7 @@ POOL = [
 
 def plain(pool: Sequence[Standing]) -> list[Standing]:
     """Without what few arenas have."""
-    return [one._replace(slots=1, priority=1, group="") for one in pool]
+    return [one._replace(slots=1) for one in pool]
 
 
 class Past:
@@ -230,12 +228,6 @@ def bits() -> list[Any]:
 
 
 BLIND: tuple[PolicyName, ...] = ("swiss", "random", "round-robin")
-ACROSS: Mapping[PolicyName, float | None] = {
-    "swiss": None,
-    "random": 0.9,
-    "round-robin": 0.9,
-    "adaptive": 0.8,
-}
 GOALS = {
     "best": Goal("top"),
     "first": Goal("top", 2, within=30.0),
@@ -251,7 +243,6 @@ CASES: recorded.Cases = {
         f"{name}, families apart": paired(Policy(name, width=20.0), POOL, same_family=False)
         for name in (*BLIND, "adaptive")
     },
-    **{f"{name}, groups": paired(Policy(name, across=across), POOL) for name, across in ACROSS.items()},
     **{
         f"{goal}, per dollar": paired(policy._replace(per_dollar=True), POOL)
         for goal, policy in ADAPTIVE.items()

@@ -25,7 +25,7 @@ def said(error: ValidationError) -> str:
         (
             {"model": "human:ada", "temperature": 1, "base_url": "http://h"},
             "'human:ada' is a person, to whom `base_url` says nothing; take it away. A person takes "
-            "concurrency, family, name, priority, timeout_s, version",
+            "concurrency, family, name, timeout_s, version",
         ),
         (
             {"model": "groq:a", "service_tier": "flex"},
@@ -118,7 +118,7 @@ def test_contradictions_are_named_with_what_to_do(stated: dict[str, Any], told: 
         {"model": "house:0", "thinking_tokens": 0},
         {"model": "house:1", "host": "gpu"},
         {"model": "openai:a", "host": "gpu", "base_url": "http://h/v1"},
-        {"model": "human:ada", "timeout_s": 60, "priority": 2},
+        {"model": "human:ada", "timeout_s": 60, "concurrency": 2},
         {"model": "gguf:a", "extra_body": {"min_p": 0.1, "chat_template_kwargs": {"model": 1}}},
     ],
 )

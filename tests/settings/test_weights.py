@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from peerage.settings import PlayerSettings
-from peerage.settings.players.weights import group_of, weights
+from peerage.settings.players.weights import weights
 
 
 @pytest.mark.parametrize(
@@ -29,27 +26,3 @@ def test_whether_weights_are_open_follows_from_what_is_stated_or_else_from_who_m
     card: dict[str, object], kind: str
 ) -> None:
     assert weights(card) == kind
-
-
-@pytest.mark.parametrize(
-    ("settings", "group"),
-    [
-        ({"model": "openai:gpt-5-mini"}, "proprietary"),
-        ({"model": "ollama:qwen3"}, "open"),
-        ({"model": "openai:mine", "base_url": "http://localhost:8000/v1", "host": "gpu"}, "open"),
-        (
-            {
-                "model": "openai:mine",
-                "base_url": "http://localhost:8000/v1",
-                "host": "gpu",
-                "open_weights": False,
-            },
-            "proprietary",
-        ),
-        ({"model": "house:0.5"}, ""),
-    ],
-)
-def test_players_of_a_host_count_as_open_unless_they_say_otherwise(
-    settings: dict[str, Any], group: str
-) -> None:
-    assert group_of(PlayerSettings.model_validate(settings)) == group

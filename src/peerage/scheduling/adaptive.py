@@ -58,7 +58,6 @@ def draw_up(
     goal: Goal,
     *,
     same_family: bool = True,
-    across: bool = False,
     seats: int = 2,
     count: int | None = None,
     price: Mapping[str, float] = {},
@@ -66,7 +65,7 @@ def draw_up(
     """Return half as many matches of `seats` as there are players, or `count`, the best first.
 
     `lot` decides among equals. Where the goal is to place a player, that player is in every match; without it
-    there is none. Without `same_family` players of one family never meet, where `across` none of one group.
+    there is none. Without `same_family` players of one family never meet.
     `price` is that of each player's seat, in any unit; equal prices change nothing. The same arguments give
     the same matches on every machine.
     """
@@ -75,7 +74,7 @@ def draw_up(
     names = [standing.player for standing in pool]
     if size < 2 or (goal.player and goal.player not in names):
         return ()
-    free = np.array([[may_meet(one, other, same_family, across) for other in pool] for one in pool])
+    free = np.array([[may_meet(one, other, same_family) for other in pool] for one in pool])
     np.fill_diagonal(free, False)
     strengths = known(names, history, results, seats)
     seated = seat(

@@ -18,7 +18,7 @@ from peerage.games import release_of
 from peerage.games.judged import NAMED
 from peerage.scheduling import groups
 from peerage.scheduling.policies import SWISS, Policy
-from peerage.scheduling.roles import Shortage, by_merit, choose, in_turn, peers_required, rotated
+from peerage.scheduling.roles import Shortage, by_merit, choose, peers_required, rotated
 from peerage.scheduling.standing import History, Results, Standing
 from peerage.scheduling.topics import by_topic
 from peerage.values.sealing import match_key
@@ -115,18 +115,15 @@ def next_round(
     official = scheduler.spec.officials(scheduler.rules)
     required = peers_required(official, len(judges), scheduler.judges)
     outside = _outside(required) if seats > 2 else 0
-    playing, placed = standings, scheduler.policy.player
-    if not placed:
-        playing = in_turn(standings, f"{lot}/turns", seats + outside, pairs=seats == 2)
     drawn_up: Sequence[Sequence[str]]
     if seats == 2:
         same_family = scheduler.spec.seating.same_family(scheduler.rules)
-        drawn_up = scheduler.policy.pair(playing, history, results or Results(), lot, same_family)
+        drawn_up = scheduler.policy.pair(standings, history, results or Results(), lot, same_family)
     else:
         fewest = max(2, scheduler.spec.contestants[0])
-        slots = {one.player: one.slots for one in playing} if scheduler.spec.seating.slots else {}
+        slots = {one.player: one.slots for one in standings} if scheduler.spec.seating.slots else {}
         drawn_up = scheduler.policy.seat(
-            playing,
+            standings,
             history,
             results or Results(),
             lot,

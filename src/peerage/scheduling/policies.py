@@ -7,29 +7,23 @@ the same pairs, on any machine.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 from random import Random
 from typing import NamedTuple
 
 from peerage.scheduling import adaptive, groups, swiss
 from peerage.scheduling.standing import BEST, Goal, History, PolicyName, Results, Standing, may_meet
 
-ACROSS = 0.2
-"""The least share of matches between groups: see `bench/across.py`."""
-
 
 class Policy(NamedTuple):
     """A way to pair players: `width` is that of `swiss`'s strata in Elo, `goal` what `adaptive` plays for.
 
-    `per_dollar`: it divides what a match says by what it costs. `across` is the least share of matches of two
-    that are between groups; None: `ACROSS`, or what random pairing would come to where that is less.
+    `per_dollar`: it divides what a match says by what it costs.
     """
 
     name: PolicyName = "swiss"
     width: float = 50.0
     goal: Goal = BEST
     per_dollar: bool = False
-    across: float | None = 0.0
 
     @property
     def learns(self) -> bool:
@@ -50,40 +44,18 @@ class Policy(NamedTuple):
         same_family: bool = True,
     ) -> tuple[tuple[str, str], ...]:
         """The pairs of a round, each the higher seeded first: by cost Elo, equals by name. Without
-        `same_family` players of one family never meet.
-
-        A round that would leave fewer than the share `across` of all matches between groups is drawn up once
-        more, of such matches alone.
-        """
-        pairs = self._drawn_up(standings, history, results, lot, same_family)
-        named = [one for one in standings if one.group]
-        if not self.player and _apart(named, history, pairs) < self._least(named):
-            pairs = self._drawn_up(named, history, results, lot, same_family, across=True) or pairs
+        `same_family` players of one family never meet."""
+        if self.name == "swiss":
+            pairs = swiss.pair(standings, history, lot, self.width, same_family)
+        elif self.name == "random":
+            pairs = _at_random(standings, history, lot, same_family)
+        elif self.name == "round-robin":
+            pairs = _round_robin(standings, history, lot, same_family)
+        else:
+            drawn_up = self._learnt(standings, history, results, lot, same_family)
+            pairs = tuple([(a, b) for a, b in drawn_up])
         seed = {one.player: (-one.cost, one.player) for one in standings}
         return tuple([(a, b) if seed[a] < seed[b] else (b, a) for a, b in pairs])
-
-    def _least(self, named: Sequence[Standing]) -> float:
-        if self.across is not None:
-            return self.across
-        apart = [one.group != other.group for one, other in combinations(named, 2)]
-        return min(ACROSS, sum(apart) / max(len(apart), 1))
-
-    def _drawn_up(
-        self,
-        standings: Sequence[Standing],
-        history: History,
-        results: Results,
-        lot: str,
-        same_family: bool,
-        across: bool = False,
-    ) -> Sequence[Sequence[str]]:
-        if self.name == "swiss":
-            return swiss.pair(standings, history, lot, self.width, same_family, across)
-        if self.name == "random":
-            return _at_random(standings, history, lot, same_family, across)
-        if self.name == "round-robin":
-            return _round_robin(standings, history, lot, same_family, across)
-        return self._learnt(standings, history, results, lot, same_family, across=across)
 
     def seat(
         self,
@@ -127,7 +99,6 @@ class Policy(NamedTuple):
         same_family: bool,
         seats: int = 2,
         count: int | None = None,
-        across: bool = False,
     ) -> tuple[tuple[str, ...], ...]:
         if self.player:  # a quarter of a round, so that few matches are under way when its place is known
             count = max(1, len(standings) // 8) if seats == 2 else 1
@@ -138,7 +109,6 @@ class Policy(NamedTuple):
             lot,
             self.goal,
             same_family=same_family,
-            across=across,
             seats=seats,
             count=count,
             price=results.prices([one.player for one in standings]) if self.per_dollar else {},
@@ -146,22 +116,21 @@ class Policy(NamedTuple):
 
 
 def _at_random(
-    standings: Sequence[Standing], history: History, lot: str, same_family: bool, across: bool
+    standings: Sequence[Standing], history: History, lot: str, same_family: bool
 ) -> tuple[tuple[str, str], ...]:
     """As many pairs as there can be. Of an odd number, one of those who played most sits out. Without
-    `same_family` players of one family never meet, where `across` none of one group: those who may meet the
-    fewest are seated first, which leaves out the fewest."""
+    `same_family` players of one family never meet: those who may meet the fewest are seated first, which
+    leaves out the fewest."""
     rng = Random(lot)
     left = rng.sample(sorted(standings), len(standings))
     if len(left) % 2:
         left.remove(max(left, key=lambda one: history.played(one.player)))
     found: list[tuple[str, str]] = []
     while left:
-        barred = not same_family or across
         first = min(
-            left, key=lambda one: sum(may_meet(one, other, same_family, across) for other in left) * barred
+            left, key=lambda one: sum(may_meet(one, other, same_family) for other in left) * (not same_family)
         )
-        others = [one for one in left if one != first and may_meet(first, one, same_family, across)]
+        others = [one for one in left if one != first and may_meet(first, one, same_family)]
         left.remove(first)
         if others:
             found.append((first.player, others[0].player))
@@ -170,39 +139,23 @@ def _at_random(
 
 
 def _round_robin(
-    standings: Sequence[Standing], history: History, lot: str, same_family: bool, across: bool
+    standings: Sequence[Standing], history: History, lot: str, same_family: bool
 ) -> tuple[tuple[str, str], ...]:
     """The round of the circle method whose pairs have met least often, so that it goes on well when players
     join or leave: one player stays in its place, the others move on by one each round, and those who are
     opposite each other meet (Berger's tables; Kirkman 1847). `lot` decides among equals. Of an odd number one
-    sits out. Without `same_family` players of one family never meet, where `across` none of one group, and
-    who would in this round sits out too."""
+    sits out. Without `same_family` players of one family never meet, and those who would in this round sit
+    out too."""
     circle = [*sorted(standings), *[None] * (len(standings) % 2)]
     rounds = []
     for _ in circle[1:]:
         opposite = zip(circle[: len(circle) // 2], reversed(circle), strict=False)
-        pairs = tuple(
-            [(a.player, b.player) for a, b in opposite if a and b and may_meet(a, b, same_family, across)]
-        )
+        pairs = tuple([(a.player, b.player) for a, b in opposite if a and b and may_meet(a, b, same_family)])
         if pairs:
             rounds.append(pairs)
         circle = [circle[0], circle[-1], *circle[1:-1]]
     Random(lot).shuffle(rounds)
     return min(rounds, key=lambda pairs: sum(history.met(*both) for both in pairs) / len(pairs), default=())
-
-
-def _apart(named: Sequence[Standing], history: History, pairs: Sequence[Sequence[str]]) -> float:
-    """The share of matches between groups, of those between players of any, with these `pairs`; 1 where there
-    are no two groups or no matches."""
-    group = {one.player: one.group for one in named}
-    counts = {both: history.met(*both) for both in combinations(sorted(group), 2)}
-    for a, b in pairs:
-        both = min(a, b), max(a, b)
-        if both in counts:
-            counts[both] += 1
-    apart = sum(count for (a, b), count in counts.items() if group[a] != group[b])
-    every = sum(counts.values())
-    return apart / every if every and len(set(group.values())) > 1 else 1.0
 
 
 SWISS = Policy()

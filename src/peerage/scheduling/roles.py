@@ -104,22 +104,6 @@ def _eligible(
             yield standing.player
 
 
-def in_turn(standings: Sequence[Standing], seed: str, least: int, *, pairs: bool) -> Sequence[Standing]:
-    """The contestants of a round, in the order given: at least so many, where there are. For `pairs` their
-    number is even: one more takes part, or one sits out, as `seed` draws."""
-    highest = max([one.priority for one in standings], default=1)
-    if all(one.priority == highest for one in standings):
-        return standings
-    rng = Random(seed)
-    draws = {one.player: rng.random() * highest / one.priority for one in sorted(standings)}
-    order = sorted(standings, key=lambda one: (one.priority < highest, draws[one.player]))
-    wanted = sum(draws[one.player] < 1 for one in standings)
-    if pairs and wanted % 2:
-        wanted += rng.choice((-1, 1)) if wanted < len(standings) else -1
-    chosen = set(order[: max(wanted, least)])
-    return [one for one in standings if one in chosen]
-
-
 def peers_required(
     required: Sequence[RoleRequirement], named: int, wanted: int | None = None
 ) -> tuple[RoleRequirement, ...]:

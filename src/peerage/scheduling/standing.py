@@ -14,8 +14,7 @@ class Standing(NamedTuple):
     """A player as the scheduler sees it: its family and its ratings in the snapshot a round is paired by.
 
     `mu` is the mean of its TrueSkill skill, which games of more than two group by; `slots` are the seats
-    that it may hold in one match, `priority` how often it is a contestant beside the others. `group`:
-    whether its weights are open or proprietary, empty where nobody knows.
+    that it may hold in one match.
     """
 
     player: str
@@ -24,14 +23,11 @@ class Standing(NamedTuple):
     cost: float
     mu: float = 25.0
     slots: int = 1
-    priority: int = 1
-    group: str = ""
 
 
-def may_meet(a: Standing, b: Standing, same_family: bool, across: bool = False) -> bool:
-    """Whether two players may: without `same_family` not those of one family, where `across` only those of
-    two groups."""
-    return (same_family or a.family != b.family) and not (across and a.group == b.group)
+def may_meet(a: Standing, b: Standing, same_family: bool) -> bool:
+    """Return whether two players may: without `same_family` not those of one family."""
+    return same_family or a.family != b.family
 
 
 class History:

@@ -42,7 +42,6 @@ def pair(
     seed: str,
     width: float = 50.0,
     same_family: bool = True,
-    across: bool = False,
 ) -> tuple[tuple[str, str], ...]:
     """One round in which everybody plays once, except one player when their number is odd, who has a bye:
     pairs as (higher, lower) seed, best pair first.
@@ -51,8 +50,8 @@ def pair(
     who joined together never differ by more than one, and a newcomer plays until it has caught up. The
     higher seed has the higher cost Elo, and among equals the name that sorts first. The same arguments
     always give the same round: among equally light matchings `seed` decides. Fewer than two players make no
-    pair. Without `same_family` players of one family never meet, where `across` none of one group; a
-    player that has nobody left to meet sits the round out.
+    pair. Without `same_family` players of one family never meet; a player that has nobody left to meet sits
+    the round out.
     """
     rng = Random(seed)
     order = sorted(standings, key=lambda standing: (-standing.cost, standing.player))
@@ -66,7 +65,7 @@ def pair(
     graph.add_nodes_from([None] * len(order))
     edges: list[tuple[int, int, int]] = []
     for i, j, met in _candidates([standing.player for standing in order], history):
-        if not may_meet(order[i], order[j], same_family, across):
+        if not may_meet(order[i], order[j], same_family):
             continue
         distance = milli[i] - milli[j]
         weight = distance if not met and strata[i] == strata[j] else (apart + distance) * (1 + met)

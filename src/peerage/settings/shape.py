@@ -66,14 +66,6 @@ class Pairing(Section):
         description="What `adaptive` makes the most of. `dollar`: it divides what a match would show by what "
         "its seats are expected to cost, so that cheap players play more often.",
     )
-    across: Share | None = Field(
-        None,
-        description="The least share of matches of two that open and proprietary models play against each "
-        "other, of all between players known to be one or the other (`open_weights`, or by provider and "
-        "model; players of `hosts` count as open): a round that would leave fewer is paired of such matches "
-        "alone. 0: as the policy has it. By default 0.2, or what random pairing would come to where that is "
-        "less, as with one open player among many.",
-    )
     series: Literal["seats"] | None = Field(
         None,
         description="Matches that are compared with each other. `seats`: those who meet do so once for each "
@@ -472,9 +464,9 @@ def _apart(judges: Sequence[PlayerSettings], players: Collection[str]) -> Iterat
     """The judges, each under a name that no player has. Raises ValueError."""
     seen: set[str] = set()
     for judge in judges:
-        if senseless := judge.model_fields_set & {"slots", "priority"}:
+        if "slots" in judge.model_fields_set:
             raise ValueError(
-                f"judge {judge.name!r} only judges, and `{min(senseless)}` says how a player plays; remove it"
+                f"judge {judge.name!r} only judges, and `slots` says how a player plays; remove it"
             )
         name = judge.name
         if name in players and "name" not in judge.model_fields_set:

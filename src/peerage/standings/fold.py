@@ -32,7 +32,6 @@ from peerage.ratings.sequential.elo import (
 )
 from peerage.scheduling.standing import Standing
 from peerage.settings import PlayerSettings, Rating
-from peerage.settings.players.weights import group_of
 
 
 def elo_settings(rating: Rating) -> EloSettings:
@@ -121,8 +120,6 @@ class Standings(msgspec.Struct, frozen=True, dict=True):
             cost=rated.cost,
             mu=skill.mu,
             slots=player.slots,
-            priority=player.priority,
-            group=group_of(player),
         )
 
 

@@ -214,15 +214,6 @@ def test_a_call_that_no_day_can_pay_for_has_no_reply_and_says_why(
     assert whys == {"daily_budget"}
 
 
-def test_a_player_with_priority_plays_more_and_goes_on_first(tmp_path: Path, clock: Clock) -> None:
-    hands(tmp_path, [*house(6), {"name": "new", "model": "house:0.6", "priority": 3}])
-    play(tmp_path, 60)
-    with open_arena(tmp_path) as arena:
-        played = {row.player: row.matches for row in stats(arena.reading).players}
-    others = [matches for name, matches in played.items() if name != "new"]
-    assert played["new"] >= 2 * max(others), played
-
-
 def test_a_price_must_be_known_for_a_daily_budget(tmp_path: Path) -> None:
     settings = load(write_arena(tmp_path, players(daily_budget=1.0)))
     refuse_unpriced(settings, ["p0"])

@@ -155,5 +155,4 @@ def policy_of(settings: ArenaSettings) -> Policy:
         width=pairing.width,
         goal=settings.paired_for,
         per_dollar=pairing.per == "dollar",
-        across=pairing.across,
     )

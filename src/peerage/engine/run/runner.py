@@ -151,10 +151,7 @@ class Runner:
         self._recovered = recovered
         self._waits = recovered.waits
         self._people = {name: one.client for name, one in runtimes.items() if isinstance(one.client, Awaited)}
-        priorities = {one.name: one.priority for one in settings.players if one.priority > 1}
-        self._waiting = WaitingMatches(
-            runtimes, self._matches.benched, self.look_soon, self._people, priorities
-        )
+        self._waiting = WaitingMatches(runtimes, self._matches.benched, self.look_soon, self._people)
         self._waiting.listen([fixture.seed for fixture, _ in recovered.pending])
         self._left_in_a_row = 0
         self._queue: deque[tuple[Fixture, str]] = deque()

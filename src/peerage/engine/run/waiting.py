@@ -1,5 +1,5 @@
-"""The matches of a run that wait, and which of them may go on: those whose time has come, by the priority of
-their players and then the lowest first.
+"""The matches of a run that wait, and which of them may go on: the lowest of those whose time has
+come.
 
 Of the matches that wait for a player from whom nothing has come since, one goes on at a time: when it gets
 its reply the others follow. A match whose time is not known is asked for again after a while; one that waits
@@ -51,11 +51,9 @@ class WaitingMatches:
         benched: Collection[str],
         look: Callable[[], None],
         people: Mapping[str, Awaited] = {},
-        priorities: Mapping[str, int] = {},
     ) -> None:
         self._players = players
         self._people = people
-        self._priorities = priorities
         self._asked: set[str] = set()
         self._woken: set[str] = set()
         self._benched = benched
@@ -144,9 +142,8 @@ class WaitingMatches:
             person.over(seed)
 
     def next(self, *, room: bool = True) -> Away | None:
-        """The first match that may go on now, by the highest priority of its contestants and then by its
-        number; without one `look` is called when there may be. Without `room` for another only one whose
-        reply is there: a person does not wait for a place."""
+        """The first match that may go on now, in number order; without one `look` is called when there may
+        be. Without `room` for another only one whose reply is there: a person does not wait for a place."""
         now, tried = self._loop.time() + EARLY_S, set(self._tried.values())
         if now < self._none_before or not (room or self._woken):
             return None
@@ -165,7 +162,7 @@ class WaitingMatches:
         woken = [away for away in saved if away.fixture.seed in self._woken]
         ready += [away for away in woken if away.player not in self._benched]
         if ready:
-            return min(ready, key=self._turn)
+            return min(ready, key=lambda away: away.fixture.number)
         if not room:
             return None
         self._none_before = min([away.due for away in known if away.due > now], default=inf)
@@ -179,11 +176,6 @@ class WaitingMatches:
     def _ends_without(self, away: Away) -> bool:
         """Return whether a match has nothing to wait for: its player is benched, and no person."""
         return away.player in self._benched and away.player not in self._people
-
-    def _turn(self, away: Away) -> tuple[int, int]:
-        known = self._priorities
-        most = max([known.get(seat.player, 1) for seat in away.fixture.seats], default=1) if known else 1
-        return -most, away.fixture.number
 
     def take(self, away: Away) -> None:
         """A match goes on."""

@@ -73,7 +73,7 @@ MOST_EXTRA = 20_000
 
 DAY_S = 86_400.0
 FLEX_S = 900.0
-_OF_A_PERSON = {"model", "name", "version", "family", "timeout_s", "concurrency", "priority"}
+_OF_A_PERSON = {"model", "name", "version", "family", "timeout_s", "concurrency"}
 
 _HOW = "write `provider:model`, such as `openai:gpt-5-mini`"
 
@@ -268,13 +268,6 @@ class PlayerSettings(Section):
     daily_budget: NotNegative | None = Field(
         None,
         description="Dollars that it may cost in a day (UTC) at most; then its matches wait until the next.",
-    )
-    priority: int = Field(
-        1,
-        ge=1,
-        le=100,
-        description="How often it is a contestant: one with 3 is paired in three times as many rounds as one "
-        "with 1. Of matches that wait, those with the highest priority go on first.",
     )
     faults: Faults = Field(default_factory=Faults, description="House players only.")
 

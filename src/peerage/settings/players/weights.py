@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
-from peerage.settings.players.player import PlayerSettings
-
 Weights: TypeAlias = Literal["open", "proprietary", ""]
-
-
-def group_of(player: PlayerSettings) -> Weights:
-    """The group in which a player is for `pairing.across`: by its weights, and open where a host serves it,
-    unless it says otherwise."""
-    return weights(player.model_dump(include={"model", "base_url", "open_weights"})) or (
-        "open" if player.host else ""
-    )
 
 
 def weights(card: Mapping[str, Any]) -> Weights:
