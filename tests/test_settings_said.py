@@ -217,8 +217,6 @@ def files() -> Any:
 FEW = [
     "players: [house:0.1]",
     "players: [house:0.1, house:0.2]",
-    "players: [{model: house:0.1, slots: 3}, house:0.2]",
-    "players: [{model: house:0.1, slots: 3}, house:0.2]\ngame: resource-split",
     "players: [house:0.1, house:0.2, house:0.3, house:0.4]\ngames: all",
     "players: [" + ", ".join([f"{{model: house:0.{at}, family: x}}" for at in range(1, 9)]) + "]",
     "players: [" + ", ".join([f"house:0.{at}" for at in range(1, 9)]) + "]",

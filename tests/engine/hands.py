@@ -77,6 +77,6 @@ GAME = GameSpec(
     draw=draw,
     asks=lambda rules, fixture: (Asks("contestant", PLAY, FORMAT, calls=1, max_tokens=100),),
     house=house,
-    seating=Seating(slots=True, rotates=lambda rules: rules.shared),
+    seating=Seating(rotates=lambda rules: rules.shared),
     survives=True,
 )

@@ -34,15 +34,9 @@ POOL = [
         1500.0 + 7 * (at % 4),
         1620.0 - 31 * at + 9 * (at % 3),
         27.0 - at / 3 + (at % 2),
-        1 + at % 3,
     )
     for at in range(9)
 ]
-
-
-def plain(pool: Sequence[Standing]) -> list[Standing]:
-    """Without what few arenas have."""
-    return [one._replace(slots=1) for one in pool]
 
 
 class Past:
@@ -97,7 +91,7 @@ def told(fixture: Fixture) -> str:
     officials = "; ".join(
         f"{role}: {', '.join(seat.player for seat in who)}" for role, who in sorted(fixture.officials.items())
     )
-    about = f"{fixture.topic}, series {fixture.series}, slots {fixture.slots!r}"
+    about = f"{fixture.topic}, series {fixture.series}"
     return f"{fixture.number}/{fixture.round}: {seats}; {officials}; {about}"
 
 
@@ -237,8 +231,8 @@ GOALS = {
 ADAPTIVE = {goal: Policy("adaptive", goal=GOALS[goal]) for goal in GOALS}
 
 CASES: recorded.Cases = {
-    **{name: paired(Policy(name), plain(POOL)) for name in BLIND},
-    **{f"adaptive, {goal}": paired(policy, plain(POOL), 14) for goal, policy in ADAPTIVE.items()},
+    **{name: paired(Policy(name), POOL) for name in BLIND},
+    **{f"adaptive, {goal}": paired(policy, POOL, 14) for goal, policy in ADAPTIVE.items()},
     **{
         f"{name}, families apart": paired(Policy(name, width=20.0), POOL, same_family=False)
         for name in (*BLIND, "adaptive")
@@ -250,34 +244,19 @@ CASES: recorded.Cases = {
     "swiss, many": lambda: paired(
         Policy("swiss"), [Standing(f"p{at}", "f", 1500.0, 1500.0 - 3 * at) for at in range(40)], 4
     )(),
-    **{f"tables of four, {name}": seated(Policy(name), plain(POOL), 4) for name in (*BLIND, "adaptive")},
+    **{f"tables of four, {name}": seated(Policy(name), POOL, 4) for name in (*BLIND, "adaptive")},
     **{
-        f"tables of six, several seats, {name}": seated(
-            policy,
-            POOL,
-            6,
-            outside=1,
-            fewest=3,
-            slots={one.player: one.slots for one in POOL},
-        )
-        for name, policy in (
-            *((name, Policy(name, width=10.0)) for name in BLIND),
-            ("order", ADAPTIVE["order"]),
-        )
-    },
-    **{
-        f"tables of three of few, {name}": seated(Policy(name), plain(POOL[:5]), 3, outside=2, fewest=3)
+        f"tables of three of few, {name}": seated(Policy(name), POOL[:5], 3, outside=2, fewest=3)
         for name in ("swiss", "adaptive")
     },
-    "tables, per dollar": seated(ADAPTIVE["order"]._replace(per_dollar=True), plain(POOL), 3),
-    "tables, placed": seated(ADAPTIVE["placed"], plain(POOL), 4),
+    "tables, per dollar": seated(ADAPTIVE["order"]._replace(per_dollar=True), POOL, 3),
+    "tables, placed": seated(ADAPTIVE["placed"], POOL, 4),
     "fixtures of the duel": issued("duel", POOL, {"topics": ["law", "tides", "bread"]}),
     "fixtures of the duel, in series": issued(
         "duel", POOL, {"topics": ["law", "tides"]}, series="seats", policy=ADAPTIVE["order"]
     ),
     "fixtures of many": issued("challenge-exchange", POOL, {"seats": 4, "committee": 2}),
     "fixtures of many, adaptive": issued("code-golf", POOL, {"seats": 3}, policy=ADAPTIVE["best"]),
-    "fixtures of several seats": issued("werewolf", POOL[:5], {"seats": 6}, slots="mean"),
     "turns of games": turns,
     "officials": served,
     "topics": on_topics,

@@ -52,14 +52,6 @@ def test_without_series_matches_stand_by_themselves() -> None:
     assert {one.series for one in a_round(None, 8)} == {0}
 
 
-def test_players_in_several_seats_sit_nowhere_twice_as_they_sat_before() -> None:
-    planned = in_series("seats", [("ann", "bob", "ann", "bob")], 1, True)
-    assert [one.contestants for one in planned] == [
-        ("ann", "bob", "ann", "bob"),
-        ("bob", "ann", "bob", "ann"),
-    ]
-
-
 @given(st.sampled_from(["seats", None]), st.lists(st.integers(2, 6), min_size=1, max_size=5), st.booleans())
 def test_nobody_meets_a_task_twice_in_one_seat(
     series: Series | None, sizes: list[int], rotates: bool

@@ -119,7 +119,7 @@ def test_the_walk_reaches_numbers_at_every_depth() -> None:
         "Rating.k_factor",
         "ColorLimits.max_tokens",
     } <= names
-    assert {"LastArenaRules.answer_budgets", "PlayerSettings.slots", "CostUnit.kwh"} <= names
+    assert {"LastArenaRules.answer_budgets", "PlayerSettings.version", "CostUnit.kwh"} <= names
     assert len(NUMBERS) > 120
 
 

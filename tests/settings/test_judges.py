@@ -36,7 +36,6 @@ def test_a_model_that_plays_too_judges_under_a_name_of_its_own() -> None:
         ("judges: true", "found true; expected `peers`"),
         ("judges: [{model: house:0.7, name: 'house:0.9'}]", "'house:0.9' is taken by a player; give the"),
         ("judges: [house:0.7, house:0.7]", "'house:0.7' is taken; give the judge another `name`"),
-        ("judges: [{model: house:0.7, slots: 2}]", "`slots` says how a player plays; remove it"),
         ("judges: [gpt]", r"no provider is called 'gpt'"),
         ("judging: {rubrik: x}", r"judging.rubrik: unknown key; did you mean 'rubric'"),
         ("judging: {judges: 0}", r"judging.judges: found 0; expected at least 1"),

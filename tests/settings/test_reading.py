@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel, Field, ValidationError
 
 from peerage import games
-from peerage.settings import SettingsError, enough_players, load, loads
+from peerage.settings import SettingsError, load, loads
 from peerage.settings.game_file import files_of, load_file
 from peerage.settings.lineup import too_few
 from peerage.settings.mistakes import _model_at, explain
@@ -114,9 +114,7 @@ def test_one_game_of_several_alone() -> None:
     ("players", "told"),
     [
         ("house:0.5", "players: found 1, and a match of 'trivia' has 2 contestants. Add lines under "
-         "`players:`; `house:0.5` is a player that needs no key, or let players hold several seats with "
-         "`slots: 2`"),
-        ("{model: house:0.5, slots: 2}", "players: found 1 for 2 seats, and a match of 'trivia' has 2"),
+         "`players:`; `house:0.5` is a player that needs no key"),
         ("house:0.5, house:0.6", ""),
     ],
 )  # fmt: skip
@@ -124,17 +122,6 @@ def test_seats_need_players(players: str, told: str) -> None:
     found = too_few(loads(f"game: trivia\nplayers: [{players}]"))
     assert found.startswith(told)
     assert bool(found) == bool(told)
-
-
-def test_several_seats_are_for_games_that_allow_them() -> None:
-    slots = "players: [{model: house:0.5, slots: 3}, house:0.6]"
-    enough_players(loads(f"game: trivia\n{slots}"))
-    with pytest.raises(SettingsError) as wrong:
-        enough_players(loads(f"games: [market, last-arena]\n{slots}"))
-    assert str(wrong.value) == (
-        "players: house:0.5 has `slots: 3`, and nobody holds several seats of a match of market or "
-        "last-arena. Take `slots` away"
-    )
 
 
 @pytest.mark.parametrize(

@@ -491,15 +491,6 @@ def test_each_game_that_lacks_players_is_told() -> None:
     assert second.startswith("players: found 1, and a match of 'trivia' has 2 contestants. Add lines")
 
 
-def test_two_who_hold_several_seats_are_enough_for_a_game_of_many() -> None:
-    lines = "game: werewolf\nplayers:\n" + "".join(
-        [f"  - {{model: house:0.{at}, slots: SLOTS}}\n" for at in (1, 2)]
-    )
-    enough_players(loads(lines.replace("SLOTS", "3")))
-    with pytest.raises(SettingsError, match="found 2 for 4 seats, and a match of 'werewolf' has 5 contest"):
-        enough_players(loads(lines.replace("SLOTS", "2")))
-
-
 def test_pairing_plays_for_until_else_for_its_own_goal() -> None:
     own = "pairing: {policy: adaptive, goal: first 3}\n" + HOUSE
     assert str(loads(own).paired_for) == "first 3 known"

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
 
 from peerage.values.sealing import SALT, Sealed
-
-Slots: TypeAlias = Literal["mean", "best", "each"]
-"""How several seats of one player count."""
 
 
 class Seat(Struct, frozen=True):
@@ -40,8 +37,7 @@ class Fixture(Struct, frozen=True):
     benches counted (`ledger.topics.places`); 0 in first rounds and in matches that nothing paired. `release`
     is what issued it and can replay it, as pip names it: `peerage==0.2.0`, and after a blank the package of a
     game that is none of ours. `series` is the number of the first match of its series, 0 for
-    a match that is in none. `slots` says how a player that holds several seats is rated, empty where nobody
-    does.
+    a match that is in none.
     """
 
     number: int
@@ -57,7 +53,6 @@ class Fixture(Struct, frozen=True):
     paired_from: int = 0
     release: str = ""
     series: int = 0
-    slots: Slots | Literal[""] = ""
 
     @property
     def secret(self) -> str:
@@ -82,35 +77,6 @@ class Fixture(Struct, frozen=True):
         """Who wrote what is judged, by label: the contestants, and in a match that nobody plays those whose
         recorded answers were drawn."""
         return {seat.label: seat.player for seat in self.seats} or dict(self.drawn.get("authors", {}))
-
-    @property
-    def slot_numbers(self) -> dict[str, int]:
-        """By label which of its player's seats a seat is, from 1, where that holds several."""
-        if not self.slots:
-            return {}
-        names = [seat.player for seat in self.seats]
-        return {
-            seat.label: names[: at + 1].count(seat.player)
-            for at, seat in enumerate(self.seats)
-            if names.count(seat.player) > 1
-        }
-
-    @property
-    def shown_names(self) -> dict[str, str]:
-        """By label who sits there, as people are told: `ann #2` is her second seat."""
-        numbers = self.slot_numbers
-        return {
-            seat.label: f"{seat.player} #{numbers[seat.label]}" if seat.label in numbers else seat.player
-            for seat in self.all_seats()
-        }
-
-    def named(self) -> Fixture:
-        """This fixture as people are told of it: several seats of one player are told apart by name."""
-        if not self.slots:
-            return self
-        names = self.shown_names
-        seats = [msgspec.structs.replace(seat, player=names[seat.label]) for seat in self.seats]
-        return msgspec.structs.replace(self, seats=tuple(seats))
 
     def all_seats(self) -> tuple[Seat, ...]:
         """Contestants, then officials."""
@@ -190,34 +156,17 @@ class Rated(NamedTuple):
 
 def rated(
     seats: Iterable[tuple[str, str]],
-    slots: str,
     void: str,
     scores: Mapping[str, float],
     costs: Mapping[str, float | None],
 ) -> Rated:
-    """What an outcome is for tables, from (label, player) of the seats. A player that holds several has the
-    mean or the best of their ranks, as a share of the seats behind (1 is first alone), and pays for all of
-    them; where `slots` is "each" or empty every seat stands for itself."""
+    """What an outcome is for tables, from (label, player) of the seats."""
     players = dict(seats)
     labels = ranked(players, void, scores)
     names = tuple([players[label] for label in labels])
     own = () if void else tuple([scores[label] for label in labels])
     paid = tuple([costs.get(label) for label in labels])
-    if slots in ("", "each"):
-        return Rated(names, own, paid)
-    held = {name: [at for at, other in enumerate(names) if other == name] for name in names}
-    bills = [[paid[at] for at in mine] for mine in held.values()]
-    summed = tuple([None if None in bill else sum(filter(None, bill)) for bill in bills])
-    if void:
-        return Rated(tuple(held), (), summed)
-    ranks = [1 + sum(other > score for other in own) for score in own]
-    best = slots == "best"
-    merged = [
-        min(ranks[at] for at in mine) if best else sum(ranks[at] for at in mine) / len(mine)
-        for mine in held.values()
-    ]
-    last = max(1, len(own) - 1)
-    return Rated(tuple(held), tuple([(len(own) - rank) / last for rank in merged]), summed)
+    return Rated(names, own, paid)
 
 
 class Totals(Struct, frozen=True, gc=False):

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from peerage.game.match import Fixture, Outcome, Seat, Table
 from peerage.game.protocol import Ask, Prompt, Reply, Steps
 from peerage.game.ranking import by_rank
-from peerage.game.spec import Asks, GameRules, GameSpec, Seating, Secrecy
+from peerage.game.spec import Asks, GameRules, GameSpec, Secrecy
 from peerage.values.sealing import unseal
 
 FEWEST = 2
@@ -111,7 +111,6 @@ def same_tasks(
         draw=draw,
         asks=asks,
         survives=True,
-        seating=Seating(slots=True),
         secrecy=Secrecy(hides=True, unshown=(TASKS,)),
         **more,
     )

@@ -153,7 +153,7 @@ def answered(fixture: Fixture, said: Mapping[str, Said]) -> dict[str, Said]:
 class Seating:
     """Seats of a game's matches, and who may take them.
 
-    With `slots` a player may hold several seats of a match of more than two. Where `rotates` is true of the
+    Where `rotates` is true of the
     rules, players may meet a task again in other seats and gain nothing by it, unless they remember it; all
     of the task is then in what is drawn. Else each match of a series that rotates seats has a task of its
     own. `same_family` is whether two of one family may meet in a match of two. `sides` are the sides of a
@@ -161,7 +161,6 @@ class Seating:
     players by side, too.
     """
 
-    slots: bool = False
     rotates: Callable[[Any], bool] = lambda rules: False
     same_family: Callable[[Any], bool] = lambda rules: True
     sides: tuple[str, ...] = ()

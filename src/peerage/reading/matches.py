@@ -226,7 +226,7 @@ class Match:
     def blocks(self) -> tuple[Block, ...]:
         """The match as its game shows it; as any match is shown while it is under way, where its game is not
         installed, and where its game cannot make anything of what is on record."""
-        with_plain = self.fixture.named(), self.outcome, self.replies
+        with_plain = self.fixture, self.outcome, self.replies
         try:
             spec = None if self.recorded is None else installed(self.fixture.game)
             # Another version, a stranger's package, a damaged or a redacted ledger: whatever fails here, the
@@ -247,15 +247,12 @@ class Match:
         return tuple(sorted(self.fixture.seats, key=lambda seat: -scores.get(seat.label, worst)))
 
     @cached_property
-    def names(self) -> dict[str, str]:
-        """Who sat at each label, several seats of one player told apart."""
-        return self.fixture.shown_names if self.fixture.slots else self.players
-
-    @cached_property
     def unranked(self) -> list[str]:
         """Those without whom a decided match went on."""
         scores = self.outcome.scores
-        return [self.names[seat.label] for seat in self.fixture.seats if scores and seat.label not in scores]
+        return [
+            self.players[seat.label] for seat in self.fixture.seats if scores and seat.label not in scores
+        ]
 
     @property
     def _side_that_won(self) -> str:
@@ -275,7 +272,7 @@ class Match:
         if self.outcome.void:
             return f"no result: {in_words(self.outcome.void)}"
         winners = [
-            self.names[seat.label]
+            self.players[seat.label]
             for seat in self.contestants
             if self.outcome.scores.get(seat.label) == self.best
         ]

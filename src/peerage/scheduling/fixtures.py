@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import BaseModel
 
-from peerage.game.match import Fixture, Seat, Slots, topic_of
+from peerage.game.match import Fixture, Seat, topic_of
 from peerage.game.spec import GameSpec, RoleRequirement
 from peerage.games import release_of
 from peerage.games.judged import NAMED
@@ -35,7 +35,7 @@ class Scheduler:
     """What stays the same from round to round of one game.
 
     All that is drawn follows from `secret`, the arena's. `weight` is the game's part of the matches beside
-    other games. `slots` is how several seats of a player count. `judges` are how many judge a match, None as
+    other games. `judges` are how many judge a match, None as
     the game has it.
     """
 
@@ -45,7 +45,6 @@ class Scheduler:
     policy: Policy = SWISS
     series: Series | None = None
     weight: float = 1.0
-    slots: Slots = "mean"
     judges: int | None = None
 
     @cached_property
@@ -121,7 +120,6 @@ def next_round(
         drawn_up = scheduler.policy.pair(standings, history, results or Results(), lot, same_family)
     else:
         fewest = max(2, scheduler.spec.contestants[0])
-        slots = {one.player: one.slots for one in standings} if scheduler.spec.seating.slots else {}
         drawn_up = scheduler.policy.seat(
             standings,
             history,
@@ -130,7 +128,6 @@ def next_round(
             seats,
             outside=outside,
             fewest=fewest,
-            slots=slots,
         )
     order = Random(f"{lot}/seats")  # else labels would tell who is stronger, and which seats are whose
     seated = tuple([tuple(order.sample(table, len(table))) for table in drawn_up])
@@ -154,9 +151,7 @@ def next_round(
     fixtures: list[Fixture] = []
     for at, (contestants, first, task) in enumerate(planned, number):
         key = match_key(scheduler.secret, at)
-        ranked = tuple(
-            sorted(contestants, key=seeding.__getitem__) if seats == 2 else dict.fromkeys(contestants)
-        )
+        ranked = tuple(sorted(contestants, key=seeding.__getitem__) if seats == 2 else contestants)
         chosen = choose(required, ranked, merit, f"{key}/officials")
         if isinstance(chosen, Shortage):
             raise Unstaffed(str(chosen))
@@ -180,7 +175,6 @@ def next_round(
                 paired_from=paired_from,
                 release=scheduler.release,
                 series=first,
-                slots=scheduler.slots if len(set(contestants)) < len(contestants) else "",
             )
         )
     return tuple(fixtures)
@@ -222,6 +216,6 @@ def in_series(
             continue
         first = number
         turned = [contestants[at:] + contestants[:at] for at in range(len(contestants))]
-        for seats in dict.fromkeys(turned):  # players in several seats may come to sit as they sat before
+        for seats in turned:
             yield Planned(seats, first, first if rotates else number)
             number += 1

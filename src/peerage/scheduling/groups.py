@@ -42,28 +42,22 @@ def group(
     width: float = 50.0,
     outside: int = 0,
     fewest: int = 2,
-    slots: Mapping[str, int] = {},
 ) -> tuple[tuple[str, ...], ...]:
     """One round in which everybody plays once: as few tables as `seats` allows, of sizes that differ by one
     at most, the more skilled first. `outside` players must be left over at each table, to officiate; where
     that leaves fewer than `fewest` at a table, those who played most sit out. `width` is in Elo. Equal for
     equal arguments; where no table of `fewest` seats can be filled there is none.
-
-    `slots` are the seats that a player may hold, 1 if not stated. Seats of a table that would stay empty are
-    filled with them, one after another to those at the table who hold the fewest, at random among equals.
     """
     rng = Random(seed)
     lots = {standing.player: rng.random() for standing in sorted(standings)}
     skill = {standing.player: round(standing.mu, _DIGITS) for standing in standings}
-    free = sum(slots.get(player, 1) for player in lots)
     full = size(len(lots), seats, outside)
-    most = min(-(-len(lots) // full), len(lots) // 2, free // fewest)
+    most = min(-(-len(lots) // full), len(lots) // 2, len(lots) // fewest)
     for count in range(most, 0, -1):
         seated = _seated(list(lots), count, lots, skill, history, full, width)
-        filled = [_filled(table, seats, lots, slots) for table in seated]
-        if all(len(table) >= fewest for table in filled):
+        if all(len(table) >= fewest for table in seated):
             return tuple(
-                [tuple(sorted(table, key=lambda player: (-skill[player], player))) for table in filled]
+                [tuple(sorted(table, key=lambda player: (-skill[player], player))) for table in seated]
             )
     return ()
 
@@ -95,24 +89,3 @@ def _seated(
             table.append(order.pop(weights.index(min(weights))))
         seated.append(table)
     return seated
-
-
-def _filled(table: list[str], seats: int, lots: Mapping[str, float], slots: Mapping[str, int]) -> list[str]:
-    """A table with further seats for those who may hold them."""
-    held = dict.fromkeys(table, 1)
-    while sum(held.values()) < seats:
-        room = [player for player, number in held.items() if number < slots.get(player, 1)]
-        if not room:
-            break
-        held[min(room, key=lambda player: (held[player], lots[player]))] += 1
-    return [player for player, number in held.items() for _ in range(number)]
-
-
-def filled(
-    seated: Sequence[Sequence[str]], seats: int, fewest: int, seed: str, slots: Mapping[str, int]
-) -> tuple[tuple[str, ...], ...]:
-    """Tables with their empty seats given to those who may hold several, without any that stays too small."""
-    rng = Random(f"{seed}/slots")
-    lots = {player: rng.random() for player in sorted({one for table in seated for one in table})}
-    found = [_filled(list(table), seats, lots, slots) for table in seated]
-    return tuple([tuple(table) for table in found if len(table) >= fewest])

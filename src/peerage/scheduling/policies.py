@@ -6,7 +6,7 @@ the same pairs, on any machine.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from random import Random
 from typing import NamedTuple
 
@@ -66,10 +66,9 @@ class Policy(NamedTuple):
         seats: int,
         outside: int = 0,
         fewest: int = 2,
-        slots: Mapping[str, int] = {},
     ) -> tuple[tuple[str, ...], ...]:
-        """The tables of a round of a game for more than two; see `groups.group` for `outside`, `fewest` and
-        `slots`. `random` seats everybody at random, `round-robin` those who have met least often."""
+        """The tables of a round of a game for more than two; see `groups.group` for `outside` and `fewest`.
+        `random` seats everybody at random, `round-robin` those who have met least often."""
         if not self.learns:
             width, seated = self.width, standings
             if self.name != "swiss":
@@ -83,12 +82,11 @@ class Policy(NamedTuple):
                 width=width,
                 outside=outside,
                 fewest=fewest,
-                slots=slots,
             )
         size = groups.size(len(standings), seats, outside)
         count = 1 if self.player else groups.tables(len(standings), seats, outside, fewest)
         found = self._learnt(standings, history, results, lot, True, size, max(1, count))
-        return groups.filled(found, seats, fewest, lot, slots)
+        return tuple([table for table in found if len(table) >= fewest])
 
     def _learnt(
         self,

@@ -13,8 +13,7 @@ PolicyName: TypeAlias = Literal["swiss", "adaptive", "random", "round-robin"]
 class Standing(NamedTuple):
     """A player as the scheduler sees it: its family and its ratings in the snapshot a round is paired by.
 
-    `mu` is the mean of its TrueSkill skill, which games of more than two group by; `slots` are the seats
-    that it may hold in one match.
+    `mu` is the mean of its TrueSkill skill, which games of more than two group by.
     """
 
     player: str
@@ -22,7 +21,6 @@ class Standing(NamedTuple):
     raw: float
     cost: float
     mu: float = 25.0
-    slots: int = 1
 
 
 def may_meet(a: Standing, b: Standing, same_family: bool) -> bool:

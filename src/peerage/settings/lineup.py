@@ -78,12 +78,6 @@ def lacks_extra(settings: ArenaSettings) -> str:
 
 def enough_players(settings: ArenaSettings) -> None:
     """Raises SettingsError when a match of these players, of any game, could lack contestants or roles."""
-    several = next((player for player in settings.players if player.slots > 1), None)
-    if several and not any(GAMES[game].seating.slots for game in settings.lineup):
-        raise SettingsError(
-            f"players: {several.name} has `slots: {several.slots}`, and nobody holds several seats of a "
-            f"match of {' or '.join(settings.lineup)}. Take `slots` away"
-        )
     templated = next((player for player in settings.players if player.template), None)
     if templated and not any(TEMPLATES in GAMES[game].rules.model_fields for game in settings.lineup):
         raise SettingsError(
@@ -130,13 +124,10 @@ def too_few(settings: ArenaSettings) -> str:
     spec = GAMES[settings.game]
     fewest = spec.contestants[0]
     listed = len(settings.players)
-    seats = sum(player.slots for player in settings.players) if spec.seating.slots else listed
-    if listed < min(2, fewest) or seats < fewest:
-        held = f" for {seats} seats" if seats > listed else ""
-        more = ", or let players hold several seats with `slots: 2`" if spec.seating.slots else ""
+    if listed < fewest:
         return (
-            f"players: found {listed}{held}, and a match of {settings.game!r} has {fewest} contestants. "
-            f"Add lines under `players:`; `house:0.5` is a player that needs no key{more}"
+            f"players: found {listed}, and a match of {settings.game!r} has {fewest} contestants. "
+            f"Add lines under `players:`; `house:0.5` is a player that needs no key"
         )
     if (
         not spec.seating.same_family(rules_of(settings))

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from peerage.game.match import Slots
 from peerage.game.protocol import SANDBOX
 from peerage.game.section import CostUnit, Section, Share
 from peerage.game.texts import Preset
@@ -72,11 +71,6 @@ class Pairing(Section):
         "seat, with the seats rotated, on one task where the game allows it and else on a fresh one each "
         "time. Nothing of a match is shown before its series has ended. Default: every match by itself. "
         "Fixed when the arena is made.",
-    )
-    slots: Slots = Field(
-        "mean",
-        description="How a player that held several seats of a match (`slots`) is rated: by the mean or the "
-        "best of their ranks, or for each seat as a result of its own.",
     )
     width: float = Field(50.0, gt=0, le=1_000_000, description="Width Δ of a stratum in cost Elo.")
     window: int | None = Field(
@@ -464,10 +458,6 @@ def _apart(judges: Sequence[PlayerSettings], players: Collection[str]) -> Iterat
     """The judges, each under a name that no player has. Raises ValueError."""
     seen: set[str] = set()
     for judge in judges:
-        if "slots" in judge.model_fields_set:
-            raise ValueError(
-                f"judge {judge.name!r} only judges, and `slots` says how a player plays; remove it"
-            )
         name = judge.name
         if name in players and "name" not in judge.model_fields_set:
             name = f"{name} (judge)"

@@ -119,7 +119,6 @@ class Standings(msgspec.Struct, frozen=True, dict=True):
             raw=rated.raw,
             cost=rated.cost,
             mu=skill.mu,
-            slots=player.slots,
         )
 
 

@@ -182,7 +182,6 @@ def test_the_key_of_a_match_is_sealed_by_itself_and_gone_from_a_redacted_copy() 
     assert seed_salt("5") == salt("5", "key")
     assert data["settings"] == texts[0][0].hex() == text_digest('{"max_drafts":2}').hex()
     assert "series" not in data
-    assert "slots" not in data
     redacted = read_fixture(committed(body), by_hex(dict(texts)))
     assert redacted == msgspec.structs.replace(fixture, seed="")
 
@@ -195,10 +194,10 @@ def test_a_fixture_s_settings_are_one_text_whatever_their_order() -> None:
         read_fixture(b"{}", by_hex({}))
 
 
-def test_a_series_and_slots_are_stored_where_there_are_any() -> None:
-    fixture = Fixture(1, 1, "duel", 1, "5", (), {}, {}, series=3, slots={"A": 1})  # type: ignore[arg-type]
+def test_a_series_is_stored_where_there_is_one() -> None:
+    fixture = Fixture(1, 1, "duel", 1, "5", (), {}, {}, series=3)
     data = msgspec.json.decode(fixture_body(fixture)[0])
-    assert (data["series"], data["slots"]) == (3, {"A": 1})
+    assert data["series"] == 3
 
 
 WHOLE = Reply("ok", "said", None, "why", 1, 2, 3, 4, 5, {"true": 0.5}, "k", 6, True, 7)

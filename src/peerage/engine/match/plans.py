@@ -43,7 +43,6 @@ def schedulers(settings: ArenaSettings, secret: str) -> dict[str, Scheduler]:
             policy=policy,
             series=pairing.series,
             weight=one.weight,
-            slots=pairing.slots,
             judges=settings.judging.judges,
         )
         for name, one in settings.lineup.items()

@@ -99,7 +99,7 @@ def settle(
     A contestant that the outcome leaves unranked is in the record alone: no table counts the match as its.
     """
     seated = [(seat.label, seat.player) for seat in fixture.seats]
-    names, scores, costs = rated(seated, fixture.slots, outcome.void, outcome.scores, outcome.costs)
+    names, scores, costs = rated(seated, outcome.void, outcome.scores, outcome.costs)
     after = after_match(before, fixture.game, names, scores, costs, elo)
     was = [before.of(name, elo.initial) for name in names]
     now = [after.of(name, elo.initial) for name in names]

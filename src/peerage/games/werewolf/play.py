@@ -325,7 +325,7 @@ GAME: GameSpec[WerewolfRules] = GameSpec(
     draw=draw,
     asks=asks,
     survives=True,
-    seating=Seating(slots=True, rotates=lambda rules: True, sides=SIDES, side=side),
+    seating=Seating(rotates=lambda rules: True, sides=SIDES, side=side),
     secrecy=Secrecy(hides=True, unshown=("dealt",)),
     house=house,
     show=show,

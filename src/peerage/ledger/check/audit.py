@@ -330,7 +330,7 @@ def _compare(
         return ["its row of the narrow table is missing"]
     outcome = header.outcome
     seated = [(seat.label, seat.player) for seat in issued.seats]
-    players, scores, costs = rated(seated, issued.slots, outcome.void, outcome.scores, outcome.costs)
+    players, scores, costs = rated(seated, outcome.void, outcome.scores, outcome.costs)
     raw, cost = ratings.get("raw", {}), ratings.get("cost", {})
     expected = Summary(
         number=header.number,

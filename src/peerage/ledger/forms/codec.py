@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct, field
 
-from peerage.game.match import Fixture, MatchRecord, Seat, Slots, Totals
+from peerage.game.match import Fixture, MatchRecord, Seat, Totals
 from peerage.game.protocol import Reply
 from peerage.ledger.forms.rows import Exchange
 from peerage.values.sealing import Kept, salt, seal, unseal
@@ -61,9 +61,8 @@ def fixture_body(fixture: Fixture) -> tuple[bytes, list[Text]]:
         "settings": text[0].hex(),
         "seed": seal(seed_salt(fixture.seed), fixture.seed),
     }
-    for name in ("series", "slots"):  # which few fixtures have
-        if not data[name]:
-            del data[name]
+    if not data["series"]:  # which few fixtures have
+        del data["series"]
     return _encode(data), [text]
 
 
@@ -113,7 +112,6 @@ class StoredFixture(Struct, frozen=True, gc=False):
     paired_from: int = 0
     release: str = ""
     series: int = 0
-    slots: Slots | Literal[""] = ""
 
     @property
     def seed(self) -> str:
@@ -170,7 +168,6 @@ def read_fixture(body: bytes, texts: Callable[[str], str]) -> Fixture:
         paired_from=issued.paired_from,
         release=issued.release,
         series=issued.series,
-        slots=issued.slots,
     )
 
 

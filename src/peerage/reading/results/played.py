@@ -470,7 +470,7 @@ def by_side(played: PlayedMatches, side: str) -> PlayedMatches:
             for seat in fixture.seats
             for on in [specs[fixture.game].seating.side(fixture, seat.label)]
         ]
-        result = rated(seats, fixture.slots, outcome.void, outcome.scores, outcome.costs)
+        result = rated(seats, outcome.void, outcome.scores, outcome.costs)
         again[fixture.number] = msgspec.structs.replace(
             wanted[fixture.number],
             players=result.players,

@@ -163,13 +163,6 @@ class PlayerSettings(Section):
     name: Annotated[str, BeforeValidator(_tidied)] = Field(
         "", max_length=80, description="Unique name in tables. Default: the model's text."
     )
-    slots: int = Field(
-        1,
-        ge=1,
-        le=10,
-        description="Seats it may hold in one match, where its game allows several and seats would stay "
-        "empty; `pairing.slots` says how they count.",
-    )
     version: int = Field(
         1,
         ge=1,

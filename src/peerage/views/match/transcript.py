@@ -44,20 +44,13 @@ from peerage.views.shown import Shown
 
 
 class SeatView(Struct, frozen=True):
-    """A seat: models see `label` alone; the ratings are those the match was paired by. `slot` counts the
-    seats of a player that holds several, from 1; else it is 0."""
+    """A seat: models see `label` alone; the ratings are those the match was paired by."""
 
     label: str
     role: Role
     player: str
     raw: float
     cost: float
-    slot: int = 0
-
-    @property
-    def name(self) -> str:
-        """Return who sits there, several seats of one player told apart."""
-        return f"{self.player} #{self.slot}" if self.slot else self.player
 
 
 class ExchangeView(Struct, frozen=True, gc=False):
@@ -148,7 +141,7 @@ class MatchView(Shown, frozen=True):
 
     def player(self, label: str) -> str:
         """Return who sits at `label`; the label itself where nobody does."""
-        return next((seat.name for seat in self.seats if seat.label == label), label)
+        return next((seat.player for seat in self.seats if seat.label == label), label)
 
     @property
     def title(self) -> str:
@@ -203,7 +196,6 @@ def view_of(
         digests = Digests(
             record.fixture, record.root, digest(row.body), recorded.before.hex(), row.chain.hex()
         )
-    slots = fixture.slot_numbers
     roles: dict[Any, Any] = {"contestant": fixture.seats, **fixture.officials}
     return MatchView(
         number=fixture.number,
@@ -218,7 +210,7 @@ def view_of(
         topic=fixture.topic,
         seats=tuple(
             [
-                SeatView(seat.label, role, seat.player, seat.raw, seat.cost, slots.get(seat.label, 0))
+                SeatView(seat.label, role, seat.player, seat.raw, seat.cost)
                 for role, seats in roles.items()
                 for seat in seats
             ]
@@ -241,9 +233,9 @@ def as_seen(view: MatchView, who: str) -> MatchView:
     """The match as the seat `who`, a label or the player on it, could see it: the requests it was sent with
     its replies, and of the blocks those that are not hidden from it. A game that does not mark in its blocks
     who saw what has none of them here. Raises LedgerError when nobody sat there."""
-    label = next((seat.label for seat in view.seats if who in (seat.label, seat.player, seat.name)), None)
+    label = next((seat.label for seat in view.seats if who in (seat.label, seat.player)), None)
     if label is None:
-        there = ", ".join([f"{seat.label} ({seat.name})" for seat in view.seats])
+        there = ", ".join([f"{seat.label} ({seat.player})" for seat in view.seats])
         raise LedgerError(
             f"nobody of match {view.number} is {visible(who)!r}; its seats are {visible(there)}"
         )
@@ -372,13 +364,13 @@ def transcript(
         Fold("Proof", [*_digests(match, proof)]),
         *([*_digests(match, proof), *_requests(match)] if requests else ()),
     ]
-    names = {seat.label: seat.name for seat in match.seats}
+    names = {seat.label: seat.player for seat in match.seats}
     return Transcript(match.number, [*_head(match)], blocks, names, reply)
 
 
 def _meeting(match: MatchView) -> Meeting:
     met = [
-        Met(seat.label, seat.player, seat.name, match.scores.get(seat.label))
+        Met(seat.label, seat.player, seat.player, match.scores.get(seat.label))
         for seat in match.seats
         if seat.role == "contestant"
     ]
