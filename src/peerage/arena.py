@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from peerage.reading.reading import Reading
     from peerage.render.charts import Chart
     from peerage.render.table import Table
-    from peerage.site.reading import Site
+    from peerage.views.arena.tables import ArenaTables
     from peerage.views.catalogue import PlayerRow
     from peerage.views.decision.gate import Gate
     from peerage.views.leaderboard.row import Row
@@ -280,9 +280,9 @@ class Arena:
         from peerage.render.table import Table
         from peerage.views.players import PairRow, pairs_table
 
-        site = self._site()
-        names = [row.player for row in site.table()]
-        met = [(name, other, site.met(name, other)) for name in names for other in names]
+        tables = self._tables()
+        names = [row.player for row in tables.table()]
+        met = [(name, other, tables.met(name, other)) for name in names for other in names]
         return Table(
             pairs_table(
                 [
@@ -304,11 +304,11 @@ class Arena:
         """
         try:
             from peerage.render.charts import draw
-            from peerage.site.pages.charts import charts
+            from peerage.views.arena.charts import charts
 
-            site = self._site()
-            board = site.board(track)
-            drawn = list(charts(site, board.track, board))
+            tables = self._tables()
+            board = tables.board(track)
+            drawn = list(charts(tables, board.track, board))
         except ModuleNotFoundError as error:
             if (error.name or "").startswith("peerage"):
                 raise
@@ -322,13 +322,11 @@ class Arena:
             raise ArenaError(f"there is no chart {of!r} here: {there}".replace(" chart ''", " chart"))
         return draw(found[wanted])
 
-    def _site(self) -> Site:
+    def _tables(self) -> ArenaTables:
         from peerage.ledger.topics.votes import PeopleVotes
-        from peerage.site.reading import Site
+        from peerage.views.arena.tables import ArenaTables
 
-        return Site(
-            self.settings, self.ledger, PeopleVotes(self.ledger.address, self.folder), folder=self.folder
-        )
+        return ArenaTables(self.settings, self.ledger, PeopleVotes(self.ledger.address, self.folder))
 
     def __repr__(self) -> str:
         return f"<Arena {', '.join(self._about())}>"

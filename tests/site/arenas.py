@@ -18,7 +18,7 @@ from peerage.players.house import HouseClient
 from peerage.reading.matches import Match
 from peerage.reading.observations import Observations, observe
 from peerage.settings import PlayerSettings
-from peerage.site import reading
+from peerage.views.arena import tables
 
 DECIDED = 45
 MATCHES_SERVED = 12
@@ -110,7 +110,7 @@ def spans_read(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
         read.append((span[0].number, span[-1].number))
         return observe(span)
 
-    monkeypatch.setattr(reading, "observe", noted)
+    monkeypatch.setattr(tables, "observe", noted)
     return read
 
 

@@ -13,9 +13,9 @@ from tests.site.arenas import hostile, hostile_arena, spans_read
 from peerage.ledger import LedgerError
 from peerage.reading.moment import Moment
 from peerage.reading.results.challenges import pool
-from peerage.site.pages.charts import stops
 from peerage.site.pages.router import page
 from peerage.site.reading import Site
+from peerage.views.arena.charts import stops
 from peerage.views.challenges import retire, withdraw
 
 

@@ -17,12 +17,10 @@ from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.cli.play.ending import ending
 from peerage.ledger.topics.uptimes import HostUp, record_of
-from peerage.ledger.topics.votes import PeopleVotes
 from peerage.render.blocks import Facts, Rows
 from peerage.settings import SettingsError, load
-from peerage.site.pages.arena import costs_page
-from peerage.site.reading import Site
 from peerage.values.figures import dollars
+from peerage.views.arena.costs import costs_and_gains
 from peerage.views.stats.report import stats
 
 __all__ = ["clock"]
@@ -51,12 +49,12 @@ def test_status_shows_hours_held_and_costs_add_up(tmp_path: Path, clock: Clock) 
         found = stats(opened.reading)
         rows, bought = found.hosted, {one.player: one for one in found.costs}
         told = [*ending(opened, report, [])]
-        shown = costs_page(Site(opened.settings, opened.ledger, PeopleVotes(opened.ledger.address, tmp_path)))
+        shown = [*costs_and_gains(opened._tables())]
     assert [row.player for row in rows] == ["h0", "h1"]
     assert sum(row.hours for row in rows) == pytest.approx(past["hours"])
     both = sum((row.billed_usd or 0) + (row.unused_usd or 0) for row in rows)
     assert both == pytest.approx(past["cost_usd"])
-    (facts,) = [block.facts for block in shown.values["blocks"] if isinstance(block, Facts)]
+    (facts,) = [block.facts for block in shown if isinstance(block, Facts)]
     held = next(fact.value for fact in facts if fact.title == "Hosts beyond calls")
     assert held == dollars(sum(row.unused_usd or 0 for row in rows))
     for row in rows:
@@ -65,7 +63,7 @@ def test_status_shows_hours_held_and_costs_add_up(tmp_path: Path, clock: Clock) 
         assert one.gpu_hours == row.hours
         assert one.matches_per_gpu_hour == pytest.approx(one.matches / row.hours)
         assert one.bits_per_gpu_hour == pytest.approx(one.bits / row.hours)
-    tables = [block for block in shown.values["blocks"] if isinstance(block, Rows)]
+    tables = [block for block in shown if isinstance(block, Rows)]
     assert "Hours held" in [column.title for column in tables[0].columns]
     assert bought["p0"].gpu_hours is None
     assert any("went into start and idle time of hosts" in line for line in told)

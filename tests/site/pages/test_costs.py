@@ -11,10 +11,10 @@ from tests.site.pages.test_pages import Read
 
 from peerage.ledger import open_ledger
 from peerage.reading.reading import Reading
-from peerage.site.pages.arena import by_day
 from peerage.site.pages.router import page
 from peerage.site.reading import Site
 from peerage.values.figures import rounded
+from peerage.views.arena.costs import by_day
 from peerage.views.stats.report import stats
 
 

@@ -22,11 +22,11 @@ from peerage.judging.measures.corrections import CORRECTIONS
 from peerage.render.charts import draw
 from peerage.site.addresses import match_page, number_in, player_page, slug
 from peerage.site.pages import downloads
-from peerage.site.pages.charts import charts, course, priced
 from peerage.site.pages.router import POLICY, page, paths
 from peerage.site.reading import Site
 from peerage.values.figures import per_hundred, sentence
 from peerage.values.texts import visible
+from peerage.views.arena.charts import charts, course, priced
 from peerage.views.judges.report import Favour, JudgeRow, JudgesReport
 from peerage.views.leaderboard.board import board
 from peerage.views.leaderboard.tracks import NAMES as TRACK_NAMES

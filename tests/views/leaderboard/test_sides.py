@@ -117,6 +117,6 @@ def test_terminal_json_and_pages_show_the_same_table(villages: Path) -> None:
     assert address.startswith("leaderboard/trueskill/side-village")
     view = leaderboards.view(site, address)
     assert view is not None
-    (table,) = [block for block in view.values["blocks"] if isinstance(block, Rows)]
+    (table,) = [block for block in view.blocks if isinstance(block, Rows)]
     assert [row.as_dict() for row in table.rows] == rows
     site.close()

@@ -13,12 +13,10 @@ from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
 from msgspec import Meta, Struct, defstruct
 
-from peerage.game.blocks import Task
 from peerage.judging.measures.corrections import CORRECTIONS
 from peerage.reading.results.played import ScopeError
 from peerage.site.api.rows import (
     Arena,
-    Challenge,
     Match,
     Opponent,
     Player,
@@ -28,14 +26,15 @@ from peerage.site.api.rows import (
     picked,
 )
 from peerage.site.reading import Site
-from peerage.site.tally import Mine
 from peerage.version import __version__
 from peerage.views.arena.audience import Audience, audience
+from peerage.views.arena.challenges import AskedChallenge, posed
+from peerage.views.arena.tally import Mine
 from peerage.views.challenges import ChallengeRow
 from peerage.views.leaderboard.board import Board, Row
 from peerage.views.leaderboard.corrected import CorrectedRow, asked
 from peerage.views.leaderboard.overall import Profile
-from peerage.views.match.transcript import MatchView, match_view, tasks
+from peerage.views.match.transcript import MatchView, match_view
 from peerage.views.under_way import UnderWay, under_way
 
 MOST = 2**53
@@ -233,32 +232,14 @@ def _live(site: Site, number: Number) -> UnderWay:
 
 
 @_endpoint("challenges")
-def _challenges(site: Site, before: Before = 0, limit: Few = 20) -> list[Challenge]:
+def _challenges(site: Site, before: Before = 0, limit: Few = 20) -> list[AskedChallenge]:
     """What was asked, the newest first, paged like matches."""
     last = min(before - 1, site.number) if before else site.number
-    found: list[Challenge] = []
+    found: list[AskedChallenge] = []
     while last > 0 and len(found) < limit:
-        match = site.match(*site.moment.numbers(last, last))
+        if asked := posed(site.match(*site.moment.numbers(last, last))):
+            found.append(asked)
         last -= 1
-        texts = tasks(match.blocks)
-        if texts:
-            draft = next((draft for draft in match.drafts if draft.accepted), None)
-            found.append(
-                Challenge(
-                    match=match.number,
-                    game=match.fixture.game,
-                    topic=match.fixture.topic,
-                    texts=texts,
-                    authors={
-                        block.name or "task": ", ".join(match.players[label] for label in block.by)
-                        for block in match.blocks
-                        if isinstance(block, Task) and block.by
-                    },
-                    approval=draft.approval if draft else None,
-                    status=match.status,
-                    scores={match.players[label]: score for label, score in match.outcome.scores.items()},
-                )
-            )
     return found
 
 

@@ -114,20 +114,6 @@ class PlayerRecord(Struct, frozen=True):
     opponents: tuple[Opponent, ...]
 
 
-class Challenge(Struct, frozen=True):
-    """What was asked in one match: `texts` by stage, the `authors` who wrote them (none of a prompt of your
-    own), the committee's `approval`, and how the match came out, `scores` by player."""
-
-    match: int
-    game: str
-    topic: str
-    texts: dict[str, str]
-    authors: dict[str, str]
-    approval: float | None
-    status: str
-    scores: dict[str, float]
-
-
 class Match(Struct, frozen=True):
     """A finished match in one row.
 

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from peerage.ledger import Ledger, LedgerError
 from peerage.ledger.out.disclosure import write_redacted
@@ -22,6 +22,7 @@ from peerage.ledger.out.export import COLUMNS, contestants, lines, table, writte
 from peerage.settings import SettingsError
 from peerage.site.reading import Site
 from peerage.values.outputs import replacing
+from peerage.views.arena.ledger import Download
 
 SQLITE: Final = "data/arena.db"
 """Named as an arena's ledger is, so that `peerage verify` finds it in the folder it was saved to."""
@@ -51,14 +52,6 @@ _GROUP = 10_000
 """Rows of Parquet written at a time."""
 _WHOLE = ("number", "round", "seat", "spent_nano", "at_ms")
 _TEXTS = ("game", "topic", "status", "player")
-
-
-class Download(NamedTuple):
-    """A file that is offered, and what is in it."""
-
-    path: str
-    name: str
-    about: str
 
 
 def possible() -> list[str]:

@@ -22,10 +22,10 @@ from peerage.settings import rules_of
 from peerage.settings.players.weights import weights
 from peerage.site.addresses import slug
 from peerage.site.pages import preview
-from peerage.site.pages.charts import charts, stops
 from peerage.site.reading import Site
 from peerage.site.rendering import PageView
 from peerage.values.figures import counted, dollars, listed, whole
+from peerage.views.arena.charts import charts, stops
 from peerage.views.decision.sections import decided
 from peerage.views.leaderboard.board import Board, board
 from peerage.views.leaderboard.columns import STAYED, Moved, table

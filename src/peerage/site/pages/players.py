@@ -11,12 +11,12 @@ from peerage.game.blocks import Heading, Sentence
 from peerage.reading.results.played import ScopeError
 from peerage.render.blocks import Choices, Column, Figure, Link, Links, ViewBlock, numbers, texts
 from peerage.site.addresses import player_page, slug
-from peerage.site.pages.charts import course, drawn, followed
 from peerage.site.reading import Site
 from peerage.site.rendering import PageView
-from peerage.site.tally import Field, Mine, Record
 from peerage.values.figures import listed, sentence, share_between, whole
 from peerage.values.texts import visible
+from peerage.views.arena.charts import course, drawn, followed
+from peerage.views.arena.tally import Field, Mine, Record
 from peerage.views.decision.compare import compare
 from peerage.views.decision.compared import compared
 from peerage.views.leaderboard.notes import OF_MANY

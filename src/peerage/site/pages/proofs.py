@@ -10,11 +10,10 @@ A match is proven in the first checkpoint that covers it, so its proof stays as 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from hashlib import sha256
 from itertools import groupby
 from operator import attrgetter
-from typing import NamedTuple
 
 import msgspec
 
@@ -25,18 +24,9 @@ from peerage.ledger.forms.merkle import GENESIS, proof
 from peerage.site.addresses import BUNDLE, first_of, number_in
 from peerage.site.reading import Site
 from peerage.values.inputs import read_bytes
+from peerage.views.arena.ledger import SignedCheckpoint
 
 LIST = f"{FOLDER}/list.txt"
-
-
-class Shown(NamedTuple):
-    """A checkpoint on a page: who signed it, and which witnesses did, with the time (Unix milliseconds)."""
-
-    path: str
-    size: int
-    matches: int
-    signed: Sequence[str]
-    witnessed: Sequence[tuple[str, int]]
 
 
 def paths(site: Site) -> Iterator[str]:
@@ -62,10 +52,10 @@ def stored(site: Site) -> list[str]:
     return [f"{FOLDER}/{name}" for name in (*names, KEYS)] if names else []
 
 
-def shown(site: Site) -> list[Shown]:
+def shown(site: Site) -> list[SignedCheckpoint]:
     """The checkpoints as a page lists them, the newest first."""
     return [
-        Shown(
+        SignedCheckpoint(
             f"{FOLDER}/{one.checkpoint.size}.txt",
             one.checkpoint.size,
             site.covered(one.checkpoint.size),

@@ -7,7 +7,8 @@ Addresses in pages are relative, so that they hold on any host, under any prefix
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib import resources
 from typing import NamedTuple
@@ -15,12 +16,22 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from peerage.game.blocks import Target
+from peerage.judging.measures.corrections import CORRECTIONS
+from peerage.reading.results.played import ScopeError
+from peerage.render.blocks import ViewBlock
 from peerage.render.html import Html
 from peerage.site.addresses import player_page, slug
-from peerage.site.pages import arena, files, leaderboards, matches, players, preview, proofs
+from peerage.site.pages import downloads, files, leaderboards, matches, players, preview, proofs
 from peerage.site.reading import Menu, Site
 from peerage.site.rendering import PageView, render
 from peerage.views.arena.audience import audience, audience_blocks
+from peerage.views.arena.challenges import challenges
+from peerage.views.arena.costs import costs_and_gains
+from peerage.views.arena.games import games
+from peerage.views.arena.ledger import about_ledger
+from peerage.views.arena.method import method
+from peerage.views.judges.report import blocks as judges
+from peerage.views.leaderboard.corrected import CorrectedRow, table
 
 HTML = "text/html; charset=utf-8"
 TYPES = {
@@ -49,15 +60,33 @@ class Page(NamedTuple):
     content_type: str
 
 
+def _judges(site: Site) -> Iterable[ViewBlock]:
+    # First what needs nothing of what all matches tell, which may still be read.
+    rows: list[CorrectedRow] = []
+    with suppress(ScopeError):
+        rows = site.corrected(CORRECTED)
+    return judges(site.judges, [row.player for row in site.table()], table(rows))
+
+
+def _ledger(site: Site) -> Iterable[ViewBlock]:
+    return about_ledger(site, proofs.shown(site), downloads.offered(site))
+
+
+CORRECTED = tuple([correction for correction in CORRECTIONS if correction != "style"])
+"""What the page of judges corrects: style rests on the texts of answers, which are not read for it."""
+VIEWS: Mapping[str, tuple[str, Callable[[Site], Iterable[ViewBlock]]]] = {
+    "games.html": ("Games", games),
+    "challenges.html": ("Challenges", challenges),
+    "judges.html": ("Judges", _judges),
+    "costs.html": ("Costs", costs_and_gains),
+    "method.html": ("Method", method),
+    "ledger.html": ("Ledger", _ledger),
+}
+"""Views of the whole arena that are pages, with their titles, in the order of the menu."""
 MENU = (
     ("index.html", "Leaderboard"),
     ("matches.html", "Matches"),
-    ("games.html", "Games"),
-    ("challenges.html", "Challenges"),
-    ("judges.html", "Judges"),
-    ("costs.html", "Costs"),
-    ("method.html", "Method"),
-    ("ledger.html", "Ledger"),
+    *[(path, title) for path, (title, _) in VIEWS.items()],
 )
 
 AUDIENCE = "audience.html"
@@ -76,12 +105,6 @@ NOT_FOUND = "404.html"
 _PAGES: Mapping[str, Callable[[Site], PageView]] = {
     "head-to-head.html": players.head_to_head_page,
     "matches.html": matches.index,
-    "games.html": arena.games_page,
-    "judges.html": arena.judges_page,
-    "challenges.html": arena.challenges_page,
-    "costs.html": arena.costs_page,
-    "method.html": arena.method_page,
-    "ledger.html": arena.ledger_page,
 }
 _ROOMS = (leaderboards, players, matches, files, proofs)
 
@@ -96,7 +119,7 @@ def page(site: Site, path: str) -> Page | None:
 
 def paths(site: Site) -> Iterator[str]:
     """Every path at which something stands."""
-    yield from _PAGES
+    yield from (*_PAGES, *VIEWS)
     if _has_audience(site):
         yield AUDIENCE
     for room in _ROOMS:
@@ -116,6 +139,9 @@ def body(site: Site, path: str) -> bytes | None:
         return document(site, path, missing("", root=site.url))
     if path == AUDIENCE and _has_audience(site):
         return document(site, path, _audience(site))
+    if path in VIEWS:
+        title, view = VIEWS[path]
+        return document(site, path, PageView(title, path, view(site)))
     if path in _PAGES:
         return document(site, path, _PAGES[path](site))
     for room in _ROOMS:

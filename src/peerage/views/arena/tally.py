@@ -77,7 +77,7 @@ class Mine(Struct):
                 field.priced += 1
 
 
-class SiteTally(Struct):
+class MatchSums(Struct):
     """The sums after match `number`.
 
     `players`, `topics` and `statuses` are in the order of the first match that has them: places that further
@@ -103,9 +103,9 @@ class SiteTally(Struct):
         """What all matches cost, in 1e-9 dollars."""
         return sum([nano for games in self.days.values() for nano in games.values()])
 
-    def after(self, rows: Iterable[Summary]) -> SiteTally:
+    def after(self, rows: Iterable[Summary]) -> MatchSums:
         """The sums after further matches; this one stays as it is. Raises LedgerError for a damaged row."""
-        found = msgspec.msgpack.decode(msgspec.msgpack.encode(self), type=SiteTally)
+        found = msgspec.msgpack.decode(msgspec.msgpack.encode(self), type=MatchSums)
         for row in rows:
             if row.status == DONE and not len(row.players) == len(row.scores) == len(row.costs):
                 raise LedgerError(

@@ -7,7 +7,7 @@ import pytest
 
 from peerage.ledger import LedgerError, Summary
 from peerage.site.reading import Site
-from peerage.site.tally import RECENT, Record, SiteTally
+from peerage.views.arena.tally import RECENT, MatchSums, Record
 
 DAY = 86_400_000
 
@@ -24,7 +24,7 @@ def row(
 
 
 def test_what_is_counted() -> None:
-    found = SiteTally().after(
+    found = MatchSums().after(
         [
             row(1, "ab", (1.0, 0.0)),
             row(2, "ba", (0.5, 0.5), topic="maths", at_ms=3 * DAY),
@@ -55,20 +55,20 @@ def test_rates_are_shares_of_the_points() -> None:
 
 
 def test_further_matches_add_to_what_was_counted(pages: Site) -> None:
-    whole = SiteTally().after(pages.summaries)
+    whole = MatchSums().after(pages.summaries)
     for number in (0, 1, 18, pages.number):
-        before = SiteTally().after(pages.summaries[:number])
+        before = MatchSums().after(pages.summaries[:number])
         kept = msgspec.msgpack.encode(before)
         assert before.after(pages.summaries[number:]) == whole
         assert msgspec.msgpack.encode(before) == kept
-        assert msgspec.msgpack.decode(kept, type=SiteTally) == before
+        assert msgspec.msgpack.decode(kept, type=MatchSums) == before
 
 
 def test_only_the_newest_matches_are_kept() -> None:
-    found = SiteTally().after(row(number, "ab", (1.0, 0.0)) for number in range(1, 100))
+    found = MatchSums().after(row(number, "ab", (1.0, 0.0)) for number in range(1, 100))
     assert [one.number for one in found.players["b"].recent] == list(range(100 - RECENT, 100))
 
 
 def test_what_does_not_fit_is_told() -> None:
     with pytest.raises(LedgerError, match="2 players and 1 scores for match 1"):
-        SiteTally().after([row(1, "ab", (1.0,))])
+        MatchSums().after([row(1, "ab", (1.0,))])

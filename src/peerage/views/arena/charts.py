@@ -10,8 +10,8 @@ import msgspec
 
 from peerage.reading.speed import FEW, NEWEST
 from peerage.render.blocks import Column, Figure, numbers, texts
-from peerage.site.reading import Site
 from peerage.values.figures import DASH, counted, per_hundred, seconds, whole
+from peerage.views.arena.tables import ArenaTables
 from peerage.views.leaderboard.board import Board, Row
 from peerage.views.leaderboard.columns import number_of
 from peerage.views.leaderboard.tracks import NAMES, Track
@@ -27,12 +27,12 @@ LEFT_OUT = 6
 """Players without enough answers that are named."""
 
 
-def charts(site: Site, track: Track, found: Board, *, everything: bool = True) -> Iterator[Figure]:
+def charts(arena: ArenaTables, track: Track, found: Board, *, everything: bool = True) -> Iterator[Figure]:
     """The charts of a table; of one that is not over `everything` those of cost and speed."""
     ranked = [row for row in found.rows if row.rank is not None]
     plane = priced(ranked)
     if any(offer["cost"] for offer in plane):
-        price, times, per = f"cost a match, {site.settings.rating.cost_unit.name}", 1, "a match"
+        price, times, per = f"cost a match, {arena.settings.rating.cost_unit.name}", 1, "a match"
         unit: Callable[[float], str] = "{:.3g}".format
         of = "what a match of their own play costs, without judging"
         if found.in_dollars:
@@ -48,8 +48,8 @@ def charts(site: Site, track: Track, found: Board, *, everything: bool = True) -
             unit=lambda cost: f"{unit(cost)} {per}" if cost else "free",
             columns=numbers(lambda cost: unit(cost) if cost else "free", cost=price[:1].upper() + price[1:]),
         )
-    if track == site.track or not everything:
-        timed = paced(site, ranked)
+    if track == arena.track or not everything:
+        timed = paced(arena, ranked)
         if len({one["cost"] for one in timed}) > 1:
             few = [row.player for row in ranked if row.player not in {one["player"] for one in timed}]
             yield _plane(
@@ -68,7 +68,7 @@ def charts(site: Site, track: Track, found: Board, *, everything: bool = True) -
             )
     if not everything:
         return
-    if site.number > 1 and ranked and (points := course(site, track)):
+    if arena.number > 1 and ranked and (points := course(arena, track)):
         names = [row.player for row in ranked[:COLOURED]]
         yield Figure(
             kind="course",
@@ -77,7 +77,7 @@ def charts(site: Site, track: Track, found: Board, *, everything: bool = True) -
             rows=points,
             columns=followed(track),
             name=f"course-{track}",
-            options={"names": names, "what": drawn(track), "whole": track == site.track},
+            options={"names": names, "what": drawn(track), "whole": track == arena.track},
         )
 
 
@@ -191,9 +191,9 @@ def priced(rows: Sequence[Row]) -> list[dict[str, Any]]:
     ]
 
 
-def paced(site: Site, rows: Sequence[Row]) -> list[dict[str, Any]]:
+def paced(arena: ArenaTables, rows: Sequence[Row]) -> list[dict[str, Any]]:
     """The speed-quality plane, as `priced` with seconds in place of costs, of those with enough `answers`."""
-    speeds = {player: speed for player, speed in site.speeds.items() if speed.answers >= FEW}
+    speeds = {player: speed for player, speed in arena.speeds.items() if speed.answers >= FEW}
     timed = [
         msgspec.structs.replace(row, cost_per_match=speeds[row.player].seconds)
         for row in rows
@@ -217,7 +217,7 @@ def stops(number: int) -> list[int]:
     return list(range(step, number + 1, step))
 
 
-def course(site: Site, track: Track, names: Collection[str] = ()) -> list[dict[str, Any]]:
+def course(arena: ArenaTables, track: Track, names: Collection[str] = ()) -> list[dict[str, Any]]:
     """The rating (TrueSkill: μ) of every rated player, or of those in `names`, after each stop, with its 95%
     interval; see `charts.trajectories`."""
     return [
@@ -228,8 +228,8 @@ def course(site: Site, track: Track, names: Collection[str] = ()) -> list[dict[s
             "low": None if isnan(low) else round(low, 2),
             "high": None if isnan(high) else round(high, 2),
         }
-        for stop in stops(site.number)
-        for after in (site.earlier(track, stop),)
+        for stop in stops(arena.number)
+        for after in (arena.earlier(track, stop),)
         for player, rating, low, high in zip(
             after.players, *[each.tolist() for each in (after.middle, after.lower, after.upper)], strict=True
         )

@@ -1,0 +1,79 @@
+"""Costs: what was billed, and what it bought."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+from typing import Any
+
+from peerage.engine.record.probed import probe_costs
+from peerage.game.blocks import Heading, Sentence
+from peerage.ledger.topics.uptimes import unused
+from peerage.render.blocks import (
+    Fact,
+    Facts,
+    Figure,
+    ViewBlock,
+    numbers,
+    texts,
+)
+from peerage.values.figures import DASH, dollars, rounded
+from peerage.views.arena.tables import ArenaTables
+from peerage.views.stats.report import billed, costs, hosted, kinds, linked
+
+SPENT = (*texts(day="Day (UTC)", game="Game"), *numbers(dollars, dollars="Dollars"))
+
+EPOCH = date(1970, 1, 1)
+
+
+def costs_and_gains(arena: ArenaTables) -> Iterator[ViewBlock]:
+    """Yield what the arena was billed, day by day, and what that bought."""
+    found, rows, players = arena.stats, by_day(arena), arena.table()
+    spent = arena.tally.spent_nano / 1e9
+    gained = sum(one.bits for one in found.kinds)
+    possibly = sum(row.possibly_usd or 0.0 for row in players)
+    probes = sum(one.most_nano for one in probe_costs(arena.moment).values()) / 1e9
+    held = sum(unused(arena.moment).values()) / 1e9
+    unknown = any(row.cost_usd is None for row in players)
+    facts = [
+        Fact(
+            "Billed",
+            dollars(spent) if spent or not unknown else "unknown",
+            "plus calls of unknown cost"
+            if unknown and spent
+            else "every reply whose cost is known, in every role",
+        ),
+        Fact("Possibly billed", dollars(possibly), "at most, in addition; a budget counts both"),
+        Fact("Probes before runs", dollars(probes), "small questions, in no match"),
+        Fact("Hosts beyond calls", dollars(held), "start and idle time of windows, in no match"),
+        Fact("Matches per dollar", rounded(arena.tally.decided / spent if spent else None)),
+        Fact(
+            "Information gained",
+            f"{rounded(gained)} bits",
+            "one bit halves the error of one player's strength",
+        ),
+        Fact("Information per dollar", f"{rounded(gained / spent)} bits" if spent else DASH),
+    ]
+    shown = {"Possibly billed": possibly, "Probes before runs": probes, "Hosts beyond calls": held}
+    yield Heading("Costs", 1)
+    yield Facts([fact for fact in facts if shown.get(fact.title, True)])
+    if spent and len({row["day"] for row in rows}) > 1:
+        about = "Dollars of all matches that ended on a day (UTC)."
+        yield Figure("spending", "Spend by day", about, rows, SPENT, "spending")
+    yield Heading("What dollars bought")
+    yield Sentence(
+        "Bits are a player's part of what its matches told, shared evenly between those who met. Where "
+        "judges vote at random, players seem alike, and as many matches bring fewer bits.",
+        "quiet",
+    )
+    tables = [costs(found), kinds(found), hosted(found), billed(found)]
+    yield from (linked(table) for table in tables if table.rows)
+
+
+def by_day(arena: ArenaTables) -> list[dict[str, Any]]:
+    """Dollars by day and game, in order of days."""
+    return [
+        {"day": (EPOCH + timedelta(days)).isoformat(), "game": game, "dollars": nano / 1e9}
+        for days, games in sorted(arena.tally.days.items())
+        for game, nano in sorted(games.items())
+    ]
