@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Protocol
 
-from peerage.values.patterns import lazy
+from peerage.values.texts import lazy
 
 FLAGS = ("ambiguous", "unsolvable", "trivial", "leaked", "wrong reference")
 AGREEING = 3

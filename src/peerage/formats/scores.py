@@ -17,8 +17,7 @@ from msgspec import Struct
 from peerage.formats.reading.authorship import COURTESY, announced
 from peerage.formats.reading.reader import Stated, bare, members, names_of, number_in, object_in, stated
 from peerage.formats.texts import FormatError, folded, json_text, object_schema, words
-from peerage.values.patterns import lazy
-from peerage.values.texts import visible
+from peerage.values.texts import lazy, visible
 
 MOST = 10.0
 """The best score; the worst is 0."""

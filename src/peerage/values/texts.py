@@ -1,8 +1,9 @@
-"""Texts of any origin as they can be stored and seen. Pure."""
+"""Texts of any origin as they can be stored, seen and searched. Pure."""
 
 from __future__ import annotations
 
 import re
+from typing import Any, cast
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
@@ -42,3 +43,24 @@ def visible(text: str) -> str:
     if text.replace("\n", "").replace("\t", "").isprintable() and not _SUSPECT.search(text):
         return text
     return _INVISIBLE.sub("\ufffd", text)
+
+
+class _Pattern:
+    """One regular expression; it has the methods of the compiled one from the first use of any."""
+
+    def __init__(self, pattern: str, flags: int) -> None:
+        self._stated = pattern, flags
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        compiled = re.compile(*self._stated)
+        for method in dir(compiled):
+            if not method.startswith("_"):
+                setattr(self, method, getattr(compiled, method))
+        return getattr(compiled, name)
+
+
+def lazy(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """Return a regular expression whose compiling waits for its first use."""
+    return cast("re.Pattern[str]", _Pattern(pattern, flags))

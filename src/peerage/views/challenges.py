@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -13,7 +13,9 @@ from peerage.challenges.pool import STREAM, ChallengePool, PoolChallenge, Review
 from peerage.ledger import Ledger, LedgerError, amend
 from peerage.ledger.forms.merkle import digest
 from peerage.reading.results.challenges import amended, pool
+from peerage.render.blocks import Column, Rows, Small, numbers, texts
 from peerage.settings import suggest
+from peerage.values.figures import hundredths, percent, signed, whole
 
 
 class Tried(Struct, frozen=True):
@@ -201,3 +203,74 @@ def effect(ledger: Ledger, entry: PoolChallenge) -> Effect:
     now = {row.number: row.scores for row in amended(ledger) if row.number in numbers}
     changed = tuple(sorted(number for number in numbers if recorded[number] != now[number]))
     return Effect(len(entry.attempts), len(numbers), changed)
+
+
+SHORT = 60
+"""Characters of a description that a table shows."""
+
+
+def table(rows: Sequence[ChallengeRow], title: str = "") -> Rows:
+    """Return the pool as a table; a page says under it what other media have in columns."""
+    columns = [
+        Column("challenge_id", "Challenge", lambda digest: digest[:8]),
+        *texts(author_llm="Author"),
+        Column("state", "State", small=_state),
+        Column("flags", "Flags", ", ".join, page=False),
+        Column("reviews", "Review", _reviewed, spare=4, page=False),
+        *numbers(whole, attempts="Attempts"),
+        *numbers(percent, solved="Solved"),
+        Column("difficulty", "Difficulty", signed, number=True, spare=2, small=_error),
+        Column("discrimination", "Discrimination", hundredths, number=True, spare=3, page=False),
+        Column("reference_answer", "Answer", number=True, value=_answer),
+        Column("description", "Description", _short, spare=1, page=False),
+    ]
+    return Rows(rows, columns, title=title, name="pool", anchor=lambda row: row.challenge_id)
+
+
+def _state(row: ChallengeRow) -> Iterator[Small]:
+    yield from (Small(flag, "bad") for flag in row.flags)
+    if row.reason:
+        yield Small(row.reason)
+
+
+def _reviewed(reviews: Sequence[Review]) -> str:
+    return ", ".join([f"{review.by}: {review.verdict}" for review in reviews])
+
+
+def _answer(row: ChallengeRow) -> str:
+    return "sealed" if row.reference_answer is None else str(row.reference_answer)
+
+
+def _error(row: ChallengeRow) -> Iterator[Small]:
+    if row.difficulty is not None:
+        yield Small(f"± {row.difficulty_error:.2f}")
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= SHORT else f"{line[: SHORT - 1]}…"
+
+
+def in_words(row: ChallengeRow, tried: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield what is known of a challenge with all its attempts, as lines."""
+    where = f"match {row.match}" if row.match else "imported"
+    flags = f" ({', '.join(row.flags)})" if row.flags else ""
+    yield f"challenge {row.challenge_id}: {row.state}{flags}"
+    yield row.description
+    yield f"answer: {_answer(row)}; by {row.author_llm}, {where}, proof: {row.proof}"
+    for review in row.reviews:
+        yield f"review, {review.by}: {review.verdict}{': ' * bool(review.reason)}{review.reason}"
+    if row.reason:
+        yield f"reason: {row.reason}"
+    if row.difficulty is not None:
+        yield (
+            f"difficulty {row.difficulty:+.2f} ± {row.difficulty_error:.2f}, "
+            f"discrimination {row.discrimination:.2f} ± {row.discrimination_error:.2f}"
+        )
+    for attempt in tried:
+        own = ", its author" if attempt["own_challenge"] else ""
+        given = "" if attempt["submitted_answer"] is None else f" {attempt['submitted_answer']}"
+        yield (
+            f"  match {attempt['match']}: {attempt['llm_id']}{own}: {attempt['result']}{given}, "
+            f"{attempt['points']:+g}"
+        )

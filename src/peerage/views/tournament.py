@@ -35,7 +35,11 @@ from peerage.ledger import Ledger, LedgerError
 from peerage.ledger.forms.codec import by_hex, read_fixture, read_issued, read_record, read_reply
 from peerage.ledger.topics.public import Opinion, opinions, read_opinion
 from peerage.reading.rows import rows_of
+from peerage.render.blocks import Column, Rows, numbers, texts
+from peerage.values.figures import hundredths, percent, signed, whole
 from peerage.values.inputs import opened
+from peerage.views.judges.favours import summary
+from peerage.views.judges.report import JudgesReport
 from peerage.views.shown import Shown
 
 MOST_SAVED = 1_000_000
@@ -228,3 +232,101 @@ def _slope(course: Sequence[tuple[int, float]]) -> tuple[float | None, float | N
         return slope, None
     rest = math.fsum([(score - mean - slope * (at - middle)) ** 2 for at, score in course])
     return slope, math.sqrt(rest / (n - 2) / width)
+
+
+_BEYOND = "beyond chance by the judges' test, over all matches on record"
+
+
+def parts(found: TournamentReport, tests: JudgesReport | None = None) -> list[Rows]:
+    """Return the tables of one tournament, each under the name of its field; with the judges' `tests` the
+    matrix as people read it."""
+    title = f"Tournament {found.number}: "
+    sorts = found.sorts if len({row.sort for row in found.sorts}) > 1 else ()
+    return [
+        Rows(found.ranking, _RANKING, title=title + _RANKED, name="ranking", notes=_notes(found)),
+        _matrix(found, title, tests),
+        Rows(sorts, _SORTS, title=f"{title}by sort of question", name="sorts"),
+        Rows(found.scaling, _SCALING, title=f"{title}what more tokens are worth", name="scaling"),
+        Rows(found.reasons, _REASONS, title=f"{title}reasons for 0 and 10", name="reasons"),
+    ]
+
+
+def progress_table(rows: Sequence[ProgressRow]) -> Rows:
+    """Return how players did over all tournaments."""
+    columns = [
+        *texts(player="Player"),
+        *numbers(whole, tournaments="Tournaments"),
+        *numbers(hundredths, score="Mean score", sd="Spread", first="First ~1", last="Last ~1"),
+        *numbers(signed, trend="Trend"),
+        *numbers(hundredths, trend_se="±"),
+    ]
+    note = "scores are against who took part: an average opponent is worth 5; trend is per tournament"
+    return Rows(rows, columns, title="Over all tournaments", notes=[note])
+
+
+_RANKED = "each judge gives 5 on average; ranks by whom a player beats beyond error"
+_RANKING = (
+    *numbers(whole, rank="Rank"),
+    *texts(player="Player"),
+    *numbers(whole, ahead="Beats ~1"),
+    *numbers(hundredths, score="Score", se="±", raw="As given ~1", public="Public ~2"),
+    *numbers(whole, public_scores="of ~3", written="Questions ~4", duplicates="Dropped ~6"),
+    *numbers(percent, diversity="Diversity ~5"),
+)
+_MATRIX = (
+    *texts(judge="Judge", author="gave"),
+    *numbers(hundredths, mean="Mean"),
+    *numbers(whole, grades="Grades ~1"),
+    *numbers(signed, favour="Favour"),
+)
+_SORTS = (
+    *texts(player="Player", sort="Sort"),
+    *numbers(hundredths, score="Score", se="±"),
+    *numbers(whole, answers="Answers ~1"),
+)
+_SCALING = (
+    *texts(player="Player"),
+    *numbers(whole, max_tokens="At most", output_tokens="Used"),
+    *numbers(hundredths, score="Score", se="±"),
+    *numbers(whole, answers="Answers ~1"),
+)
+_REASONS = (
+    *texts(judge="Judge"),
+    *numbers(whole, zeros="Zeros", tens="Tens"),
+    *texts(", ".join, words="Its words"),
+)
+
+
+def _notes(found: TournamentReport) -> list[str]:
+    notes = [] if found.status == "done" else [f"{found.status}: nobody is rated"]
+    if any(row.public_scores for row in found.ranking):
+        notes.append("public: people outside, each of them brought to an average of 5; peer scores stay")
+    return notes
+
+
+def _matrix(found: TournamentReport, title: str, tests: JudgesReport | None) -> Rows:
+    """Return who gave whom how much: for people a line for each judge and a column for each author, a star
+    for what the judges' tests find beyond chance."""
+    title += "who gave whom how much"
+    notes = ["the mean of what a judge gave, and how much more it favours an author than others do"]
+    if tests is None:
+        return Rows(found.matrix, _MATRIX, title=title, name="matrix", notes=notes)
+    beyond = {(pair.judge, pair.author) for pair in tests.favours if pair.found}
+    cells = {(cell.judge, cell.author): cell for cell in found.matrix}
+    players = [row.player for row in found.ranking]
+
+    def gave(place: int, author: str) -> Column:
+        def written(cell: Cell) -> str:
+            favour = "" if cell.favour is None else f" {round(cell.favour, 1) + 0.0:+.1f}"
+            return f"{cell.mean:.1f}{favour}{'*' * ((cell.judge, cell.author) in beyond)}"
+
+        return Column(
+            str(place), f"to {author}", written, number=True, value=lambda judge: cells.get((judge, author))
+        )
+
+    columns = [
+        Column("judge", "Judge", value=str),
+        *[gave(place, name) for place, name in enumerate(players)],
+    ]
+    notes += [f"* {_BEYOND}"] * bool(beyond) + [summary(tests.favours, judges=bool(tests.judges))]
+    return Rows(players, columns, title=title, name="matrix", notes=notes)

@@ -27,7 +27,6 @@ from peerage.values.clock import now_ms
 if TYPE_CHECKING:
     from peerage.arena import Arena
     from peerage.challenges.pool import ChallengePool
-    from peerage.views.challenges import ChallengeRow
 
 app = group("The pool of challenges: list, review, flag, withdraw, retire.")
 
@@ -35,8 +34,6 @@ Name = Annotated[str, typer.Argument(metavar="ID", help="The challenge's id, or 
 Reason = Annotated[str, typer.Option(help="Why; kept on record.")]
 Answers = Annotated[bool, typer.Option("--answers", help="Show sealed answers too; for the arena's owner.")]
 
-_WIDE = 60
-"""Characters of a description that a table shows."""
 _PLACES = 10
 """Places of records that are named with one reason."""
 
@@ -50,28 +47,17 @@ _VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 @app.command("list")
 def list_(folder: Folder = HERE, answers: Answers = False, shape: Shape = Format.table) -> None:
     """List the pool: authors, states, flags, difficulty."""
-    from peerage.cli.shared.output import show
-    from peerage.render.blocks import Column, numbers, texts
-    from peerage.values.figures import counted, percent, whole
-    from peerage.views.challenges import rows
+    from peerage.cli.shared.output import show_blocks
+    from peerage.values.figures import counted
+    from peerage.views.challenges import rows, table
 
     with arena_in(folder) as arena:
-        found = [row.as_dict() for row in rows(_pool(arena), answers=answers)]
+        found = rows(_pool(arena), answers=answers)
     if not found and shape is Format.table:
         prose("the pool is empty: matches of the challenge exchange fill it; `peerage games` has its rules")
         return
-    columns = [
-        *texts(challenge_id="Challenge", author_llm="Author", state="State"),
-        *texts(", ".join, flags="Flags"),
-        *texts(_reviewed, reviews="Review ~4"),
-        *numbers(whole, attempts="Tried"),
-        *numbers(percent, solved="Solved"),
-        *numbers("{:+.2f}".format, difficulty="Difficulty ~2"),
-        *numbers("{:.2f}".format, discrimination="Discrimination ~3"),
-        *([Column("reference_answer", "Answer", number=True)] if answers else ()),
-        *texts(_short, description="Description ~1"),
-    ]
-    show(found, columns, shape, title=counted(len(found), "challenge"))
+    block = table(found, counted(len(found), "challenge"))
+    show_blocks([block], block, shape)
 
 
 @app.command()
@@ -83,7 +69,7 @@ def show(
 ) -> None:
     """Show one challenge with all its attempts."""
     from peerage.cli.shared.output import show_json
-    from peerage.views.challenges import attempts, named, rows
+    from peerage.views.challenges import attempts, in_words, named, rows
 
     with arena_in(folder) as arena:
         pool = _pool(arena)
@@ -93,33 +79,7 @@ def show(
     if shape is ReportFormat.json:
         show_json({**row.as_dict(), "history": tried})
         return
-    _tell(row, tried)
-
-
-def _tell(row: ChallengeRow, tried: list[dict[str, Any]]) -> None:
-    """One challenge in words, with all its attempts."""
-
-    answer = "sealed" if row.reference_answer is None else str(row.reference_answer)
-    where = f"match {row.match}" if row.match else "imported"
-    flags = f" ({', '.join(row.flags)})" if row.flags else ""
-    prose(
-        f"challenge {row.challenge_id}: {row.state}{flags}\n{row.description}\n"
-        f"answer: {answer}; by {row.author_llm}, {where}, proof: {row.proof}"
-    )
-    for said in row.reviews:
-        prose(f"review, {said.by}: {said.verdict}{': ' * bool(said.reason)}{said.reason}")
-    if row.reason:
-        prose(f"reason: {row.reason}")
-    if row.difficulty is not None:
-        prose(
-            f"difficulty {row.difficulty:+.2f} ± {row.difficulty_error:.2f}, "
-            f"discrimination {row.discrimination:.2f} ± {row.discrimination_error:.2f}"
-        )
-    for one in tried:
-        own = ", its author" if one["own_challenge"] else ""
-        given = "" if one["submitted_answer"] is None else f" {one['submitted_answer']}"
-        who = f"  match {one['match']}: {one['llm_id']}{own}"
-        prose(f"{who}: {one['result']}{given}, {one['points']:+g}")
+    prose("\n".join(in_words(row, tried)))
 
 
 @app.command()
@@ -154,7 +114,8 @@ def review(
             raise typer.Exit(2)
         for place, row in enumerate(waiting, 1):
             say(f"\n{place} of {len(waiting)}")
-            _tell(row, challenges.attempts(pool.entries[row.challenge_id], answers=answers))
+            tried = challenges.attempts(pool.entries[row.challenge_id], answers=answers)
+            prose("\n".join(challenges.in_words(row, tried)))
             said = typer.prompt("approve, object, skip or quit", default="skip").strip().lower()
             if said and "quit".startswith(said):
                 return
@@ -310,15 +271,6 @@ def _records(paths: list[Path]) -> Iterator[tuple[str, Any]]:
         yield from [(place, ValueError(problem)) for place, problem in report.problems]
 
 
-def _reviewed(said: list[dict[str, Any]]) -> str:
-    return ", ".join([f"{one['by']}: {one['verdict']}" for one in said])
-
-
 def terminal() -> bool:
     """Whether somebody is there to be asked."""
     return sys.stdin.isatty()
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _WIDE else f"{line[: _WIDE - 1]}…"

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from peerage.formats.texts import DECORATION, folded
-from peerage.values.patterns import lazy
+from peerage.values.texts import lazy
 
 Value = TypeVar("Value")
 

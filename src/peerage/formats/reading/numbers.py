@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from peerage.values.patterns import lazy
+from peerage.values.texts import lazy
 
 _NUMBER = lazy(r"(?<![\w.,])[-+]?(?:[0-9](?:[0-9.,'’_  ]{0,40}[0-9])?|\.[0-9]{1,40})(?:[eE][-+]?[0-9]{1,3})?")
 _GROUPED = lazy(r"[0-9]{1,3}(?:[ ’'_][0-9]{3})+")

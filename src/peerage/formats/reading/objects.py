@@ -14,8 +14,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn
 
 from peerage.formats.texts import FormatError
-from peerage.values.patterns import lazy
-from peerage.values.texts import storable
+from peerage.values.texts import lazy, storable
 
 MOST = 100
 """Objects that a reply may begin: more is an attack, or no reply in any format of ours."""

@@ -35,7 +35,7 @@ from peerage.formats.reading.authorship import (
 )
 from peerage.formats.reading.objects import MOST, Found, objects
 from peerage.formats.texts import DECORATION, FormatError, folded
-from peerage.values.patterns import lazy
+from peerage.values.texts import lazy
 
 Value = TypeVar("Value")
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 
 from peerage.formats.texts import folded
-from peerage.values.patterns import lazy
-from peerage.values.texts import visible
+from peerage.values.texts import lazy, visible
 
 MOST = 60_000
 """Characters of an answer that are looked at: more than judges are shown."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from peerage.values.patterns import lazy
+from peerage.values.texts import lazy
 
 AGENTS = ("house", "human", "command", "http", "https", "python")
 """Players that are no models; each is its own family."""

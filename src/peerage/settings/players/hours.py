@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from peerage.values.patterns import lazy
+from peerage.values.texts import lazy
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _GROUPS = {"daily": range(7), "weekdays": range(5), "weekends": range(5, 7)}

@@ -9,19 +9,14 @@ from msgspec import Struct
 from peerage.game.blocks import Heading, ScoreLine, Sentence, Task
 from peerage.reading.matches import Match
 from peerage.render.blocks import (
-    Column,
     Fold,
     Link,
     Links,
-    Rows,
-    Small,
     ViewBlock,
-    numbers,
-    texts,
 )
-from peerage.values.figures import percent, signed, whole
+from peerage.values.figures import percent
 from peerage.views.arena.tables import ArenaTables
-from peerage.views.challenges import ChallengeRow
+from peerage.views.challenges import ChallengeRow, table
 from peerage.views.match.transcript import tasks
 from peerage.views.stats.report import linked, parts
 
@@ -49,7 +44,7 @@ def challenges(arena: ArenaTables) -> Iterator[ViewBlock]:
         of = f" The newest {len(pool):,} of {len(arena.pool):,}." if len(arena.pool) > len(pool) else ""
         yield Sentence(f"{POOL}{of}", "quiet")
         yield Links([Link("All as CSV", ("file", "data/challenges.csv"))])
-        yield Rows(pool, _POOL, name="pool", anchor=lambda row: row.challenge_id)
+        yield table(pool)
         yield from map(_pooled, pool)
     newest = arena.matches(max(1, arena.number - NEWEST + 1), arena.number)
     shown = [_told(match, asked) for match in newest if (asked := posed(match))][::-1]
@@ -79,32 +74,6 @@ def _pooled(row: ChallengeRow) -> Fold:
     blocks: list[ViewBlock] = [where if row.match else Heading("Imported", 3), Task(row.description)]
     blocks.append(Sentence(" · ".join(about), "quiet"))
     return Fold(f"`{row.challenge_id[:8]}` by {row.author_llm}", blocks)
-
-
-def _state(row: ChallengeRow) -> Iterator[Small]:
-    yield from (Small(flag, "bad") for flag in row.flags)
-    if row.reason:
-        yield Small(row.reason)
-
-
-def _answer(row: ChallengeRow) -> str:
-    return "sealed" if row.reference_answer is None else str(row.reference_answer)
-
-
-def _error(row: ChallengeRow) -> Iterator[Small]:
-    if row.difficulty is not None:
-        yield Small(f"± {row.difficulty_error:.2f}")
-
-
-_POOL = (
-    Column("challenge_id", "Challenge", lambda digest: digest[:8]),
-    *texts(author_llm="Author"),
-    Column("state", "State", small=_state),
-    Column("difficulty", "Difficulty", signed, number=True, small=_error),
-    *numbers(percent, solved="Solved"),
-    *numbers(whole, attempts="Attempts"),
-    Column("reference_answer", "Answer", number=True, value=_answer),
-)
 
 
 class AskedChallenge(Struct, frozen=True):

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from peerage.values.patterns import lazy
+from peerage.values.texts import lazy
 
 
 def test_a_lazy_pattern_does_what_a_compiled_one_does() -> None:
