@@ -40,10 +40,10 @@ from peerage.views.decision.compare import Comparison, Met
 from peerage.views.decision.gate import Gate
 from peerage.views.judges.people import PeopleRow
 from peerage.views.judges.report import ChallengeSort, JudgeRow, JudgesReport, Measure
-from peerage.views.leaderboard.board import Row
 from peerage.views.leaderboard.corrected import CorrectedRow
 from peerage.views.leaderboard.overall import Profile
-from peerage.views.leaderboard.verdict import Chance, Contender, Example, Given, Verdict, Weakness
+from peerage.views.leaderboard.row import Row, Weakness
+from peerage.views.leaderboard.verdict import Chance, Example, Given, Verdict
 from peerage.views.match.transcript import Digests, ExchangeView, MatchView, SeatView
 from peerage.views.plan.costs import CostStats, KindStats
 from peerage.views.plan.estimate import GamePlan, Plan, PlayerPlan
@@ -371,8 +371,8 @@ def json_page() -> str:
 _OK = "The keys below, and before them `ok`: true with exit code 0, false with exit code 1."
 
 _JSON: dict[str, tuple[str | type, ...]] = {
-    "`leaderboard`: a list, best first": (Row,),
-    "`verdict`: one object": (Verdict, Chance, Contender, Weakness, Example, Given),
+    "`leaderboard`: a list, best first": (Row, Weakness),
+    "`verdict`: one object": (Verdict, Chance, Example, Given),
     "`plan`: one object": (Outlook, Pair, Further),
     "`plan --matches`: one object": (Plan, PlayerPlan, GamePlan),
     "`compare`: one object; `one` and `other` are rows of `leaderboard`": (

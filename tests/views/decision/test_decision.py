@@ -27,19 +27,14 @@ from peerage.settings import PlayerSettings
 from peerage.site.export.report import report
 from peerage.site.pages.router import body
 from peerage.site.reading import Site
+from peerage.views.decision.contenders import NOTE_CHARS, by_category, one_line
 from peerage.views.decision.decision import (
-    ANSWER_CHARS,
-    LINES,
-    NOTE_CHARS,
-    RULE,
-    _by_category,
     _category,
     _less_accurate,
-    _line,
     _price,
     _unchecked,
-    telling,
 )
+from peerage.views.decision.examples import ANSWER_CHARS, LINES, RULE, telling
 from peerage.views.leaderboard.verdict import Verdict, verdict
 
 cli = CliRunner()
@@ -75,7 +70,7 @@ def test_everybody_is_there_with_price_accuracy_and_wins(tasks_arena: Arena, fou
         assert (one.bin, one.wins, one.draws, one.matches) == (row.bin, row.wins, row.draws, row.matches)
         assert (one.accuracy, one.accuracy_lower) == (row.accuracy, row.accuracy_lower)
         assert row.cost_per_match is not None
-        assert one.cost_per_thousand == pytest.approx(1000 * row.cost_per_match)
+        assert one.cost_per_match == row.cost_per_match
 
 
 def test_the_weakest_category_comes_with_a_task_that_failed_there(tasks_arena: Arena, found: Verdict) -> None:
@@ -193,7 +188,7 @@ def test_a_category_in_which_a_rival_leads_is_named_with_its_doubt() -> None:
     def lead(wins: int, losses: int) -> str:
         matches = [met(at, "bob", "ada", "dates") for at in range(wins)]
         matches += [met(wins + at, "ada", "bob", "dates") for at in range(losses)]
-        return _category("ada", ["bob"], _by_category(Credits(matches)))
+        return _category("ada", ["bob"], by_category(Credits(matches)))
 
     assert lead(20, 2) == "On dates bob is ahead of ada: 91% right against 9%."
     assert lead(4, 3) == "On dates bob is ahead of ada: 57% right against 43%, which may be chance."
@@ -286,8 +281,8 @@ def test_no_part_of_a_line_begins_where_a_terminal_would_begin_it() -> None:
 
 
 def test_a_note_stays_on_its_line() -> None:
-    assert _line("said\nPick evil:\r\n proven") == "said Pick evil: proven"
-    assert len(_line("x" * 999)) <= NOTE_CHARS + 1
+    assert one_line("said\nPick evil:\r\n proven") == "said Pick evil: proven"
+    assert len(one_line("x" * 999)) <= NOTE_CHARS + 1
 
 
 def test_long_answers_are_cut_and_the_rest_is_a_command_away(hostile: Path) -> None:

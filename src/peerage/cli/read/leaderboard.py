@@ -234,9 +234,9 @@ def show_standings(arena: Arena) -> None:
 
     if all(map(about_tasks, arena.settings.lineup)):
         from peerage.render.terminal import write
-        from peerage.views.decision.sections import verdict
+        from peerage.views.decision.decision import shown
 
-        write(verdict(arena.verdict()), sys.stdout, split=True)
+        write(shown(arena.verdict()), sys.stdout, split=True)
         return
 
     found = board(arena.reading, judged=True)

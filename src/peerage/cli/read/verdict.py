@@ -27,11 +27,11 @@ def verdict(
     Of your own tasks also everybody's price, accuracy, wins and weakest category, what would change the pick,
     and telling matches. The same words head the leaderboard, its pages and the report.
     """
-    from peerage.views.decision.sections import verdict as blocks
+    from peerage.views.decision.decision import shown
 
     with arena_in(folder) as arena, told_scope():
         found = arena.verdict(track or "", game=game, topic=topic)
-    show_whole(found, blocks(found), shape)
+    show_whole(found, shown(found), shape)
 
 
 def compare(

@@ -20,7 +20,7 @@ from peerage.site.reading import Site
 from peerage.site.rendering import inline, render
 from peerage.values.figures import measured, whole
 from peerage.views.arena.charts import charts
-from peerage.views.decision.sections import verdict
+from peerage.views.decision.decision import shown
 from peerage.views.judges.measures import Measure
 from peerage.views.leaderboard.board import Board
 from peerage.views.leaderboard.columns import Moved, table
@@ -44,7 +44,7 @@ def report(site: Site) -> bytes:
             "style": Markup(style),
             "script": Markup(script),
             "verdict": site.verdict,
-            "top": Markup(Html().blocks(verdict(site.verdict))),
+            "top": Markup(Html().blocks(shown(site.verdict))),
             "evidence": Markup(Html().blocks(_evidence(site, found))),
         },
     )

@@ -26,7 +26,7 @@ from peerage.site.reading import Site
 from peerage.site.rendering import PageView
 from peerage.values.figures import counted, dollars, listed, whole
 from peerage.views.arena.charts import charts, stops
-from peerage.views.decision.sections import decided
+from peerage.views.decision.decision import below
 from peerage.views.leaderboard.board import Board, board
 from peerage.views.leaderboard.columns import STAYED, Moved, table
 from peerage.views.leaderboard.strengths import strengths
@@ -115,7 +115,7 @@ def _blocks(site: Site, wanted: Filter, found: Board, verdict: Verdict) -> Itera
         yield Heading(name, 1)
     yield Answer(verdict.lines)
     if verdict.by_task:
-        yield decided(verdict)
+        yield below(verdict)
         yield Heading("Ratings")
     if not site.number:
         if has_outside(site):

@@ -1,74 +1,85 @@
-"""The decision about the owner's tasks: each player's price, accuracy, wins and weakest category, what would
-change the choice, and a few matches that show why. Every medium writes this data."""
+"""The decision about the owner's tasks: contenders, what would change the choice, and a few matches that show
+why."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from peerage.game.blocks import MARK, Replies
-from peerage.game.protocol import render
+from peerage.game.blocks import Heading, Sentence
 from peerage.judging.checks.programs import PROGRAM_FAILED
 from peerage.ledger.topics.settings_log import settings_changes
 from peerage.ratings.accuracy import difference
-from peerage.ratings.strength.posterior import Bin
-from peerage.reading.matches import Match
 from peerage.reading.reading import Reading
-from peerage.reading.verdicts.credits import Credits, TaskMatch, about_tasks
+from peerage.reading.verdicts.credits import Credits, about_tasks
+from peerage.render.blocks import Answer, Section, ViewBlock
 from peerage.settings import rules_of
 from peerage.values.figures import counted, dollars, estimated, percent
+from peerage.views.decision.contenders import Part, by_category, contenders, table
+from peerage.views.decision.examples import RULE, blocks, examples
 from peerage.views.leaderboard.board import Board
 from peerage.views.leaderboard.row import Row
-from peerage.views.leaderboard.verdict import Contender, Example, Given, Verdict, Weakness, named
+from peerage.views.leaderboard.verdict import Verdict, named
 
 if TYPE_CHECKING:
     from peerage.scheduling.further import Further
     from peerage.views.plan.outlook import Outlook
 
-EXAMPLES = 3
-NOTE_CHARS = 160
-"""Characters of a note, which quotes the answer, on one line."""
-PROMPT_CHARS, ANSWER_CHARS = 300, 500
-"""Characters of a text that an example shows."""
-LINES = 6
-"""Lines of a text that an example shows."""
 ENOUGH = 5
 """Tasks, or without checks matches, that a category needs for its order to be compared."""
 AHEAD = 0.05
 """The least lead of a rival in a category that is worth a word."""
 MANY = 0.1
 """Share of the answers on which a program fails that is worth a word."""
-RULE = (
-    "Chosen by a fixed rule: those that a check decided first, the closest rival first, the newest first, "
-    "one for each category, and one that the pick lost if there is any."
-)
 
 
 def decision(reading: Reading, board: Board, ahead: Callable[[], Outlook | None]) -> Verdict:
-    """Return the verdict of a table with everybody's price, wins and, in arenas of the owner's tasks, weakest
+    """Return the verdict of a table with everybody's record and, in arenas of the owner's tasks, weakest
     category, what would change the pick, and examples. `ahead` forecasts further matches.
     Raises LedgerError."""
     verdict, credits = board.verdict, board.credits
-    ranked = _ranked(board.rows, verdict)
+    if not any(about_tasks(game) for game in board.games):
+        return replace(verdict, contenders=tuple(contenders(board, {})))
+    parts = by_category(credits)
+    ranked = contenders(board, parts)
     if not ranked:
         return verdict
-    if not any(about_tasks(game) for game in board.games):
-        return replace(verdict, contenders=tuple([_contender(row, board, None) for row in ranked]))
-    by_category = _by_category(credits)
-    behind = list(_less_accurate(ranked, credits))
-    contenders = [_contender(row, board, _weakness(row.player, credits, by_category)) for row in ranked]
+    behind = _less_accurate(ranked, credits)
+    order = [row.player for row in ranked]
     return replace(
         verdict,
         by_task=True,
         lines=(*verdict.lines, *behind, *_changed(reading, credits), *_unchecked(credits)),
-        contenders=tuple(contenders),
-        would_change=tuple(_would_change(ranked, board, by_category, _clear(board, ahead))),
-        examples=tuple(_examples(reading, credits, [row.player for row in ranked])),
+        contenders=tuple(ranked),
+        would_change=tuple(_would_change(ranked, board, parts, _clear(board, ahead))),
+        examples=tuple(examples(reading, credits.matches, order)),
     )
+
+
+def shown(found: Verdict) -> list[ViewBlock]:
+    """Return a verdict with all that belongs to it; of the owner's tasks the decision."""
+    return [Answer(found.lines), *([below(found)] if found.by_task else ())]
+
+
+def below(found: Verdict) -> Section:
+    """Return what stands below the sentences of a verdict on the owner's tasks."""
+    return Section("decision", [*_below(found)])
+
+
+def _below(found: Verdict) -> Iterator[ViewBlock]:
+    yield table(found.contenders)
+    if found.would_change:
+        yield Heading("What would change this")
+        yield from (Sentence(line) for line in found.would_change)
+    if found.examples:
+        yield Heading("Telling matches")
+        yield Sentence(f"{RULE} `peerage match NUMBER` shows all of one.", "quiet")
+    for example in found.examples:
+        yield Section("telling", [*blocks(example)])
 
 
 def _changed(reading: Reading, credits: Credits) -> Iterator[str]:
@@ -144,105 +155,6 @@ def _unchecked(credits: Credits) -> Iterator[str]:
         )
 
 
-def _ranked(rows: Sequence[Row], verdict: Verdict) -> list[Row]:
-    """Return the rows of everybody that the verdict sorts, the pick first."""
-    by_name = {row.player: row for row in rows}
-    picked = () if verdict.pick is None else (verdict.pick,)
-    names = (*picked, *verdict.may_be_as_good, *verdict.unlikely, *verdict.out)
-    return [by_name[name] for name in names]
-
-
-def _contender(row: Row, board: Board, weakness: Weakness | None) -> Contender:
-    verdict = board.verdict
-    best = row.best if row.best is not None else float(board.chances.best[board.chances.of(row.player)])
-    cost = row.cost_per_match if board.in_dollars else None
-    return Contender(
-        player=row.player,
-        model=row.model,
-        bin=_bin(row.player, verdict),
-        best=best,
-        matches=row.matches,
-        wins=row.wins,
-        draws=row.draws,
-        cost_per_thousand=None if cost is None else 1000 * cost,
-        accuracy=row.accuracy,
-        accuracy_lower=row.accuracy_lower,
-        accuracy_upper=row.accuracy_upper,
-        worst=weakness,
-    )
-
-
-def _bin(player: str, verdict: Verdict) -> Bin:
-    """Return where a verdict puts a player."""
-    if player == verdict.pick:
-        return "pick"
-    if player in verdict.may_be_as_good:
-        return "may be as good"
-    return "unlikely" if player in verdict.unlikely else "out"
-
-
-class _Part(NamedTuple):
-    """The results of one category: the credits of checks, or where it has none all matches."""
-
-    credits: Credits
-    shares: Mapping[str, tuple[float, int]]
-    """By player its share of the points, a tie being half a win, and of how many matches."""
-    checked: bool
-
-
-def _by_category(credits: Credits) -> dict[str, _Part]:
-    parts = credits.by_category or {"": credits}
-    return {
-        category: _Part(part, _shares(part.matches), bool(part.by_player)) for category, part in parts.items()
-    }
-
-
-def _shares(matches: Sequence[TaskMatch]) -> dict[str, tuple[float, int]]:
-    sums: dict[str, list[float]] = {}
-    for match in matches:
-        for player, score in zip(match.players.values(), match.scores, strict=False):
-            sums.setdefault(player, []).append(score)
-    return {player: (sum(scores) / len(scores), len(scores)) for player, scores in sums.items()}
-
-
-def _weakness(player: str, credits: Credits, by_category: Mapping[str, _Part]) -> Weakness | None:
-    """Return the category in which a player is least accurate, or where nothing is checked has the smallest
-    share of the points, with the task there that it did worst; None where nothing went wrong."""
-    any_checked = any(part.checked for part in by_category.values())
-    found = []
-    for category, part in by_category.items():
-        if any_checked:
-            accuracy = part.credits.accuracies.get(player)
-            if accuracy is not None:
-                found.append((accuracy.accuracy, -accuracy.answers, category))
-        elif player in part.shares:
-            share, count = part.shares[player]
-            found.append((share, -count, category))
-    if not found or min(found)[0] == 1.0:
-        return None
-    share, count, category = min(found)
-    failed = _failed(player, by_category[category].credits.matches, checked=any_checked)
-    return Weakness(
-        category=category,
-        share=share,
-        of="accuracy" if any_checked else "points",
-        answers=-count,
-        task=failed.task if failed else "",
-        match=failed.number if failed else None,
-        note=_line(failed.note(player)) if failed else "",
-    )
-
-
-def _failed(player: str, matches: Sequence[TaskMatch], *, checked: bool) -> TaskMatch | None:
-    """Return the match in which a player did worst: the least credit, or a defeat; of several the newest."""
-    if checked:
-        tried = [(credit, -one.number, one) for one in matches if (credit := one.credit(player)) is not None]
-        worst = min([one for one in tried if one[0] < 1.0], key=lambda one: one[:2], default=None)
-        return worst[2] if worst else None
-    lost = [one for one in matches if player in one.players.values() and one.winner not in ("", player)]
-    return lost[-1] if lost else None
-
-
 def _less_accurate(ranked: Sequence[Row], credits: Credits) -> Iterator[str]:
     """Yield the sentence on whose accuracy is below the pick's, who are not out by their matches."""
     pick, *rivals = ranked
@@ -266,7 +178,7 @@ def _clear(board: Board, ahead: Callable[[], Outlook | None]) -> Further | None:
 
 
 def _would_change(
-    ranked: Sequence[Row], board: Board, by_category: Mapping[str, _Part], clear: Further | None
+    ranked: Sequence[Row], board: Board, by_category: Mapping[str, Part], clear: Further | None
 ) -> Iterator[str]:
     """Yield what would change the pick: more matches, a price, a category."""
     pick, *rivals = [row for row in ranked if row.player not in board.verdict.out]
@@ -319,7 +231,7 @@ def _money(value: float) -> str:
     return dollars(value) if value < 1e-3 else estimated(value)
 
 
-def _category(pick: str, rivals: Sequence[str], by_category: Mapping[str, _Part]) -> str:
+def _category(pick: str, rivals: Sequence[str], by_category: Mapping[str, Part]) -> str:
     """Return the category in which a rival is ahead of the pick, the surest one; empty where none is."""
     found: list[tuple[float, str, str, str, bool]] = []
     for category, part in by_category.items():
@@ -346,92 +258,3 @@ def _category(pick: str, rivals: Sequence[str], by_category: Mapping[str, _Part]
         return ""
     _, category, rival, words, sure = max(found, key=lambda one: one[0])
     return f"On {category} {rival} is ahead of {pick}: {words}{'' if sure else ', which may be chance'}."
-
-
-# ------------------------------------------------------------------------------------------- examples
-
-
-def _examples(reading: Reading, credits: Credits, order: Sequence[str]) -> Iterator[Example]:
-    """Yield telling matches of the pick, the first of `order`, against the others: see `RULE`."""
-    for chosen in telling(credits.matches, order):
-        yield _example(chosen, reading.match(chosen.number), order[0])
-
-
-def telling(matches: Sequence[TaskMatch], order: Sequence[str]) -> list[TaskMatch]:
-    """Return the matches that `RULE` chooses; `order` has the pick first, then its rivals, the closest
-    first."""
-    pick, place = order[0], {player: at for at, player in enumerate(order)}
-
-    def rank(match: TaskMatch) -> tuple[bool, int, int]:
-        rival = max(place.get(player, len(place)) for player in match.players.values())
-        return match.decided != "by check", rival, -match.number
-
-    decided = [one for one in matches if one.winner and pick in one.players.values()]
-    decided.sort(key=rank)
-    chosen = _distinct(decided, ())
-    lost = [one for one in decided if one.winner != pick]
-    if lost and all(one.winner == pick for one in chosen):
-        chosen = _distinct(decided, lost[:1])
-    return sorted(chosen, key=lambda one: (one.winner != pick, rank(one)))
-
-
-def _distinct(matches: Sequence[TaskMatch], first: Sequence[TaskMatch]) -> list[TaskMatch]:
-    """Return a few matches on distinct categories and tasks, where there are so many; `first` are in."""
-    chosen = list(first)
-    for distinct in ("category", "task"):
-        for one in matches:
-            taken = {getattr(other, distinct) for other in chosen}
-            if len(chosen) < EXAMPLES and one not in chosen and getattr(one, distinct) not in taken:
-                chosen.append(one)
-    return chosen
-
-
-def _example(one: TaskMatch, match: Match, pick: str) -> Example:
-    replies = match.replies
-    labels = sorted(one.players, key=lambda label: one.players[label] != pick)
-    first = replies.get(f"answer/{labels[0]}")
-    asked = [message for message in (first.asked() if first else ()) if message.speaker == "user"]
-    prompt = _cut(render(asked[-1], MARK) if asked else "", PROMPT_CHARS)
-    return Example(
-        match=one.number,
-        task=one.task,
-        category=one.category,
-        prompt=prompt.text,
-        prompt_more=prompt.more,
-        answers=tuple([_given(one, label, replies) for label in labels]),
-        winner=one.winner,
-        decided=one.decided,
-    )
-
-
-def _given(one: TaskMatch, label: str, replies: Replies) -> Given:
-    reply = replies.get(f"answer/{label}")
-    answer = _cut(reply.text if reply else "", ANSWER_CHARS)
-    player = one.players[label]
-    return Given(
-        player=player,
-        text=answer.text,
-        more=answer.more,
-        status=reply.status if reply else "void",
-        credit=one.credit(player),
-        note=_line(one.note(player)),
-    )
-
-
-class _Excerpt(NamedTuple):
-    text: str
-    more: int
-    """Characters left out."""
-
-
-def _cut(text: str, most: int) -> _Excerpt:
-    """Return the beginning of a text: so many characters, and few lines, none of them empty."""
-    whole = re.sub(r"\n\s*\n", "\n", text.strip())
-    kept = "\n".join(whole[:most].split("\n")[:LINES]).rstrip()
-    return _Excerpt(kept, len(whole) - len(kept))
-
-
-def _line(text: str) -> str:
-    """Return a note on one line."""
-    note = " ".join(text.split())
-    return note if len(note) <= NOTE_CHARS else f"{note[:NOTE_CHARS]}…"

@@ -26,11 +26,6 @@ from peerage.views.leaderboard.notes import OF_MANY
 from peerage.views.leaderboard.row import Row
 from peerage.views.leaderboard.tracks import Track
 
-ACCURACY = (
-    "the mean credit that checks give to its answers, with the 95% interval; answers to one task are "
-    "averaged first"
-)
-
 
 class Moved(NamedTuple):
     """The ranks by which players rose, below zero: fell, since the moment that `since` names; newcomers have
@@ -54,11 +49,7 @@ def table(found: Board, title: str = "", moved: Moved = STAYED, weights: Mapping
         Column("rank", "Rank", number=True, small=partial(_moved, moved)),
         Column("player", "Player", link=to_player, small=_about),
         *_ratings(found, number),
-        *(
-            [Column("accuracy", "Accuracy", number=True, hint=ACCURACY, value=_accuracy, order=_credit)]
-            if found.checked
-            else ()
-        ),
+        *(accuracies() if found.checked else ()),
         *(_chances(found) if of_chances else ()),
         *numbers(whole, matches="Matches"),
         *_results(many=many),
@@ -209,9 +200,11 @@ def prices(*, in_dollars: bool) -> Iterator[Column]:
     yield Column("cost_per_match", title, write, number=True, spare=1, hint=hint, pick="most")
 
 
-def _accuracy(row: Row) -> str | None:
-    return row.accuracy_in_words
-
-
-def _credit(row: Row) -> float | None:
-    return row.accuracy
+def accuracies() -> Iterator[Column]:
+    """Yield the column of what checks say of answers."""
+    hint = (
+        "the mean credit that checks give to its answers, with the 95% interval; answers to one task are "
+        "averaged first"
+    )
+    column = Column("accuracy", "Accuracy", number=True, hint=hint, order=lambda row: row.accuracy)
+    yield replace(column, value=lambda row: row.accuracy_in_words)

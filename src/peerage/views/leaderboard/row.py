@@ -4,10 +4,27 @@ from __future__ import annotations
 
 from typing import Literal
 
+from msgspec import Struct
+
 from peerage.ratings.strength.posterior import Bin
 from peerage.values.figures import share_or_none
 from peerage.views.leaderboard.tracks import Track
 from peerage.views.shown import Shown
+
+
+class Weakness(Struct, frozen=True):
+    """The category (empty where tasks have none) in which a player does worst: its `share` there, from 0 to
+    1, `of` accuracy or, where nothing is checked, of the points, a tie being half a win, over so many
+    `answers`. `task` is one that it failed, in `match`, and `note` says what was wrong; empty and None where
+    it failed none."""
+
+    category: str
+    share: float
+    of: Literal["accuracy", "points"]
+    answers: int
+    task: str = ""
+    match: int | None = None
+    note: str = ""
 
 
 class Row(Shown, frozen=True):
@@ -34,7 +51,8 @@ class Row(Shown, frozen=True):
     to it, `left` when it is no longer in the settings.
 
     `accuracy`, from 0 to 1, is the mean credit of its answers to the `accuracy_tasks` with a check, with its
-    95% interval (see `ratings.accuracy`); None without such a task.
+    95% interval (see `ratings.accuracy`); None without such a task. `worst` is what a contender of a verdict
+    on the owner's tasks is worst at; None where nothing went wrong, and on leaderboards.
     """
 
     rank: int | None
@@ -73,6 +91,7 @@ class Row(Shown, frozen=True):
     accuracy_lower: float | None = None
     accuracy_upper: float | None = None
     accuracy_tasks: int = 0
+    worst: Weakness | None = None
 
     @property
     def accuracy_in_words(self) -> str | None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from math import log
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct
 
-from peerage.ratings.strength.posterior import Bin
 from peerage.values.figures import (
     counted,
     likely,
@@ -17,7 +16,6 @@ from peerage.values.figures import (
     per_hundred,
     per_thousand,
     percent,
-    share_or_none,
     tenths,
     whole,
 )
@@ -54,47 +52,6 @@ class Flips(NamedTuple):
 
     ballots: int
     flipped: int
-
-
-class Weakness(Struct, frozen=True):
-    """The category (empty where tasks have none) in which a player does worst: its `share` there, from 0 to
-    1, `of` accuracy or, where nothing is checked, of the points, a tie being half a win, over so many
-    `answers`. `task` is one that it failed, in `match`, and `note` says what was wrong; empty and None where
-    it failed none."""
-
-    category: str
-    share: float
-    of: Literal["accuracy", "points"]
-    answers: int
-    task: str = ""
-    match: int | None = None
-    note: str = ""
-
-
-class Contender(Struct, frozen=True):
-    """A player in short: its `bin`, the chance to be the `best`, how often it won and drew in its decided
-    `matches`, the dollars for 1,000 answers without judging (None where unknown), and in arenas of the
-    owner's tasks its accuracy with the 95% interval and what it is `worst` at (None where nothing went
-    wrong).
-    """
-
-    player: str
-    model: str
-    bin: Bin
-    best: float
-    matches: int
-    wins: int
-    draws: int
-    cost_per_thousand: float | None
-    accuracy: float | None = None
-    accuracy_lower: float | None = None
-    accuracy_upper: float | None = None
-    worst: Weakness | None = None
-
-    @property
-    def accuracy_in_words(self) -> str | None:
-        """The accuracy with its interval."""
-        return share_or_none(self.accuracy, self.accuracy_lower, self.accuracy_upper)
 
 
 class Given(Struct, frozen=True):
@@ -140,7 +97,8 @@ class Verdict(Sentences, frozen=True):
     `weakened_by` says what speaks against relying on it.
 
     `peerage verdict`, the end of a run, the first page and the report add the `contenders`, the pick first,
-    and in arenas of the owner's tasks (`by_task`) what `would_change` the pick, in sentences, and `examples`.
+    as the leaderboard has them, and in arenas of the owner's tasks (`by_task`) what `would_change` the pick,
+    in sentences, and `examples`.
     """
 
     lines: tuple[str, ...]
@@ -157,7 +115,7 @@ class Verdict(Sentences, frozen=True):
     value: str | None = None
     beats: tuple[Chance, ...] = ()
     weakened_by: tuple[str, ...] = ()
-    contenders: tuple[Contender, ...] = ()
+    contenders: tuple[Row, ...] = ()
     would_change: tuple[str, ...] = ()
     examples: tuple[Example, ...] = ()
     by_task: bool = False
