@@ -15,6 +15,7 @@ from peerage.ledger.forms.bodies import Bodies
 from peerage.ledger.forms.log import Rolling, linked, of_amendment, of_record
 from peerage.ledger.forms.merkle import GENESIS, checksum, digest, leaf, link, match_root, stream_genesis
 from peerage.ledger.forms.narrow import flat
+from peerage.ledger.forms.rows import Attempts
 from peerage.ledger.topics.votes import STREAM
 
 
@@ -75,7 +76,7 @@ def again(folder: Path) -> None:
             rows = ledger.match(record_row.number)
             assert rows is not None
             held[f"record {record_row.number}"] = of_record(
-                record_row.at_ms, record_row.chain, rows.exchanges
+                record_row.at_ms, record_row.chain, Attempts.of(rows.exchanges)
             )
         rolling = Rolling()
         for number, summary in enumerate(ledger.summaries(), 1):

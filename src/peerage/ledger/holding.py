@@ -15,22 +15,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
-from itertools import groupby
-from operator import attrgetter
+from itertools import chain
 from typing import Protocol, TypeVar
 
 import msgspec
 
 from peerage.ledger.forms.codec import RecordHeader, read_header
-from peerage.ledger.forms.log import finished, of_amendment, of_play, of_record
-from peerage.ledger.forms.merkle import GENESIS, leaves, link, match_root
+from peerage.ledger.forms.log import finished, of_amendment, of_play, of_record, root_of
+from peerage.ledger.forms.merkle import GENESIS, link
 from peerage.ledger.forms.merkle import digest as digest_of
 from peerage.ledger.forms.rows import (
     COPY,
     UNLOGGED,
     Amendment,
+    Attempts,
     Entry,
-    Exchange,
     FixtureRow,
     LedgerError,
     RecordRow,
@@ -48,7 +47,7 @@ FACTS_FROM_THE_START = 100
 Found = TypeVar("Found")
 Logged = Mapping[int, bytes]
 """The digests that the log holds of matches, as they were folded."""
-Check = Callable[[RecordRow, Sequence[Exchange], bytes, Logged, Rows], None]
+Check = Callable[[RecordRow, Attempts, bytes, Logged, Rows], None]
 """Holds a record and its attempts, of the moment of the rows, against the link before it and the log."""
 
 
@@ -92,10 +91,9 @@ class Holding:
         for record in records:
             raise self._differs(record.number, "its fixture is missing")
 
-    def exchanges(self, numbers: Sequence[int]) -> Iterator[Exchange]:
+    def attempts(self, numbers: Sequence[int]) -> Iterator[Attempts]:
         """Every attempt in finished matches."""
-        for rows in self._blocks(numbers, self._match, bodies=True):
-            yield from rows
+        return self._blocks(numbers, self._match, bodies=True)
 
     def costs(self, numbers: Sequence[int]) -> None:
         """Raise LedgerError where attempts in finished matches, and what they cost, are not as they were
@@ -103,18 +101,18 @@ class Holding:
         for _ in self._blocks(numbers, self._record, bodies=False):
             pass
 
-    def _blocks(self, numbers: Sequence[int], check: Check, *, bodies: bool) -> Iterator[Sequence[Exchange]]:
+    def _blocks(self, numbers: Sequence[int], check: Check, *, bodies: bool) -> Iterator[Attempts]:
         entries = self._entries(numbers)
         logged: dict[int, bytes] = {}
         before = self._link_before(numbers)
 
-        def read(block: Sequence[int], before: bytes, rows: Rows) -> tuple[Sequence[Exchange], bytes]:
-            found = list(rows.exchanges(block, bodies=bodies))
-            attempts = {number: [*own] for number, own in groupby(found, attrgetter("match"))}
+        def read(block: Sequence[int], before: bytes, rows: Rows) -> tuple[Sequence[Attempts], bytes]:
+            found = list(rows.attempts(block, bodies=bodies))
+            attempts = dict(chain.from_iterable(part.by_match() for part in found))
             for record in rows.records(block):
                 while record.number not in logged and (entry := next(entries, None)):
                     logged[finished(entry.about)] = entry.digest
-                check(record, attempts.pop(record.number, ()), before, logged, rows)
+                check(record, attempts.pop(record.number, Attempts()), before, logged, rows)
                 before = record.chain
             for number in attempts:
                 raise self._differs(number, "its record is missing")
@@ -122,11 +120,9 @@ class Holding:
 
         for at in range(0, len(numbers), AT_ONCE):
             found, before = self._moment(partial(read, numbers[at : at + AT_ONCE], before))
-            yield found
+            yield from found
 
-    def match(
-        self, rows: Rows, issued: FixtureRow, record: RecordRow, attempts: Sequence[Exchange] | None
-    ) -> None:
+    def match(self, rows: Rows, issued: FixtureRow, record: RecordRow, attempts: Attempts | None) -> None:
         """Raise LedgerError where a finished match, or all but the bodies of its `attempts` where these were
         not read, is not as it was logged. All of it is of the moment of `rows`."""
         before, logged = self._link_before([record.number]), self._logged([record.number])
@@ -197,23 +193,16 @@ class Holding:
     # ---------------------------------------------------------------------------------------- one match
 
     def _match(
-        self, record: RecordRow, attempts: Sequence[Exchange], before: bytes, logged: Logged, rows: Rows
+        self, record: RecordRow, attempts: Attempts, before: bytes, logged: Logged, rows: Rows
     ) -> None:
         self._record(record, attempts, before, logged, rows)
-        answered = {row.key: row for row in attempts if row.reply is not None}
-        found = leaves(
-            [*answered],
-            [row.player for row in answered.values()],
-            [row.request for row in answered.values()],
-            [row.reply or b"" for row in answered.values()],
-        )
-        if match_root(dict(zip(answered, found, strict=True))) != self._header(record).root:
+        if root_of(attempts.answered()) != self._header(record).root:
             raise self._differs(record.number, "a request or a reply changed")
 
     def _record(
         self,
         record: RecordRow,
-        attempts: Sequence[Exchange] | None,
+        attempts: Attempts | None,
         before: bytes,
         logged: Logged,
         rows: Rows,
@@ -222,11 +211,9 @@ class Holding:
             raise self._differs(record.number, "its record or the one before it changed")
         self._rows_of(record, attempts, logged, rows)
 
-    def _rows_of(
-        self, record: RecordRow, attempts: Sequence[Exchange] | None, logged: Logged, rows: Rows
-    ) -> None:
+    def _rows_of(self, record: RecordRow, attempts: Attempts | None, logged: Logged, rows: Rows) -> None:
         if attempts is None:
-            attempts = list(rows.exchanges([record.number], bodies=False))
+            attempts = next(rows.attempts([record.number], bodies=False), Attempts())
         found = of_record(record.at_ms, record.chain, attempts)
         if logged.get(record.number) == found:
             return

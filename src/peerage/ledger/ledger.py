@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager, suppress
 from copy import copy
 from hashlib import sha256
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, TypeVar
 
 import msgspec
@@ -25,6 +25,7 @@ from peerage.ledger.forms.merkle import checksum
 from peerage.ledger.forms.rows import (
     SCHEMA,
     Amendment,
+    Attempts,
     Batch,
     Columns,
     Entry,
@@ -242,13 +243,13 @@ class Ledger:
             if fixture is None:
                 return None
             record = next(rows.records([number]), None)
-            attempts = list(rows.exchanges([number])) if exchanges else []
+            attempts = next(rows.attempts([number]), Attempts()) if exchanges else None
             if self._holding is not None:
                 if record is None:
                     self._holding.in_play(rows)
                 else:
-                    self._holding.match(rows, fixture, record, attempts if exchanges else None)
-            return MatchRows(fixture, record, attempts)
+                    self._holding.match(rows, fixture, record, attempts)
+            return MatchRows(fixture, record, [*attempts.rows()] if attempts else [])
 
         return self.moment(read)
 
@@ -263,9 +264,15 @@ class Ledger:
     ) -> Iterator[Exchange]:
         """Every attempt in matches first..last (`last` None: to the end), by match, then in order of writing;
         only those without a reply when asked for the `unanswered`."""
-        if self._holding is None or unanswered:
-            return self._rows.exchanges(self._lineup.numbers(first, last), unanswered=unanswered)
-        return self._held(first, last, self._holding.exchanges, self._rows.exchanges)
+        if unanswered:
+            return self._rows.exchanges(self._lineup.numbers(first, last), unanswered=True)
+        return chain.from_iterable(part.rows() for part in self.attempts(first, last))
+
+    def attempts(self, first: int, last: int | None = None) -> Iterator[Attempts]:
+        """The same in columns, some whole matches at a time."""
+        if self._holding is None:
+            return self._rows.attempts(self._lineup.numbers(first, last))
+        return self._held(first, last, self._holding.attempts, self._rows.attempts)
 
     def records(self, first: int = 1, last: int | None = None) -> Iterator[RecordRow]:
         """Records."""

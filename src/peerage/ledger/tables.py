@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, groupby, repeat, starmap
+from itertools import chain, groupby, starmap
 from operator import itemgetter
 from typing import Any
 
@@ -18,6 +18,7 @@ from peerage.ledger.forms.narrow import flat
 from peerage.ledger.forms.rows import (
     COPY,
     Amendment,
+    Attempts,
     Batch,
     Entry,
     Exchange,
@@ -94,52 +95,57 @@ class Rows:
     def exchanges(
         self, matches: Sequence[int], *, unanswered: bool = False, bodies: bool = True
     ) -> Iterator[Exchange]:
+        """The rows of `attempts`."""
+        parts = self.attempts(matches, unanswered=unanswered, bodies=bodies)
+        return chain.from_iterable(part.rows() for part in parts)
+
+    def attempts(
+        self, matches: Sequence[int], *, unanswered: bool = False, bodies: bool = True
+    ) -> Iterator[Attempts]:
         """Attempts by match, and in order of writing; all, or the `unanswered` alone. Without `bodies` those
         of what was answered are empty."""
-        names = INTENTS.columns if bodies and not unanswered else INTENTS.columns[:-1]
+        every = bodies and not unanswered
+        names = INTENTS.columns if every else INTENTS.columns[:-1]
         for part in filter(None, self._asked(matches, names)):
-            yield from self._attempts(part, unanswered, bodies)
+            replies = REPLIES.columns if every else REPLIES.columns[:-1]
+            known = {row[1]: row for row in self._by_ids(REPLIES, "intent", part, replies)}
+            asked = [row for row in part if row[0] not in known] if unanswered else part
+            if asked:
+                yield self._attempts(asked, [known.get(row[0], _NOTHING) for row in asked], every)
 
-    def _asked(self, matches: Sequence[int], names: tuple[str, ...]) -> Iterator[list[Row]]:
-        """Requests of whole matches, some `ATTEMPTS` at a time."""
+    def _asked(self, matches: Sequence[int], names: tuple[str, ...]) -> Iterator[Sequence[Row]]:
+        """Requests of whole matches, some `ATTEMPTS` at a time, their bodies as they are stored."""
         by = "match", "key", "attempt"
         if not isinstance(matches, range):
             for some in _parts(matches):
                 places = {number: place for place, number in enumerate(some)}
-                found = self._all(INTENTS, {"match": some}, names)
+                found = self._stored(INTENTS, {"match": some}, names)
                 yield sorted(found, key=lambda row: (places[row[1]], row[0]))
             return
         part: list[Row] = []
-        for _, rows in groupby(self._all(INTENTS, {"match": matches}, names, by), itemgetter(1)):
+        for _, rows in groupby(self._stored(INTENTS, {"match": matches}, names, by), itemgetter(1)):
             part += sorted(rows, key=itemgetter(0))
             if len(part) >= ATTEMPTS:
                 yield part
                 part = []
         yield part
 
-    def _attempts(self, asked: Sequence[Row], unanswered: bool, bodies: bool) -> Iterator[Exchange]:
-        """Attempts of requests."""
-        names = REPLIES.columns if bodies and not unanswered else REPLIES.columns[:-1]
-        replies = {row[1]: row for row in self._by_ids(REPLIES, "intent", asked, names)}
-        if unanswered:
-            asked = [row for row in asked if row[0] not in replies]
-        found = [replies.get(row[0], _NOTHING) for row in asked]
-        failures: Iterator[Failure | None] = repeat(None)
+    def _attempts(self, asked: Sequence[Row], found: Sequence[Row], every: bool) -> Attempts:
+        """Attempts of requests, each with its reply or `_NOTHING`; of what has none the body is read where
+        not `every` one was."""
+        failures: Sequence[Failure | None] = (None,) * len(asked)
         if _NOTHING in found:
             failed = {row[1]: Failure(row[0], *row[2:]) for row in self._by_ids(FAILURES, "intent", asked)}
-            failures = iter([failed.get(row[0]) for row in asked])
-        if len(names) < len(REPLIES.columns):
+            failures = [failed.get(row[0]) for row in asked]
+        if not every:
             due = [row for row, reply in zip(asked, found, strict=True) if reply is _NOTHING]
             held = dict(self._by_ids(INTENTS, "id", due, ("id", "body")))
             asked = [(*row, held.get(row[0], b"")) for row in asked]
             found = [row if row is _NOTHING else (*row, b"") for row in found]
-        if not asked:
-            return iter(())
         of, match, key, attempt, player, worst, whole, request = zip(*asked, strict=True)
         ids, _, costs, times, took, sums, said = zip(*found, strict=True)
-        return map(
-            Exchange,
-            *(match, key, attempt, player, request, said, worst, costs),
+        return Attempts(
+            *(match, key, attempt, player, self._unpacked(request), self._unpacked(said), worst, costs),
             *(of, whole, ids, sums, times, took, failures),
         )
 
@@ -253,19 +259,34 @@ class Rows:
     ) -> Iterator[Any]:
         return chain.from_iterable(self._whole(Select(table, names, where, order)))
 
+    def _stored(
+        self,
+        table: Table,
+        where: Mapping[str, Wanted] = _EVERY,
+        names: tuple[str, ...] = (),
+        order: tuple[str, ...] = (),
+    ) -> Iterator[Any]:
+        return chain.from_iterable(self._reads.rows(Select(table, names, where, order)))
+
     def _whole(self, wanted: Select) -> Iterator[Sequence[Row]]:
         """Rows in parts, their bodies unpacked."""
         parts = self._reads.rows(wanted)
         if "body" not in wanted.names:
             return parts
-        return self._unpacked(parts, wanted.names.index("body"))
+        at = wanted.names.index("body")
+        return (
+            [
+                (*row[:at], body, *row[at + 1 :])
+                for row, body in zip(part, self._unpacked([row[at] for row in part]), strict=True)
+            ]
+            for part in parts
+        )
 
-    def _unpacked(self, parts: Iterator[Sequence[Row]], at: int) -> Iterator[Sequence[Row]]:
-        for part in parts:
-            if not self._bodies.dictionary and any(self._bodies.lacks(row[at]) for row in part):
-                self._bodies.learn(self.dictionary())
-            whole = self._bodies.whole([row[at] for row in part])
-            yield [(*row[:at], body, *row[at + 1 :]) for row, body in zip(part, whole, strict=True)]
+    def _unpacked(self, stored: Sequence[Any]) -> list[Any]:
+        """Bodies of which these are stored; None of none."""
+        if not self._bodies.dictionary and any(map(self._bodies.lacks, filter(None, stored))):
+            self._bodies.learn(self.dictionary())
+        return self._bodies.whole(stored)
 
     def dictionary(self) -> bytes:
         """The dictionary by which bodies are compressed; empty where there is none yet."""
@@ -283,12 +304,13 @@ class Rows:
     def _by_ids(
         self, table: Table, column: str, asked: Sequence[Row], names: tuple[str, ...] = ()
     ) -> Iterator[Any]:
-        """Rows that belong to requests, whose ids come first in `asked`, and to others between these."""
+        """Rows that belong to requests, whose ids come first in `asked`, and to others between these; their
+        bodies as they are stored."""
         ids = [row[0] for row in asked]
         parts: Iterable[Wanted] = _parts(ids)
         if ids and (span := range(min(ids), max(ids) + 1)).stop - span.start <= 2 * len(ids):
             parts = [span]
-        return chain.from_iterable(self._all(table, {column: part}, names) for part in parts)
+        return chain.from_iterable(self._stored(table, {column: part}, names) for part in parts)
 
     def _last(
         self, table: Table, where: Mapping[str, Wanted] = _EVERY, names: tuple[str, ...] = ()

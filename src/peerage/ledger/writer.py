@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from itertools import groupby, islice
-from operator import attrgetter
+from itertools import chain, islice
 
 from peerage.ledger.forms.bodies import Bodies, dictionary_of
 from peerage.ledger.forms.log import GENESIS, Rolling, extended, of_amendment, of_play, of_record
-from peerage.ledger.forms.rows import UNLOGGED, Amendment, Batch, Summary
+from peerage.ledger.forms.rows import UNLOGGED, Amendment, Attempts, Batch, Summary
 from peerage.ledger.forms.schema import DICTIONARIES, ENTRIES, LOG, REPLIES, SNAPSHOTS, SUMMARIES
 from peerage.ledger.lineup import LineUp
 from peerage.ledger.stores.contract import BLOCK, END, Insert, Row, Writes
@@ -117,10 +116,13 @@ class Writer:
         if not numbers:
             return {}
         links = {number: (at_ms, chain) for number, at_ms, chain in self._rows.links(numbers)}
-        played = self._rows.exchanges(numbers, bodies=False)
-        asked = {match: list(rows) for match, rows in groupby(played, attrgetter("match"))}
+        played = self._rows.attempts(numbers, bodies=False)
+        asked = dict(chain.from_iterable(part.by_match() for part in played))
         return {
-            number: (f"record {number}", of_record(*links.get(number, (0, GENESIS)), asked.get(number, ())))
+            number: (
+                f"record {number}",
+                of_record(*links.get(number, (0, GENESIS)), asked.get(number, Attempts())),
+            )
             for number in numbers
         }
 

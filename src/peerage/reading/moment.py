@@ -21,6 +21,7 @@ from peerage.ledger import (
 )
 from peerage.ledger.forms.columns import of_summaries
 from peerage.ledger.forms.log import finished
+from peerage.ledger.forms.rows import Attempts
 from peerage.ledger.out.disclosure import disclosed, redacted
 from peerage.ledger.topics.series import shown
 
@@ -106,6 +107,10 @@ class Moment(Ledger):
         self, first: int, last: int | None = None, *, unanswered: bool = False
     ) -> Iterator[Exchange]:
         return map(self._shown, self._ledger.exchanges(first, self._end(last), unanswered=unanswered))
+
+    def attempts(self, first: int, last: int | None = None) -> Iterator[Attempts]:
+        for part in self._ledger.attempts(first, self._end(last)):
+            yield Attempts.of(map(self._shown, part.rows()))
 
     def snapshot(self, at_most: int | None = None) -> tuple[int, bytes] | None:
         return self._ledger.snapshot(self._end(at_most))

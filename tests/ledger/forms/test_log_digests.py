@@ -23,6 +23,7 @@ from peerage.ledger.forms.log import (
     of_record,
     record_rows,
 )
+from peerage.ledger.forms.rows import Attempts
 from peerage.values.sealing import committed, seal
 
 SEALED = b'{"prompt":' + json.dumps(seal("0f" * 16, "why"), separators=(",", ":")).encode() + b"}"
@@ -50,8 +51,8 @@ def test_the_rows_of_a_finished_match_are_its_attempts_failures_and_unanswered_r
     ]
     failures = [["ask/1", 1, "down", 50, 900]]
     rows = [said, failures, [HELD, b"asked too"]]
-    assert record_rows(5_000, CHAIN, iter(ATTEMPTS)) == as_json([5_000, CHAIN, *rows])
-    assert of_record(5_000, CHAIN, ATTEMPTS) == sha256(as_json([5_000, CHAIN, *rows])).digest()
+    assert record_rows(5_000, CHAIN, Attempts.of(ATTEMPTS)) == as_json([5_000, CHAIN, *rows])
+    assert of_record(5_000, CHAIN, Attempts.of(ATTEMPTS)) == sha256(as_json([5_000, CHAIN, *rows])).digest()
 
 
 def columns(row: Exchange) -> list[Any]:

@@ -11,18 +11,16 @@ import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 
 import msgspec
 
 from peerage.game.match import DONE, Totals, rated
 from peerage.ledger.forms.codec import RecordHeader, StoredFixture, read_header, read_issued
-from peerage.ledger.forms.log import of_record
-from peerage.ledger.forms.merkle import GENESIS, checksum, leaves, link, match_root
+from peerage.ledger.forms.log import of_record, root_of
+from peerage.ledger.forms.merkle import GENESIS, checksum, link
 from peerage.ledger.forms.merkle import digest as digest_of
-from peerage.ledger.forms.rows import Exchange, FixtureRow, LedgerError, RecordRow, Summary
+from peerage.ledger.forms.rows import Attempts, Exchange, FixtureRow, LedgerError, RecordRow, Summary
 from peerage.ledger.ledger import Ledger
 from peerage.ledger.topics.places import places
 
@@ -126,22 +124,19 @@ class _Tally:
 
     __slots__ = ("answered", "cost_nano", "digest", "hashed", "root", "texts", "twice")
 
-    def __init__(self, rows: Sequence[Exchange] = (), record: RecordRow | None = None):
-        answered = [row for row in rows if row.reply is not None]
-        keys, players = [row.key for row in answered], [row.player for row in answered]
-        requests, replies = [row.request for row in answered], [row.reply or b"" for row in answered]
-        found = dict(zip(keys, leaves(keys, players, requests, replies), strict=True))
-        self.answered = len(found)
+    def __init__(self, attempts: Attempts, record: RecordRow | None):
+        of = attempts.answered()
+        self.root = root_of(of)
+        self.answered = len({*of.key})
         self.twice = (
-            {key for key, times in Counter(keys).items() if times > 1} if len(found) < len(keys) else ()
+            {key for key, times in Counter(of.key).items() if times > 1}
+            if self.answered < len(of.key)
+            else ()
         )
-        self.root = match_root(found)
-        self.digest = of_record(record.at_ms, record.chain, rows) if record is not None else b""
-        self.cost_nano = sum([row.cost_nano or 0 for row in rows])
-        self.hashed = sum(map(len, requests)) + sum(map(len, replies))
-        if len(answered) < len(rows):
-            requests = [row.request for row in rows]
-        self.texts = texts_of(b"".join(requests))
+        self.digest = of_record(record.at_ms, record.chain, attempts) if record is not None else b""
+        self.cost_nano = sum(filter(None, attempts.cost_nano))
+        self.hashed = sum(map(len, of.request)) + sum(map(len, filter(None, of.reply)))
+        self.texts = texts_of(b"".join(attempts.request))
 
 
 class Walk:
@@ -204,8 +199,10 @@ class Walk:
             fixtures = {row.number: row for row in ledger.fixtures(first, last)}
             records = {row.number: row for row in ledger.records(first, last)}
             summaries = {row.number: row for row in ledger.summaries(first, last)}
-            asked = groupby(ledger.exchanges(first, last), attrgetter("match")) if self._replies else ()
-            tallies = {match: _Tally([*own], records.get(match)) for match, own in asked}
+            parts = ledger.attempts(first, last) if self._replies else ()
+            tallies = {
+                match: _Tally(own, records.get(match)) for part in parts for match, own in part.by_match()
+            }
         except _UNREADABLE as error:
             if first == last:
                 found.problems.append((first, f"cannot be read: {error}"))
@@ -214,7 +211,7 @@ class Walk:
                 half = (first + last) // 2
                 return self._block(first, half) + self._block(half + 1, last)
             return []
-        nothing, walked = _Tally(), list[Walked]()
+        nothing, walked = _Tally(Attempts(), None), list[Walked]()
         for at, number in enumerate(ledger.numbers(first, last), first):
             fixture, record, tally = fixtures.get(number), records.get(number), tallies.get(number, nothing)
             found.exchanges += tally.answered
@@ -235,7 +232,7 @@ class Walk:
             for digest in (settings_text(fixture.body), *tally.texts):
                 found.texts.setdefault(digest, number)
             if self._replies:
-                found.digests[number] = tally.digest or of_record(record.at_ms, record.chain, ())
+                found.digests[number] = tally.digest or of_record(record.at_ms, record.chain, Attempts())
         return walked
 
     def _match(

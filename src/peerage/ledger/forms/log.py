@@ -28,7 +28,8 @@ from typing import Any
 
 import msgspec
 
-from peerage.ledger.forms.rows import Exchange, FixtureRow
+from peerage.ledger.forms.merkle import leaves, match_root
+from peerage.ledger.forms.rows import Attempts, Exchange, FixtureRow
 from peerage.values.sealing import committed
 
 WAITS = "waits"
@@ -117,24 +118,32 @@ def of_amendment(at_ms: int, body: bytes) -> bytes:
     return sha256(b"%d %b" % (at_ms, committed(body))).digest()
 
 
-def record_rows(at_ms: int, chain: bytes, attempts: Iterable[Exchange]) -> bytes:
+def root_of(attempts: Attempts) -> str:
+    """The root of a match (`merkle.match_root`), whose attempts, all answered, these are."""
+    replies = [reply or b"" for reply in attempts.reply]
+    found = leaves(attempts.key, attempts.player, attempts.request, replies)
+    return match_root(dict(zip(attempts.key, found, strict=True)))
+
+
+def record_rows(at_ms: int, chain: bytes, attempts: Attempts) -> bytes:
     """What the digest of a finished match is over, as JSON: its time, its link in the chain of records, which
     holds every reply, its attempts and failures. `attempts` are in order of writing.
 
     Requests that nobody answered have no leaf, so their bodies are here.
     """
-    rows = list(attempts)
-    failures = [(row.key, row.attempt, *row.failure[1:]) for row in rows if row.failure is not None]
-    unanswered = [committed(row.request) for row in rows if row.reply is None]
-    return _encode((at_ms, chain, [*map(_said, rows)], failures, unanswered))
+    named = zip(attempts.key, attempts.attempt, attempts.failure, strict=True)
+    failures = [(key, attempt, *failure[1:]) for key, attempt, failure in named if failure is not None]
+    asked = zip(attempts.request, attempts.reply, strict=True)
+    unanswered = [committed(request) for request, reply in asked if reply is None]
+    return _encode((at_ms, chain, [*zip(*_SAID(attempts), strict=True)], failures, unanswered))
 
 
-def of_record(at_ms: int, chain: bytes, attempts: Iterable[Exchange]) -> bytes:
+def of_record(at_ms: int, chain: bytes, attempts: Attempts) -> bytes:
     """The digest of a finished match: of its `record_rows`."""
     return sha256(record_rows(at_ms, chain, attempts)).digest()
 
 
-_said = attrgetter(
+_SAID = attrgetter(
     "key",
     "attempt",
     "player",

@@ -7,8 +7,9 @@ SHA-256 over the stored bytes of `body`, never over a re-encoding.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress, groupby
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct, field
@@ -144,6 +145,52 @@ class Exchange(Struct, frozen=True, gc=False):
     def lost_nano(self) -> int | None:
         """What an attempt without a reply may have cost: while nothing is known of it, its worst."""
         return self.worst_nano if self.failure is None else self.failure.cost_nano
+
+
+class Attempts(NamedTuple):
+    """Attempts of whole matches in columns, those of `Exchange`: what is read by the million."""
+
+    match: Sequence[int] = ()
+    key: Sequence[str] = ()
+    attempt: Sequence[int] = ()
+    player: Sequence[str] = ()
+    request: Sequence[bytes] = ()
+    reply: Sequence[bytes | None] = ()
+    worst_nano: Sequence[int | None] = ()
+    cost_nano: Sequence[int | None] = ()
+    id: Sequence[int] = ()
+    checksum: Sequence[int] = ()
+    reply_id: Sequence[int | None] = ()
+    reply_checksum: Sequence[int | None] = ()
+    at_ms: Sequence[int | None] = ()
+    latency_ms: Sequence[int | None] = ()
+    failure: Sequence[Failure | None] = ()
+
+    @classmethod
+    def of(cls, rows: Iterable[Exchange]) -> Attempts:
+        """The columns of rows."""
+        return cls(*zip(*map(msgspec.structs.astuple, rows), strict=True))
+
+    def rows(self) -> Iterator[Exchange]:
+        """The rows of these columns."""
+        return map(Exchange, *self)
+
+    def by_match(self) -> Iterator[tuple[int, Attempts]]:
+        """Each match's own, those of a match being next to each other."""
+        at = 0
+        for match, same in groupby(self.match):
+            stop = at + len([*same])
+            columns: list[Any] = [column[at:stop] for column in self]
+            yield match, Attempts(*columns)
+            at = stop
+
+    def answered(self) -> Attempts:
+        """Those that have a reply."""
+        if None not in self.reply:
+            return self
+        there = [reply is not None for reply in self.reply]
+        columns: list[Any] = [[*compress(column, there)] for column in self]
+        return Attempts(*columns)
 
 
 class RecordRow(Struct, frozen=True, gc=False):

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from hashlib import sha256
-from itertools import groupby
-from operator import attrgetter
+from itertools import chain
 
 import msgspec
 
@@ -21,6 +20,7 @@ from peerage.ledger.check.checkpoints import FOLDER, KEYS
 from peerage.ledger.check.notes import Proof
 from peerage.ledger.forms.log import entry_text, record_rows
 from peerage.ledger.forms.merkle import GENESIS, proof
+from peerage.ledger.forms.rows import Attempts
 from peerage.site.addresses import BUNDLE, first_of, number_in
 from peerage.site.reading import Site
 from peerage.values.inputs import read_bytes
@@ -82,16 +82,16 @@ def _bundle(site: Site, first: int) -> Iterator[bytes]:
     """The lines of some matches: of those that are in a checkpoint."""
     ledger, last = site.moment, min(first + BUNDLE - 1, site.number)
     fixtures = {row.number: row for row in ledger.fixtures(first, last)}
-    asked = {n: list(rows) for n, rows in groupby(ledger.exchanges(first, last), attrgetter("match"))}
+    asked = dict(chain.from_iterable(part.by_match() for part in ledger.attempts(first, last)))
     before = next((row.chain for row in ledger.records(first - 1, first - 1)), GENESIS)
     entries = {number: entry for number, entry in site.newest_entries.items() if number in fixtures}
     for record in ledger.records(first, last):
         previous, before = before, record.chain
         position, digest, rows = 0, b"", b""
-        exchanges = asked.get(record.number, [])
+        attempts = asked.get(record.number, Attempts())
         if record.number in entries:
             position, digest = entries[record.number]
-            rows = record_rows(record.at_ms, record.chain, exchanges)
+            rows = record_rows(record.at_ms, record.chain, attempts)
         note = next((one.checkpoint for one in site.checkpoints if 0 < position <= one.checkpoint.size), None)
         if note is None or sha256(rows).digest() != digest:
             continue
@@ -101,7 +101,7 @@ def _bundle(site: Site, first: int) -> Iterator[bytes]:
             continue
         replied = [
             (row.key, row.player, row.request.decode(), row.reply.decode())
-            for row in exchanges
+            for row in attempts.rows()
             if row.reply is not None
         ]
         line = _Line(
