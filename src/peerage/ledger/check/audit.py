@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import gc
 import re
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import msgspec
@@ -30,28 +30,30 @@ _UNREADABLE = (LedgerError, msgspec.MsgspecError, TypeError, ValueError, KeyErro
 BLOCK = 500
 """Matches read at a time."""
 
-Walked = tuple[Summary, Mapping[str, Totals]]
+Walked = tuple[Summary, dict[str, Totals]]
 """Figures derived of a match, and what each player did and cost by its record."""
 
 
 class Findings(msgspec.Struct):
     """What a span came to: answered exchanges and bytes hashed, the texts it refers to (digest in hex → the
     first match that does), and problems as (match, what). `digests` are those that the log holds of each
-    match without a problem."""
+    match without a problem; `matches` those of which figures and record could be read, in order."""
 
     exchanges: int = 0
     hashed: int = 0
     texts: dict[bytes, int] = {}
     problems: list[tuple[int, str]] = []
     digests: dict[int, bytes] = {}
+    matches: list[Walked] = []
 
     def add(self, other: Findings) -> None:
-        """Count another span in."""
+        """Count another span in, which follows."""
         self.exchanges += other.exchanges
         self.hashed += other.hashed
         self.texts = other.texts | self.texts
         self.problems += other.problems
         self.digests |= other.digests
+        self.matches += other.matches
 
 
 def totals_of(record: RecordRow) -> Mapping[str, Totals]:
@@ -67,9 +69,22 @@ def totals_of(record: RecordRow) -> Mapping[str, Totals]:
 def audit(ledger: Ledger, first: int, last: int, *, replies: bool = True) -> Findings:
     """Check the finished matches at places first..last; without `replies` nothing but fixtures, records and
     the narrow table, which takes a tenth of the time."""
-    walk = Walk(ledger, first, last, replies=replies)
-    deque(walk.matches(), maxlen=0)
-    return walk.found
+    found = Findings()
+    for part in audited_in_parts(ledger, first, last, replies=replies):
+        found.add(part)
+    return found
+
+
+def audited_in_parts(ledger: Ledger, first: int, last: int, *, replies: bool) -> Iterator[Findings]:
+    """The same some matches at a time."""
+    walk = _Walk(ledger, first, replies=replies)
+    while first <= last:
+        stop = min(first + BLOCK - 1, last)
+        yield (found := walk.block(first, stop))
+        first = stop + 1
+        if len(found.problems) >= BLOCK and (gap := walk.gap(first, last)):
+            yield (found := Findings(problems=[gap[0]]))
+            first = gap[1]
 
 
 class _Chain:
@@ -139,48 +154,18 @@ class _Tally:
         self.texts = texts_of(b"".join(attempts.request))
 
 
-class Walk:
-    """One walk over the finished matches at places first..last, which checks each on its way: `found`, which
-    is whole when it has `ended`. What follows from several matches is folded from those that it gives.
+class _Walk:
+    """One walk over finished matches from place `first` on, which checks each on its way."""
 
-    `agreed` is given the digests found so far after every block, and takes out those of which nothing more is
-    to be said: a long arena has many.
-    """
-
-    def __init__(
-        self,
-        ledger: Ledger,
-        first: int,
-        last: int,
-        *,
-        replies: bool,
-        agreed: Callable[[dict[int, bytes]], None] = lambda digests: None,
-    ) -> None:
-        self.found = Findings()
-        self.ended = False
+    def __init__(self, ledger: Ledger, first: int, *, replies: bool) -> None:
         self._ledger = ledger
-        self._first, self._last = first, last
         self._replies = replies
-        self._agreed = agreed
         self._chain = _Chain(ledger, first)
         self._places = places(ledger)
 
-    def matches(self) -> Iterator[Walked]:
-        """The row of the narrow table of each match, and the totals of its record where that is as it was
-        written, in order."""
-        first, last, problems = self._first, self._last, self.found.problems
-        while first <= last:
-            stop, before = min(first + BLOCK - 1, last), len(problems)
-            yield from self._block(first, stop)
-            self._agreed(self.found.digests)
-            first = stop + 1
-            if len(problems) - before >= BLOCK:
-                first = self._further(first, last)
-        self.ended = True
-
-    def _further(self, start: int, last: int) -> int:
-        """The first match from `start` on of which there is anything: one changed number makes a gap that
-        nobody could walk through."""
+    def gap(self, start: int, last: int) -> tuple[tuple[int, str], int] | None:
+        """Where there is nothing of the match at place `start`: that, and the first place up to `last` of
+        which there is anything. One changed number makes a gap that nobody could walk through."""
         place = self._ledger.place
         try:
             issued = next((place(row.number) for row in self._ledger.fixtures(start, last)), last + 1)
@@ -188,13 +173,14 @@ class Walk:
                 issued, next((place(row.number) for row in self._ledger.records(start, last)), issued)
             )
         except _UNREADABLE:
-            return start
-        if found > start:
-            self.found.problems.append((start, f"neither it nor any match up to {found - 1} is there"))
-        return found
+            return None
+        if found == start:
+            return None
+        return (start, f"neither it nor any match up to {found - 1} is there"), found
 
-    def _block(self, first: int, last: int) -> list[Walked]:
-        ledger, found = self._ledger, self.found
+    def block(self, first: int, last: int) -> Findings:
+        """What the matches at these places, so few that they are read at once, come to."""
+        ledger, found = self._ledger, Findings()
         try:
             fixtures = {row.number: row for row in ledger.fixtures(first, last)}
             records = {row.number: row for row in ledger.records(first, last)}
@@ -204,14 +190,15 @@ class Walk:
                 match: _Tally(own, records.get(match)) for part in parts for match, own in part.by_match()
             }
         except _UNREADABLE as error:
-            if first == last:
+            if first < last:
+                half = (first + last) // 2
+                found.add(self.block(first, half))
+                found.add(self.block(half + 1, last))
+            else:
                 found.problems.append((first, f"cannot be read: {error}"))
                 self._chain.lost()
-            else:
-                half = (first + last) // 2
-                return self._block(first, half) + self._block(half + 1, last)
-            return []
-        nothing, walked = _Tally(Attempts(), None), list[Walked]()
+            return found
+        nothing = _Tally(Attempts(), None)
         for at, number in enumerate(ledger.numbers(first, last), first):
             fixture, record, tally = fixtures.get(number), records.get(number), tallies.get(number, nothing)
             found.exchanges += tally.answered
@@ -222,7 +209,7 @@ class Walk:
             try:
                 totals, problems = self._match(at, number, fixture, record, summary, tally)
                 if summary is not None and totals is not None:
-                    walked.append((summary, totals))
+                    found.matches.append((summary, totals))
             except _UNREADABLE as error:
                 problems = [f"cannot be read: {error}"]
                 self._chain.lost()
@@ -233,7 +220,7 @@ class Walk:
                 found.texts.setdefault(digest, number)
             if self._replies:
                 found.digests[number] = tally.digest or of_record(record.at_ms, record.chain, Attempts())
-        return walked
+        return found
 
     def _match(
         self,
@@ -243,7 +230,7 @@ class Walk:
         record: RecordRow | None,
         summary: Summary | None,
         tally: _Tally,
-    ) -> tuple[Mapping[str, Totals] | None, list[str]]:
+    ) -> tuple[dict[str, Totals] | None, list[str]]:
         """The totals on the record of the match at a place, where that can be read, and what is wrong with
         the match."""
         if record is None:
@@ -365,10 +352,17 @@ def audited(address: str, first: int, last: int, replies: bool) -> bytes:
     """The findings of a span of the ledger at an address, as MessagePack. Raises LedgerError."""
     from peerage.ledger import open_ledger
 
-    # Rows by the million and no cycles among them: the collector would only walk them.
+    with without_collector(), closing(open_ledger(address, Path(), create=False)) as ledger:
+        return msgspec.msgpack.encode(audit(ledger.as_stored(), first, last, replies=replies))
+
+
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Rows by the million and no cycles among them: the collector would only walk them."""
+    enabled = gc.isenabled()
     gc.disable()
     try:
-        with closing(open_ledger(address, Path(), create=False)) as ledger:
-            return msgspec.msgpack.encode(audit(ledger.as_stored(), first, last, replies=replies))
+        yield
     finally:
-        gc.enable()
+        if enabled:
+            gc.enable()

@@ -10,13 +10,11 @@ checkpoints that were `kept` (`ledger.check.kept_checkpoints`).
 
 from __future__ import annotations
 
-import gc
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from hashlib import sha256
 from itertools import pairwise
 from typing import NamedTuple
@@ -25,14 +23,14 @@ import msgspec
 
 from peerage.ledger.check.audit import (
     Findings,
-    Walk,
     Walked,
     altered,
     audited,
+    audited_in_parts,
     integrity,
     settings_text,
     texts_of,
-    totals_of,
+    without_collector,
 )
 from peerage.ledger.check.checkpoints import origin
 from peerage.ledger.check.held import Found, Logged, agreed, amendments, facts, read_log, records, stream
@@ -49,11 +47,10 @@ from peerage.ledger.stores import access
 from peerage.ledger.topics.secret import strange_keys
 from peerage.ledger.topics.settings_log import SettingsChange, settings_changes
 from peerage.ledger.topics.votes import STREAM, PeopleVotes
-from peerage.values.parallel import Helpers, Lost, Processes
+from peerage.values.parallel import Helpers, Lost, Processes, in_order
 
-MOST_AT_ONCE = 250_000
-"""Matches that one process checks before it says what it found, so that this stays small."""
-MOST_THERE_ARE = 10**9
+AT_ONCE = 5_000
+"""Matches that a helper checks before it says what it found, so that this stays small."""
 PARALLEL_FROM = 4_000
 """Records from which on it is worth a second process, and for as many again another."""
 
@@ -146,47 +143,28 @@ def verify(
     if workers is None:
         worth = PARALLEL_FROM if replies else PARALLEL_FROM * 5
         workers = min(helpers.count if helpers else os.cpu_count() or 1, 1 + recorded // worth)
-    # A number beyond was changed by somebody, and says nothing of how many matches there are.
-    several = recorded // MOST_AT_ONCE if workers > 1 and recorded < MOST_THERE_ARE else 0
-    several = max(workers, several)
-    cuts = [recorded * part // several for part in range(several + 1)]
-    spans = [(before + 1, cut) for before, cut in pairwise(cuts) if before < cut]
-    follows: list[Found] = []
-    head, changes = GENESIS, tuple[SettingsChange, ...]()
-    heads: dict[str, str] = {}
     with ExitStack() as stack:
-        parts = [(ledger.address, *span, replies) for span in spans] if len(spans) > 1 else []
-        if parts and helpers is None:
+        # A number beyond was changed by somebody, and says nothing of how many matches there are.
+        if workers < 2 or recorded > logged.length:
+            helpers = None
+        elif helpers is None:
             helpers = stack.enter_context(Processes(workers, access(ledger.address)))
-        whole = helpers.submit(integrity, ledger.address) if helpers and parts and replies else None
-        jobs = [helpers.submit(audited, *part) for part in parts] if helpers else []
-        walk = Walk(ledger, 1, recorded, replies=replies, agreed=partial(agreed, logged=logged))
-        matches = (
-            zip(ledger.summaries(1, recorded), map(totals_of, ledger.records(1, recorded)), strict=False)
-            if jobs
-            else walk.matches()
-        )
-        with _without_collector():
-            follows = _follows(ledger, recomputed, matches, recorded, logged)
-            if not jobs:  # where the fold came to no end
-                deque(matches, maxlen=0)
-                if not walk.ended:  # it broke off, which the fold cannot tell from its own errors
-                    raise LedgerError(*[what for _, what in follows])
+        whole = helpers.submit(integrity, ledger.address) if helpers and replies else None
+        walk = _Walk(_parts(ledger, recorded, helpers, workers, replies=replies), logged)
+        with without_collector():
+            follows = _follows(ledger, recomputed, walk.matches(), recorded, logged)
+        if walk.broken is not None:
+            raise walk.broken
         found = walk.found
-        try:
-            for job in jobs:
-                found.add(msgspec.msgpack.decode(job.result(), type=Findings))
-                agreed(found.digests, logged)
-            if replies:
-                with _noted(problems):
-                    stated = whole.result() if whole else ledger.integrity()
-                    problems[:0] = [(None, what) for what in stated]
-        except Lost as error:
-            raise LedgerError(f"{error}; what it was to check is not checked. Verify again") from None
+        if replies:
+            with _noted(problems):
+                stated = whole.result() if whole else ledger.integrity()
+                problems[:0] = [(None, what) for what in stated]
     problems += found.problems
     if not found.problems:
         problems += follows
     problems += now.beside
+    changes, head = tuple[SettingsChange, ...](), GENESIS
     with _noted(problems):
         problems += _strange(ledger, now.issued)
         if replies:
@@ -199,24 +177,14 @@ def verify(
         problems += _outside(ledger)
         changes = settings_changes(ledger)
         head = next((row.chain for row in ledger.records(recorded, recorded)), GENESIS)
+    streams = dict[str, str]()
     if votes is not None and ((logged.votes and not now.copy) or votes.exists()):
         with _noted(problems):
-            if votes.exists():
-                problems += [(None, what) for what in votes.integrity()]
-            given = list(votes.rows())
-            heads[STREAM] = (given[-1].chain if given else stream_genesis(STREAM)).hex()
-            broken = [*stream([(row.sequence, row.body, row.chain) for row in given], STREAM)]
-            problems += broken or held_votes([row.chain for row in given], logged)
-            problems += _uncited(ledger, votes)
-            problems += [
-                (None, f"amendment {at} of {STREAM} is filed under another voter, match or time")
-                for at in votes.misfiled()
-            ]
+            _votes(ledger, votes, logged, streams, problems)
     extension: Since | None = None
     if since is not None:
-        with _noted(problems):
-            extension, differs = extends_log(since, logged.leaves, logged.firsts)
-            problems += [(None, differs)] if differs else []
+        extension, differs = extends_log(since, logged.leaves, logged.firsts)
+        problems += [(None, differs)] if differs else []
     checkpoints: list[Extension] = []
     if kept:
         with _noted(problems):
@@ -227,10 +195,8 @@ def verify(
         exchanges=found.exchanges,
         bytes=found.hashed + sum([len(text.encode()) for text in (now.texts or {}).values()]),
         head=head.hex(),
-        problems=tuple(
-            [Problem(*one) for one in sorted(problems, key=lambda one: (one[0] is None, one[0] or 0))]
-        ),
-        streams=heads,
+        problems=tuple([Problem(*one) for one in sorted(problems, key=_place)]),
+        streams=streams,
         log_root=log_root(logged.leaves) if replies else "",
         copy=now.copy,
         ended=logged.in_play is not None,
@@ -238,6 +204,31 @@ def verify(
         changes=changes,
         checkpoints=tuple(checkpoints),
     )
+
+
+def _place(problem: Found) -> tuple[bool, int]:
+    return problem[0] is None, problem[0] or 0
+
+
+def _votes(
+    ledger: Ledger,
+    votes: PeopleVotes,
+    logged: Logged,
+    streams: dict[str, str],
+    problems: list[Found],
+) -> None:
+    """Add the head of the chain of votes to `streams`, and what is wrong with them to `problems`."""
+    if votes.exists():
+        problems += [(None, what) for what in votes.integrity()]
+    given = list(votes.rows())
+    streams[STREAM] = (given[-1].chain if given else stream_genesis(STREAM)).hex()
+    broken = [*stream([(row.sequence, row.body, row.chain) for row in given], STREAM)]
+    problems += broken or held_votes([row.chain for row in given], logged)
+    problems += _uncited(ledger, votes)
+    problems += [
+        (None, f"amendment {at} of {STREAM} is filed under another voter, match or time")
+        for at in votes.misfiled()
+    ]
 
 
 class _Now(NamedTuple):
@@ -292,26 +283,54 @@ def _strange(ledger: Ledger, issued: int) -> list[Found]:
         return [(None, f"the keys of matches cannot be checked: {error}")]
 
 
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Rows by the million and no cycles among them: the collector would only walk them."""
-    enabled = gc.isenabled()
-    gc.disable()
+def _parts(
+    ledger: Ledger, recorded: int, helpers: Helpers | None, workers: int, *, replies: bool
+) -> Iterator[Findings]:
+    """What the finished matches come to, in order, some at a time. Raises LedgerError."""
+    if helpers is None:
+        yield from audited_in_parts(ledger, 1, recorded, replies=replies)
+        return
+    each = max(1, min(AT_ONCE, -(-recorded // workers)))
+    spans = [(first, min(first + each - 1, recorded)) for first in range(1, recorded + 1, each)]
     try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
+        for found in in_order(helpers, audited, [(ledger.address, *span, replies) for span in spans]):
+            yield msgspec.msgpack.decode(found, type=Findings)
+    except Lost as error:
+        raise LedgerError(f"{error}; what it was to check is not checked. Verify again") from None
+
+
+class _Walk:
+    """The walk over finished matches, of which `parts` are what they come to: what it `found` that is not as
+    it was logged, and the error by which it was `broken` off."""
+
+    def __init__(self, parts: Iterator[Findings], logged: Logged) -> None:
+        self.found = Findings()
+        self.broken: LedgerError | None = None
+        self._parts = parts
+        self._logged = logged
+
+    def matches(self) -> Iterator[Walked]:
+        """The matches on the way, to be taken once."""
+        try:
+            for part in self._parts:
+                matches, part.matches = part.matches, []
+                self.found.add(part)
+                agreed(self.found.digests, self._logged)
+                yield from matches
+        except LedgerError as error:
+            self.broken = error
 
 
 def _follows(
     ledger: Ledger, recomputed: Recomputed, matches: Iterator[Walked], recorded: int, logged: Logged
 ) -> list[Found]:
-    """What does not follow from the records."""
+    """What does not follow from the records; the walk goes on to its end whatever comes."""
     try:
         return [*recomputed(ledger, matches, recorded, logged.snapshots)]
     except (LedgerError, msgspec.MsgspecError, ArithmeticError, ValueError, KeyError, IndexError) as error:
         return [(None, f"the ratings cannot be computed again: {error}")]
+    finally:
+        deque(matches, maxlen=0)
 
 
 @contextmanager
