@@ -75,7 +75,7 @@ def test_rows_that_are_missing_are_told(tmp_path: Path) -> None:
     ledger.close()
     with (
         open_arena(folder) as arena,
-        pytest.raises(LedgerError, match=r"match 3: its record .*verify"),
+        pytest.raises(LedgerError, match=r"match 2: its record is missing; .*verify"),
     ):
         position(arena.ledger, elo_settings(arena.settings.rating))
 

@@ -6,7 +6,7 @@ never all records. They are derived: where no snapshot holds them they are folde
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from msgspec.structs import astuple
 from peerage.game.match import DONE, Totals
 from peerage.game.protocol import SANDBOX
 from peerage.ledger import Ledger, LedgerError, Summary
-from peerage.ledger.check.audit import audit, totals_of
+from peerage.ledger.check.audit import audit
 from peerage.ratings.sequential.elo import EloSettings
 from peerage.standings.fold import NOBODY, Standings, after_all
 
@@ -219,22 +219,13 @@ def _summed(ledger: Ledger) -> tuple[Standings, dict[str, Account], list[Summary
     """The ratings of the newest snapshot, the sums after the last record, and the matches in between."""
     stored = ledger.snapshot()
     standings, accounts = read_snapshot(stored[1]) if stored else Position(NOBODY, {})
-    first = standings.number + 1
-    summaries = list(ledger.summaries(first))
-    last = standings.number + len(summaries)
-    records = list(ledger.records(first, last)) if summaries else []
-    if standings.number and summaries:
-        # What follows the snapshot is in no digest that was logged with it, and it is little.
-        wrong = audit(ledger.as_stored(), first, last, replies=False).problems
-        if wrong:
-            number, what = wrong[0]
-            raise LedgerError(f"{ledger.address}: match {number}: {what}; `peerage verify` says more")
-    if [summary.number for summary in summaries] != [record.number for record in records]:
-        raise LedgerError(
-            f"{ledger.address}: from match {first} on, the narrow table and the records are not of the same "
-            "matches; `peerage verify` says more"
-        )
+    _, last = ledger.heads()
+    # What follows the snapshot is in no digest that was logged with it, and it is little.
+    since = audit(ledger.as_stored(), standings.number + 1, last, replies=False)
+    for number, what in since.problems:
+        raise LedgerError(f"{ledger.address}: match {number}: {what}; `peerage verify` says more")
+    deque(ledger.records(last, last), maxlen=0)  # the end of the chain as it was logged
     sums = Sums(accounts)
-    for summary, record in zip(summaries, records, strict=True):
-        sums.add(summary, totals_of(record))
-    return standings, sums.accounts(), summaries
+    for summary, totals in since.matches:
+        sums.add(summary, totals)
+    return standings, sums.accounts(), [summary for summary, _ in since.matches]

@@ -10,9 +10,9 @@ from tests.engine.arenas import house, play, write_arena
 
 from peerage.arena import Arena, open_arena
 from peerage.engine.again.usage import OnRecord, Ratios, Usage, corrections, on_record
+from peerage.ledger.check.audit import totals_of
 from peerage.players.models.thinking import Room
 from peerage.players.prices import Price
-from peerage.standings.accounts import totals_of
 from peerage.views.plan.estimate import SAMPLE, estimate
 
 PRICED = {"price": {"input": 1.0, "output": 4.0}}
