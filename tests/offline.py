@@ -14,7 +14,7 @@ from peerage.game.protocol import REPAIR, Ask, Choice, Code, Color, Encoding, In
 from peerage.game.spec import GameSpec
 from peerage.games.challenge_exchange.creation import Proposed
 from peerage.games.last_arena.rules import LastArenaRules
-from peerage.games.rejudge import Given, RecordedAnswers
+from peerage.games.rejudge import RecordedAnswers, RecordedText
 from peerage.judging.panels.prompts import COMPARE
 from peerage.testing.offline import (
     Answering,
@@ -33,7 +33,7 @@ ITEM = RecordedAnswers(
     source=7,
     record="0" * 64,
     asked=(COMPARE.prompt(()).system, COMPARE.prompt(()).user),
-    given={"question": Given("Why is the sky blue?", "question")},
+    given={"question": RecordedText("Why is the sky blue?", "question")},
     authors={"A": "Zyxwv-1", "B": "Zyxwv-2"},
     answers={"A": "Because of scattering.", "B": "It is the sea's reflection."},
     hidden={"A": {"quality": 0.9, "family": "a"}, "B": {"quality": 0.2, "family": "b"}},
@@ -53,7 +53,7 @@ SCORED = RecordedAnswers(
         _PROMPTS.judge_many.system,
         _PROMPTS.judge_many.user,
     ),
-    given={"question": Given("Why is the sky blue?", "question")},
+    given={"question": RecordedText("Why is the sky blue?", "question")},
     authors={"A": "Zyxwv-1", "B": "Zyxwv-2", "C": "Zyxwv-3"},
     answers={
         "A-1/A": "Because of scattering.",

@@ -19,7 +19,7 @@ from peerage.game.match import Outcome
 from peerage.game.protocol import Ask, Reply
 from peerage.games.allocation import GAME as ALLOCATION
 from peerage.games.allocation import solve
-from peerage.games.allocation.solve import Problem, greedy
+from peerage.games.allocation.solve import LinearProblem, greedy
 from peerage.games.allocation.tasks import (
     FAMILIES,
     AllocationTask,
@@ -34,7 +34,7 @@ PLAYERS = [f"p{at}" for at in range(10)]
 SIZES = [(family, size) for family in FAMILIES for size in (1, 3, 5)]
 
 
-def by_milp(made: Problem) -> int:
+def by_milp(made: LinearProblem) -> int:
     """What the best plan gains, by scipy's solver."""
     each = LinearConstraint(np.kron(np.eye(made.items), np.ones(made.choices)), 1, 1)
     limits = LinearConstraint(made.uses.reshape(len(made.limits), -1), ub=made.limits)
@@ -70,7 +70,7 @@ def test_nothing_outdoes_the_best_plan_of_any_problem(
     limits = np.maximum(
         uses[:, :, 0].sum(axis=1), (rng.random(resources) * 9 * np.sign(uses[:, 0, 1])).astype(int)
     )
-    made = Problem(rng.integers(-9, 20, (items, choices)), uses, limits, ("",) * resources)
+    made = LinearProblem(rng.integers(-9, 20, (items, choices)), uses, limits, ("",) * resources)
     plans = product(range(choices), repeat=items)
     feasible = [plan for plan in plans if (made.used(plan) <= limits).all()]
     for plan in (solve.best(made), greedy(made)):

@@ -11,7 +11,7 @@ from peerage.game.match import Outcome
 from peerage.game.protocol import Ask, Reply
 from peerage.game.ranking import by_rank
 from peerage.games.code_golf import GAME as CODE_GOLF
-from peerage.games.code_golf.play import Task, solutions
+from peerage.games.code_golf.play import GolfTask, solutions
 
 PLAYERS = [f"p{at}" for at in range(10)]
 ONE_TASK = {"steps": 1}
@@ -32,7 +32,7 @@ def golf(programs: Mapping[str, str | Reply], number: int = 1, **rules: Any) -> 
 
 def right(number: int = 1) -> tuple[str, str]:
     made = fixture(CODE_GOLF, PLAYERS, ONE_TASK, number=number)
-    return solutions(msgspec.convert(made.drawn, Task).plan)
+    return solutions(msgspec.convert(made.drawn, GolfTask).plan)
 
 
 def test_the_shortest_right_program_wins_and_wrong_ones_come_last() -> None:

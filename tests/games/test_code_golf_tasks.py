@@ -8,7 +8,7 @@ from tests.offline import performed
 from peerage.game.house import WRONG
 from peerage.game.protocol import Ran, ran
 from peerage.game.run_tests import same_output
-from peerage.games.code_golf.play import Task, solutions, task
+from peerage.games.code_golf.play import GolfTask, solutions, task
 from peerage.games.numbers import bugs, drawn, kinds, line, outputs, program, statement
 
 SEEDS = range(12)
@@ -18,7 +18,7 @@ def run(source: str, stdin: str) -> Ran:
     return ran(performed(source, stdin + "\n").text)
 
 
-def passes(source: str, made: Task) -> bool:
+def passes(source: str, made: GolfTask) -> bool:
     return all(
         (done := run(source, given)).status == "ok" and same_output(done.stdout, wanted)
         for given, wanted in made.tests + made.examples

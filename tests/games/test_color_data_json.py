@@ -16,8 +16,8 @@ from peerage.games.color_obfuscation import GAME as COLOR_OBFUSCATION
 from peerage.games.color_obfuscation.data_json import (
     SOURCE,
     Battle,
-    Entry,
-    Layout,
+    JsonBattle,
+    JsonLayout,
     entered,
     read_battles,
     write_battles,
@@ -36,7 +36,7 @@ IGNORE, OURS = ColorObfuscationRules(ally_failure="ignore"), ColorObfuscationRul
 
 
 def recording(battle: Battle, rules: ColorObfuscationRules, digest: str = "") -> Recording:
-    return recording_of(Entry(battle, msgspec.to_builtins(battle), Layout()), rules, digest)
+    return recording_of(JsonBattle(battle, msgspec.to_builtins(battle), JsonLayout()), rules, digest)
 
 
 def outcome(played: Recording) -> Outcome:
@@ -59,7 +59,7 @@ def known(arena: Arena) -> set[str]:
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.battle.battle_id)
-def test_a_recorded_battle_comes_out_as_recorded_when_broken_encodings_are_ignored(entry: Entry) -> None:
+def test_a_recorded_battle_comes_out_as_recorded_when_broken_encodings_are_ignored(entry: JsonBattle) -> None:
     found = outcome(recording_of(entry, IGNORE))
     assert found.scores == entry.battle.scores
     for one, played in zip(entry.raw["rounds"], found.detail["rounds"], strict=True):
@@ -141,8 +141,10 @@ def strange() -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("policy", ["ignore", "attacker", "void"])
-@pytest.mark.parametrize("layout", [Layout(), Layout(4, False, "\n")], ids=["original", "other"])
-def test_every_kind_of_entry_goes_back_byte_for_byte(arena_folder: Path, policy: Any, layout: Layout) -> None:
+@pytest.mark.parametrize("layout", [JsonLayout(), JsonLayout(4, False, "\n")], ids=["original", "other"])
+def test_every_kind_of_entry_goes_back_byte_for_byte(
+    arena_folder: Path, policy: Any, layout: JsonLayout
+) -> None:
     body = (json.dumps(strange(), indent=layout.indent, ensure_ascii=layout.ascii) + layout.end).encode()
     rules = ColorObfuscationRules(ally_failure=policy)
     with open_arena(arena_folder) as arena:

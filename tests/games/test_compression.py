@@ -15,7 +15,7 @@ from peerage.game.match import Fixture, Outcome
 from peerage.game.protocol import Ask, Reply
 from peerage.games.compression import GAME as COMPRESSION
 from peerage.games.compression.reports import MOST_FACTS, Reports, reports, right, words
-from peerage.games.compression.rules import Answers
+from peerage.games.compression.rules import ReportAnswers
 
 PLAYERS = [f"p{at}" for at in range(10)]
 LABELS = "ABCDEF"
@@ -300,7 +300,7 @@ def sabotaged(how: str, skills: list[float], matches: int) -> float:
             if how == "players" and ask.key.startswith("control/"):
                 return reply
             answers = ask.expects.parse(reply.text).answers
-            spoilt = Answers(["no"] + (answers[1:] if how == "one" else ["no"] * (len(answers) - 1)))
+            spoilt = ReportAnswers(["no"] + (answers[1:] if how == "one" else ["no"] * (len(answers) - 1)))
             return msgspec.structs.replace(reply, text=ask.expects.write(spoilt))
 
         total += play(COMPRESSION, found, answer).outcome.scores["A"]

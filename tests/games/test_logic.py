@@ -12,7 +12,7 @@ from tests.offline import fixture, play, scripted
 from peerage.game.match import Outcome
 from peerage.game.protocol import Ask, Reply
 from peerage.games.logic import GAME
-from peerage.games.logic.play import FAMILIES, Answers, answers_to
+from peerage.games.logic.play import FAMILIES, PuzzleAnswers, answers_to
 from peerage.games.logic.puzzles import ANSWER_CHARS, Puzzle, parts, solves
 
 PLAYERS = [f"p{at}" for at in range(10)]
@@ -87,7 +87,7 @@ def outcome_of(seats: int, right: dict[str, int | Reply]) -> Outcome:
         many = right[ask.to]
         if isinstance(many, Reply):
             return many
-        return ask.expects.write(Answers("", [*answers[:many], *["?"] * (5 - many)]))
+        return ask.expects.write(PuzzleAnswers("", [*answers[:many], *["?"] * (5 - many)]))
 
     return play(GAME, match, scripted(answer)).outcome
 

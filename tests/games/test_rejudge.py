@@ -13,7 +13,7 @@ from peerage.game.match import Fixture, Seat
 from peerage.game.protocol import Ask, Reply
 from peerage.games import GAMES
 from peerage.games.rejudge import GAME as REJUDGE
-from peerage.games.rejudge import Given, RecordedAnswers, RejudgeRules
+from peerage.games.rejudge import RecordedAnswers, RecordedText, RejudgeRules
 from peerage.judging.panels.prompts import COMPARE
 
 JUDGES = ("house:0.9", "house:0.8", "house:0.7")
@@ -81,6 +81,6 @@ def test_too_few_votes_are_inconclusive(status: Any) -> None:
 def test_hostile_verdicts_and_hostile_answers(text: str) -> None:
     played(scripted(lambda ask, player: text))
     hostile = msgspec.structs.replace(
-        ITEM, answers={"A": text, "B": text}, given={"question": Given(text, "q")}
+        ITEM, answers={"A": text, "B": text}, given={"question": RecordedText(text, "q")}
     )
     played(scripted(agreeable), made(hostile))

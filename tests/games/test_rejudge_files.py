@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from peerage.games.rejudge.files import LONGEST, Pairs, paired, same_model
+from peerage.games.rejudge.files import LONGEST, RejudgedPairs, paired, same_model
 from peerage.ratings.read.report import DataError, Report
 from peerage.ratings.read.results import rows
 
 LOGS = sorted((Path(__file__).parents[1] / "data/inspect").glob("*.eval"))
 
 
-def of(*found: dict[str, Any]) -> Pairs:
+def of(*found: dict[str, Any]) -> RejudgedPairs:
     report = Report("x")
 
     def lines() -> Iterator[dict[str, Any]]:
@@ -43,7 +43,7 @@ def log(model: str, *samples: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def test_every_two_models_of_real_logs_meet_on_every_question() -> None:
-    def lines(names: list[Path]) -> Pairs:
+    def lines(names: list[Path]) -> RejudgedPairs:
         report = Report()
         return paired(
             (

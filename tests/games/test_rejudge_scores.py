@@ -12,7 +12,7 @@ from tests.offline import SCORED, Played, check, house, play, points, scripted, 
 from peerage.game.match import Fixture, Seat
 from peerage.game.protocol import Ask, Reply
 from peerage.games.rejudge import GAME as REJUDGE
-from peerage.games.rejudge import Given, RecordedAnswers, RejudgeRules
+from peerage.games.rejudge import RecordedAnswers, RecordedText, RejudgeRules
 from peerage.judging.scores.scoring import recorded
 
 JUDGES = ("house:0.9", "house:0.8", "house:0.7")
@@ -64,6 +64,6 @@ def test_too_few_scores_are_inconclusive(status: Any) -> None:
 def test_hostile_scores_and_hostile_answers(text: str) -> None:
     played(scripted(lambda ask, player: text))
     hostile = msgspec.structs.replace(
-        SCORED, answers=dict.fromkeys(SCORED.answers, text), given={"question": Given(text, "q")}
+        SCORED, answers=dict.fromkeys(SCORED.answers, text), given={"question": RecordedText(text, "q")}
     )
     played(scripted(lambda ask, player: points(ask, 7)), hostile)

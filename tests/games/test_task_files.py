@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from pydantic import ValidationError
 
-from peerage.game.section import Section
+from peerage.game.section import SettingsSection
 from peerage.games.task_files import unknown
 from peerage.games.tasks.files import read_tasks
 from peerage.games.tasks.rules import TasksRules
@@ -96,7 +96,7 @@ def test_a_quiz_of_parquet_has_lists_texts_or_nothing_in_its_columns() -> None:
     assert read_quiz(parquet({**QUESTIONS, "wrong": "b|c"}), "my.parquet")[0]["wrong"] == ["b", "c"]
 
 
-class Weights(Section):
+class Weights(SettingsSection):
     by_name: Mapping[str, float] = {}
 
 

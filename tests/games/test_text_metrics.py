@@ -17,7 +17,7 @@ from peerage.game.protocol import Ask, Reply
 from peerage.games.text_metrics import GAME as TEXT_METRICS
 from peerage.games.text_metrics.metrics import METRICS, _sacre, common, missing, score, signature
 from peerage.games.text_metrics.play import COPY_AT_MOST, bare
-from peerage.games.text_metrics.tasks import KINDS, Limits, TextTask, drawn_task
+from peerage.games.text_metrics.tasks import KINDS, TextLimits, TextTask, drawn_task
 
 PLAYERS = [f"p{at}" for at in range(10)]
 OURS = [name for name, metric in METRICS.items() if metric.near is not None]
@@ -166,7 +166,7 @@ def test_no_metric_takes_a_copy_for_a_reference(metric: str) -> None:
 
 
 def test_constraints_are_words_and_lengths() -> None:
-    limits = Limits(words=3, chars=14, required=("sold",), forbidden=("bought", "coins"))
+    limits = TextLimits(words=3, chars=14, required=("sold",), forbidden=("bought", "coins"))
     assert limits.breaches("Mara SOLD it") == []
     assert limits.breaches("unsold coins.") == ["without “sold”", "with “coins”"]
     assert limits.breaches("sold coinsman") == []

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from tests.offline import fixture, play, scripted
 
 from peerage.formats import FormatError
-from peerage.game.blocks import Program, Quoted, SeatReply
+from peerage.game.blocks import Quoted, SeatReply, SourceCode
 from peerage.game.match import Fixture, Outcome
 from peerage.game.protocol import Ask, Reply
 from peerage.games.transform import GAME
 from peerage.games.transform.output import Output, canonical, output
 from peerage.games.transform.play import differences
-from peerage.games.transform.tables import DataTable, Family, Step
+from peerage.games.transform.tables import DataTable, Family, TableStep
 from peerage.games.transform.tasks import FAMILIES, TransformTask, task_of
 
 PLAYERS = [f"p{at}" for at in range(10)]
@@ -185,11 +185,11 @@ def test_a_wrong_output_is_shown_by_its_differences() -> None:
     found = {
         block.label: block
         for block in GAME.show(match, outcome, replies)
-        if isinstance(block, Program | Quoted)
+        if isinstance(block, SourceCode | Quoted)
     }
     assert found["A"].verdict == "exactly right"
     assert found["B"].verdict == "wrong"
-    assert isinstance(found["B"], Program)
+    assert isinstance(found["B"], SourceCode)
     assert f"-{right.split(chr(10))[1]}\n+wrong" in found["B"].source
     assert found["C"].verdict == "wrong"
 
@@ -198,7 +198,7 @@ def test_every_family_is_drawn_and_no_task_comes_twice(monkeypatch: pytest.Monke
     used: Counter[str] = Counter()
 
     def counted(family: Family) -> Family:
-        def made(rng: Random, table: DataTable) -> Step | None:
+        def made(rng: Random, table: DataTable) -> TableStep | None:
             step = family(rng, table)
             used[family.__name__] += step is not None
             return step

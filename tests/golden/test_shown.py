@@ -7,7 +7,7 @@ import pytest
 from tests.golden.shown import SHOWN, path, shown, view
 from tests.golden.transcripts import HERE, MATCHES, on_file
 
-from peerage.game.blocks import Quoted, ScoreLine, Task, plain_blocks
+from peerage.game.blocks import Quoted, ScoreLine, TaskText, plain_blocks
 from peerage.games import GAMES
 from peerage.reading import matches
 
@@ -51,7 +51,7 @@ def test_the_default_shows_any_game(name: str, monkeypatch: pytest.MonkeyPatch) 
     scores = {block.label: block.score for block in found.blocks if isinstance(block, ScoreLine)}
     assert scores == found.scores
     if name in ("tasks", "bug-hunt"):
-        assert any(isinstance(block, Task) for block in found.blocks)
+        assert any(isinstance(block, TaskText) for block in found.blocks)
 
 
 def test_the_default_shows_what_there_is_of_nothing() -> None:

@@ -13,7 +13,7 @@ from tests.views.conftest import recorded
 from tests.views.leaderboard.test_board import copied
 
 from peerage.arena import Arena, open_arena
-from peerage.game.blocks import Quoted, ScoreLine, Task
+from peerage.game.blocks import Quoted, ScoreLine, TaskText
 from peerage.games import GAMES
 from peerage.ledger import LedgerError
 from peerage.ledger.forms.merkle import GENESIS, digest, link
@@ -71,7 +71,7 @@ def test_what_is_quoted_is_what_was_said(arena: Arena) -> None:
                 one = said[block.key]
                 assert block.label == one.label
                 assert block.text in (one.reply, one.choice_reason)
-            if isinstance(block, Task) and block.key:
+            if isinstance(block, TaskText) and block.key:
                 assert block.text == said[block.key].reply
 
 

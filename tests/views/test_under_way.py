@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from tests.engine.arenas import paced, play_stopping_at, write_arena
 
-from peerage.game.blocks import Task
+from peerage.game.blocks import TaskText
 from peerage.games import hides
 from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.forms.codec import by_hex, read_fixture, read_reply
@@ -132,6 +132,6 @@ def test_of_a_game_of_hidden_roles_nothing_tells_who_is_asked(tmp_path: Path) ->
             assert (live.answered, live.waiting, row.waiting, row.since_ms) == (None, None, None, None)
             view = match_view(ledger, 1)
             assert (view.exchanges, view.seed, view.drawn) == ((), "", {})
-            assert [block.text for block in view.blocks if isinstance(block, Task)] == list(live.sent)
+            assert [block.text for block in view.blocks if isinstance(block, TaskText)] == list(live.sent)
             seen.setdefault(len(live.sent), set()).add(asked)
     assert max(map(len, seen.values())) > 1, "it went on, and nothing of that was shown"

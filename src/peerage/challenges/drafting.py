@@ -17,7 +17,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
-from peerage.game.blocks import Block, Heading, Quoted, Replies, Sentence, Task, Tone, quoted
+from peerage.game.blocks import Block, Heading, Quoted, Replies, Sentence, TaskText, Tone, quoted
 from peerage.game.match import Outcome, Seat
 from peerage.game.protocol import Ask, Choice, Chosen, Prompt, Quote, Reply, Steps, Text, Works
 from peerage.judging.panels.panel import QUORUM
@@ -239,7 +239,7 @@ def drafts_shown(drafts: Sequence[Draft], replies: Replies) -> Iterator[Block]:
             yield Heading("The question")
             for stage, label in draft.authors.items():
                 reply = replies[f"{stage}/{draft.turn}/{draft.draft}"]
-                yield Task(reply.text, stage, (label,), reply.key)
+                yield TaskText(reply.text, stage, (label,), reply.key)
             yield from _votes(draft, replies)
 
 

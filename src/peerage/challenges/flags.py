@@ -46,7 +46,7 @@ _LONG, _ROUND = 5, 3
 chance; shorter ones are: the 100th, up to 1000, in base 256."""
 
 
-class Tried(Protocol):
+class FlaggedAttempt(Protocol):
     """Part of an attempt that flags need, by another player than the author."""
 
     @property
@@ -60,7 +60,7 @@ class Tried(Protocol):
 def found_flags(
     description: str,
     reference: int | None,
-    attempts: Sequence[Tried],
+    attempts: Sequence[FlaggedAttempt],
     strengths: Mapping[str, float],
     least: int,
     others: int = 1_000_000,
@@ -99,7 +99,7 @@ def _states(description: str, reference: int) -> bool:
 
 
 def _disagreement(
-    reference: int, attempts: Sequence[Tried], strengths: Mapping[str, float], agree: int
+    reference: int, attempts: Sequence[FlaggedAttempt], strengths: Mapping[str, float], agree: int
 ) -> list[str]:
     line = median(strengths.values()) if strengths else 0.0
     last = {

@@ -89,7 +89,7 @@ class Attempt(Struct, frozen=True):
     points: float
 
 
-class Review(Struct, frozen=True):
+class ChallengeReview(Struct, frozen=True):
     """Reviews of a challenge: its committee, or people later."""
 
     by: Literal["committee", "people"]
@@ -116,7 +116,7 @@ class PoolChallenge(Struct):
     attempts: list[Attempt] = msgspec.field(default_factory=list)
     flags: dict[str, str] = msgspec.field(default_factory=dict)
     shown: tuple[str, ...] = ()
-    reviews: list[Review] = msgspec.field(default_factory=list)
+    reviews: list[ChallengeReview] = msgspec.field(default_factory=list)
     withdrawn: str | None = None
     retired: str | None = None
 
@@ -221,7 +221,7 @@ class ChallengePool:
             return
         entry = PoolChallenge(name, author, description, sealed, proof, match, solution)
         if votes := fact.get("votes"):
-            entry.reviews.append(Review("committee", "approve", f"{votes[0]} of {votes[1]} approve"))
+            entry.reviews.append(ChallengeReview("committee", "approve", f"{votes[0]} of {votes[1]} approve"))
         entry.shown = found_flags(description, answer, (), {}, LEAST_ATTEMPTS)
         self.entries[name] = entry
         for text in likeness(description, answer):
@@ -234,7 +234,7 @@ class ChallengePool:
             entry.flags[said["flag"]] = said["reason"]
         elif said["action"] == "review":
             verdict = msgspec.convert(said["verdict"], Verdict)
-            entry.reviews.append(Review("people", verdict, said["reason"]))
+            entry.reviews.append(ChallengeReview("people", verdict, said["reason"]))
             if verdict == "approve":
                 entry.flags.clear()
         elif said["action"] == "retire":
@@ -253,7 +253,7 @@ class ChallengePool:
         tally[0] += by * (attempt.result == "correct")
         tally[1] += by
 
-    def estimates(self) -> dict[str, Estimate]:
+    def estimates(self) -> dict[str, ItemEstimate]:
         """Return how hard and how telling each attempted challenge is, as its attempts by others say;
         withdrawn ones are left out."""
         answers: dict[str, dict[str, list[bool]]] = {}
@@ -298,7 +298,7 @@ def _opened(found: Mapping[str, str]) -> int | None:
     return value
 
 
-class Estimate(NamedTuple):
+class ItemEstimate(NamedTuple):
     """`difficulty` and `discrimination` are b and a of `ratings.fits.irt`, with their standard errors."""
 
     difficulty: float
@@ -307,7 +307,7 @@ class Estimate(NamedTuple):
     discrimination_error: float
 
 
-def estimates(answers: Mapping[str, Mapping[str, Sequence[bool]]]) -> dict[str, Estimate]:
+def estimates(answers: Mapping[str, Mapping[str, Sequence[bool]]]) -> dict[str, ItemEstimate]:
     """Estimate from challenge → player → whether it solved it, attempt by attempt."""
     if not answers:
         return {}
@@ -329,4 +329,4 @@ def estimates(answers: Mapping[str, Mapping[str, Sequence[bool]]]) -> dict[str, 
         fitted.discrimination_error,
         strict=True,
     )
-    return {name: Estimate(*map(float, column)) for name, column in zip(answers, columns, strict=True)}
+    return {name: ItemEstimate(*map(float, column)) for name, column in zip(answers, columns, strict=True)}

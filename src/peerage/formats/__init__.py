@@ -13,13 +13,37 @@ from peerage.formats.plain import Choice, Choices, Chosen, ChosenEach, Code, Sha
 from peerage.formats.questions import Questions, Written
 from peerage.formats.reading.reader import between, object_in
 from peerage.formats.scores import Score, Scored, Scores
-from peerage.formats.stored import Fields, Recorded, recorded, stored
+from peerage.formats.stored import Fields, StoredFormat, recorded, stored
 from peerage.formats.structured import Json
 from peerage.formats.texts import Format, FormatError, read_json
 
 __all__ = [
-    "Choice", "Choices", "Chosen", "ChosenEach", "Code", "Color", "Encoded", "Encoding", "Fields",
-    "Format", "FormatError", "Integer", "Json", "Questions", "Recorded", "Score", "Scored", "Scores",
-    "Shaped", "Text", "Turn", "WithTool", "Written", "between", "object_in", "read_json", "recorded",
+    "Choice",
+    "Choices",
+    "Chosen",
+    "ChosenEach",
+    "Code",
+    "Color",
+    "Encoded",
+    "Encoding",
+    "Fields",
+    "Format",
+    "FormatError",
+    "Integer",
+    "Json",
+    "Questions",
+    "Score",
+    "Scored",
+    "Scores",
+    "Shaped",
+    "StoredFormat",
+    "Text",
+    "Turn",
+    "WithTool",
+    "Written",
+    "between",
+    "object_in",
+    "read_json",
+    "recorded",
     "stored",
 ]  # fmt: skip

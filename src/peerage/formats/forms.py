@@ -27,7 +27,7 @@ _NOTHING = object()
 Kind: TypeAlias = Literal["text", "code", "line", "list", "number", "choice"]
 
 
-class Field(NamedTuple):
+class FormField(NamedTuple):
     """One thing to fill in.
 
     `name` is unique in its form; `label` and `about` tell a person what it is. `list` holds one entry a line.
@@ -47,13 +47,13 @@ class Field(NamedTuple):
     needed: bool = True
 
 
-def fields(expects: Format) -> tuple[Field, ...]:
+def fields(expects: Format) -> tuple[FormField, ...]:
     """The fields of a form, at least one."""
     if isinstance(expects, Code):
-        return (Field(WHOLE, "code", "Your program", f"Python, at most {expects.max_bytes:,} bytes."),)
+        return (FormField(WHOLE, "code", "Your program", f"Python, at most {expects.max_bytes:,} bytes."),)
     if isinstance(expects, Text | Shaped):
         about = f"At most {expects.max_chars:,} characters."
-        return (Field(WHOLE, "text", "Your reply", about, chars=expects.max_chars),)
+        return (FormField(WHOLE, "text", "Your reply", about, chars=expects.max_chars),)
     schema = expects.schema()
     try:
         found = tuple(_fields(schema, "", "")) if schema is not None else ()
@@ -65,7 +65,7 @@ def fields(expects: Format) -> tuple[Field, ...]:
         )
     if 0 < len(found) <= MOST_FIELDS:
         return found
-    return (Field(WHOLE, "text", "Your reply", expects.instruction()),)
+    return (FormField(WHOLE, "text", "Your reply", expects.instruction()),)
 
 
 def for_person(expects: Format, text: str) -> str:
@@ -100,7 +100,7 @@ def reply(expects: Format, values: Mapping[str, str]) -> str:
     return text
 
 
-def misfit(field: Field, said: str) -> str:
+def misfit(field: FormField, said: str) -> str:
     """Return what is wrong with what a person typed for a number or a choice, in words; empty: nothing is."""
     bare, least, most = said.strip(), field.least, field.most
     if field.kind not in ("number", "choice") or not (bare or field.needed):
@@ -121,7 +121,7 @@ class _Unsuited(Exception):
     """No form can hold this."""
 
 
-def _fields(schema: Mapping[str, Any], name: str, label: str) -> Iterator[Field]:
+def _fields(schema: Mapping[str, Any], name: str, label: str) -> Iterator[FormField]:
     about = str(schema.get("description", ""))
     inner, may_lack = _without_null(schema)
     match inner.get("type"):
@@ -140,13 +140,13 @@ def _fields(schema: Mapping[str, Any], name: str, label: str) -> Iterator[Field]
             for at in range(1, inner["maxItems"] + 1):
                 yield from _fields(inner["items"], f"{name}.{at}", f"{label} {at}".strip())
         case "array" if inner.get("items", {}).get("type") == "string":
-            yield Field(name, "list", label, about or "One a line.", needed=bool(inner.get("minItems")))
+            yield FormField(name, "list", label, about or "One a line.", needed=bool(inner.get("minItems")))
         case "string" | "integer" if "enum" in inner:
-            yield Field(name, "choice", label, about, tuple(map(str, inner["enum"])), needed=not may_lack)
+            yield FormField(name, "choice", label, about, tuple(map(str, inner["enum"])), needed=not may_lack)
         case "boolean":
-            yield Field(name, "choice", label, about, (_YES, _NO), needed=not may_lack)
+            yield FormField(name, "choice", label, about, (_YES, _NO), needed=not may_lack)
         case "integer" | "number" as kind:
-            yield Field(
+            yield FormField(
                 name,
                 "number",
                 label,
@@ -160,7 +160,7 @@ def _fields(schema: Mapping[str, Any], name: str, label: str) -> Iterator[Field]
             chars = inner.get("maxLength")
             needed = not may_lack and bool(inner.get("minLength") or inner.get("pattern"))
             short = (chars is not None and chars <= LINE) or "pattern" in inner
-            yield Field(name, "line" if short else "text", label, about, chars=chars, needed=needed)
+            yield FormField(name, "line" if short else "text", label, about, chars=chars, needed=needed)
         case _:
             raise _Unsuited
 
@@ -172,7 +172,9 @@ def _sheet(schema: Mapping[str, Any]) -> bool:
     return bool(schema.get("minItems")) and schema.get("minItems") == schema.get("maxItems") and short
 
 
-def _value(schema: Mapping[str, Any], name: str, form: Mapping[str, Field], values: Mapping[str, str]) -> Any:
+def _value(
+    schema: Mapping[str, Any], name: str, form: Mapping[str, FormField], values: Mapping[str, str]
+) -> Any:
     """Return what the filled fields say for a part of the schema; `_NOTHING` where all of them are empty."""
     inner, may_lack = _without_null(schema)
     if name in form:
@@ -199,7 +201,7 @@ def _value(schema: Mapping[str, Any], name: str, form: Mapping[str, Field], valu
     return {key: part for key, part in parts.items() if part is not _NOTHING}
 
 
-def _read(said: str, schema: Mapping[str, Any], field: Field) -> Any:
+def _read(said: str, schema: Mapping[str, Any], field: FormField) -> Any:
     """Return what stands in one field, as JSON has it."""
     bare = said.strip()
     if field.kind == "choice":

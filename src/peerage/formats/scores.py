@@ -15,7 +15,7 @@ from typing import Any
 from msgspec import Struct
 
 from peerage.formats.reading.authorship import COURTESY, announced
-from peerage.formats.reading.reader import Stated, bare, members, names_of, number_in, object_in, stated
+from peerage.formats.reading.reader import StatedReply, bare, members, names_of, number_in, object_in, stated
 from peerage.formats.texts import FormatError, folded, json_text, object_schema, words
 from peerage.values.texts import lazy, visible
 
@@ -90,9 +90,9 @@ class Score(Struct, frozen=True, tag="score"):
         for _, again in members(found, names_of((_FIELD,)), False, _score):
             if again != score:
                 raise FormatError(f'more than one {_FIELD} found; one number as "{_FIELD}" was expected')
-        return self._checked(Stated({_FIELD: score}, found, ""))
+        return self._checked(StatedReply({_FIELD: score}, found, ""))
 
-    def _checked(self, found: Stated[float]) -> Scored:
+    def _checked(self, found: StatedReply[float]) -> Scored:
         score, reason = found.values[_FIELD], found.reason
         reason = reason.strip()[: self.reason_chars] if _LETTER.search(reason) else ""
         if self.explain and score in (0.0, MOST) and not reason:

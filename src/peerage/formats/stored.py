@@ -57,7 +57,7 @@ def _fields(value: Any) -> Any:
     return Fields({name: _fields(one) for name, one in value.items()}) if isinstance(value, dict) else value
 
 
-class Recorded(Struct, frozen=True):
+class StoredFormat(Struct, frozen=True):
     """A format that is known from a ledger alone, as the JSON `text` that stands there.
 
     Replies to a `Json` are read by their schema, as `Fields`; of any other format nothing is known but the
@@ -108,7 +108,7 @@ _PLAIN = (str, int, float, tuple, dict, type(None))
 def stored(kind: Format) -> dict[str, Any]:
     """Return what a ledger stores of a format: `instruction`, `schema` (null for free text), and of ours
     `type` and settings."""
-    if isinstance(kind, Recorded):
+    if isinstance(kind, StoredFormat):
         return kind.found
     told = {"instruction": kind.instruction(), "schema": kind.schema()}
     if isinstance(kind, Json):
@@ -133,7 +133,7 @@ def recorded(found: Mapping[str, Any]) -> Format:
         with suppress(msgspec.ValidationError):
             kind: Format = msgspec.convert(found, ours, dec_hook=_inner)
             return kind
-    return Recorded(json_text(found))
+    return StoredFormat(json_text(found))
 
 
 def _inner(_: type, found: Any) -> Format | None:

@@ -46,7 +46,7 @@ class Sentence(Struct, frozen=True, gc=False, tag="sentence"):
     tone: Tone = ""
 
 
-class Task(Struct, frozen=True, gc=False, tag="task"):
+class TaskText(Struct, frozen=True, gc=False, tag="task"):
     """What contestants were given to do: a question, a statement. `name` tells parts of it apart; `by` are
     the labels of those who wrote it, none where it was drawn or given; `key` is the reply that holds it.
     So many characters `more` are on record than in `text`."""
@@ -72,7 +72,7 @@ class Quoted(Struct, frozen=True, gc=False, tag="quoted"):
     more: int = 0
 
 
-class Program(Struct, frozen=True, gc=False, tag="program"):
+class SourceCode(Struct, frozen=True, gc=False, tag="program"):
     """Source code: of a seat, or, without a `label`, of the task."""
 
     source: str
@@ -129,7 +129,7 @@ class Private(Struct, frozen=True, gc=False, tag="private"):
 
 
 Block: TypeAlias = (
-    Heading | Sentence | Task | Quoted | Program | Grid | ScoreLine | Swatch | Board | Bar | Private
+    Heading | Sentence | TaskText | Quoted | SourceCode | Grid | ScoreLine | Swatch | Board | Bar | Private
 )
 """The blocks that games show matches with."""
 
@@ -245,7 +245,7 @@ def plain_blocks(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterat
     task = sent_to_all(asked[:MOST], [seat.label for seat in fixture.seats])
     if task:
         yield Heading("What every contestant was sent")
-        yield from (Task(text) for text in task)
+        yield from (TaskText(text) for text in task)
     if asked:
         yield Heading("What was said")
         yield from (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from peerage.game.blocks import Block, Grid, Heading, Program, Replies, Tone, player_names, quoted
+from peerage.game.blocks import Block, Grid, Heading, Replies, SourceCode, Tone, player_names, quoted
 from peerage.game.match import Fixture, Seat
 from peerage.game.protocol import Ask, Ran, Reply, Run, Steps, Together
 from peerage.game.same_tasks import asked_alike
@@ -85,7 +85,7 @@ def programs_shown(key: str, programs: Mapping[str, Any], replies: Replies) -> I
         one = programs.get(reply.label, {})
         tone: Tone = "good" if one.get("result") == "correct" else "bad"
         note = f"{one['bytes']:,} bytes" if one.get("bytes") is not None else ""
-        yield Program(reply.value, reply.label, reply.key, one.get("result", ""), tone, note)
+        yield SourceCode(reply.value, reply.label, reply.key, one.get("result", ""), tone, note)
 
 
 def verdicts_shown(

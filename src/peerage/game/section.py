@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 from peerage.game.protocol import Reply
 
 
-class Section(BaseModel):
+class SettingsSection(BaseModel):
     """Settings of a game, or a part of them: frozen, and nothing unknown, infinite or NaN in them, nor a
     number that was written `true`."""
 
@@ -73,7 +73,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 
 
-class CostUnit(Section):
+class CostUnit(SettingsSection):
     """Weights of what counts as cost: dollars, seconds of latency and kilowatt-hours, each with its
     weight."""
 

@@ -15,7 +15,7 @@ from peerage.game.blocks import Show, plain_blocks
 from peerage.game.house import House, usual
 from peerage.game.match import Fixture, Outcome, Table
 from peerage.game.protocol import Prompt, Reply, Role, Steps
-from peerage.game.section import CostUnit, Section
+from peerage.game.section import CostUnit, SettingsSection
 from peerage.game.texts import Preset
 
 REPAIR_BYTES = 20_000
@@ -29,7 +29,7 @@ QUOTE = 40
 """Characters that the markers of one quote count for in `Asks.quoted`."""
 
 
-class GameRules(Section):
+class GameRules(SettingsSection):
     """The settings of a game: each field with a description and, as a rule, a default."""
 
     cost_unit: CostUnit = Field(
@@ -108,7 +108,7 @@ class Memory(Protocol):
         """Return the draw for match `number`, from the arena's secret and its sealing key, as plain JSON."""
 
 
-class Again(NamedTuple):
+class Rejudging(NamedTuple):
     """Another judging of the answers that a game's judges judged: see `peerage rejudge`.
 
     `rules` turns the game's rules into those of another panel that judges as the first did. `items` are what
@@ -205,7 +205,7 @@ class Judging:
     """
 
     judged: Callable[[Fixture, Mapping[str, str]], Mapping[str, str]] = answered
-    again: Again | None = None
+    again: Rejudging | None = None
     recounted: Callable[[Fixture, Outcome, Collection[str]], Mapping[str, float]] | None = None
 
 

@@ -5,7 +5,7 @@
 A match is some deals, each with the seats one place on. Chance follows from what was drawn for the match, a
 seat is shown its own view alone, and a move is one of the legal ones by its name. A reply that names none,
 also after one repair, loses the match at once, and so does a refusal: on record as that, apart from losing by
-play. A library's module says what one deal is like (`World`), and how a house player finds its move.
+play. A library's module says what one deal is like (`Deal`), and how a house player finds its move.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from peerage.game import (
     Sentence,
     Steps,
     Table,
-    Task,
+    TaskText,
     by_rank,
     ending,
     player_names,
@@ -69,7 +69,7 @@ SCORING = (
 VIEW_CHARS, REASON_CHARS = 6_000, 200
 
 
-class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class AdaptedGame(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A game of a list: see `open_spiel.toml` and `text_arena.toml`."""
 
     title: str
@@ -85,7 +85,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     actions: tuple[str, ...] = ()
 
 
-class World(Protocol):
+class Deal(Protocol):
     """One deal under way. Chance is seen to within; players are counted from 0."""
 
     def movers(self) -> Sequence[int]:
@@ -120,8 +120,8 @@ class Library:
     modules: tuple[str, ...]
     package: str
     license: str
-    listed: Callable[[], Mapping[str, Entry]]
-    world: Callable[[Entry, int, str], World]
+    listed: Callable[[], Mapping[str, AdaptedGame]]
+    world: Callable[[AdaptedGame, int, str], Deal]
     house: House
     demo: int = 60
 
@@ -136,9 +136,9 @@ class Library:
 
 
 @cache
-def entries(name: str) -> Mapping[str, Entry]:
+def entries(name: str) -> Mapping[str, AdaptedGame]:
     """A list, from its file."""
-    return msgspec.convert(toml("peerage.games", name), dict[str, Entry])
+    return msgspec.convert(toml("peerage.games", name), dict[str, AdaptedGame])
 
 
 class TwoRules(GameRules):
@@ -161,7 +161,7 @@ class Forfeit(Exception):
         self.labels = tuple(labels)
 
 
-def play(table: Table, library: Library, entry: Entry) -> Steps[Outcome]:
+def play(table: Table, library: Library, entry: AdaptedGame) -> Steps[Outcome]:
     """One match of all seats of `table`."""
     labels = [seat.label for seat in table.seats]
     seed = str(table.drawn["seed"])
@@ -190,7 +190,7 @@ def play(table: Table, library: Library, entry: Entry) -> Steps[Outcome]:
 
 
 def deal(
-    table: Table, library: Library, entry: Entry, seed: str, number: int, one: dict[str, Any]
+    table: Table, library: Library, entry: AdaptedGame, seed: str, number: int, one: dict[str, Any]
 ) -> Steps[Mapping[str, float]]:
     """One deal between the players of `one`, which is its record; points by label."""
     players: list[str] = one["players"]
@@ -215,7 +215,7 @@ def deal(
 
 
 def _ask(
-    table: Table, entry: Entry, world: World, at: tuple[int, int], player: int, players: Sequence[str]
+    table: Table, entry: AdaptedGame, world: Deal, at: tuple[int, int], player: int, players: Sequence[str]
 ) -> Ask:
     """The request for a move; `at` counts deals and moves."""
     rules: TwoRules = table.rules
@@ -238,12 +238,12 @@ def _ask(
     return MOVE.ask(label, key, expects, fill, rules.max_tokens, oracle=world.oracle(player))
 
 
-def deals_of(rules: TwoRules, entry: Entry) -> int:
+def deals_of(rules: TwoRules, entry: AdaptedGame) -> int:
     """Return how many deals a match has."""
     return rules.deals or entry.deals
 
 
-def asks(rules: TwoRules, fixture: Fixture, entry: Entry) -> Iterator[Asks]:
+def asks(rules: TwoRules, fixture: Fixture, entry: AdaptedGame) -> Iterator[Asks]:
     """Each seat makes some of the moves of each deal; at most it makes all of them."""
     deals = deals_of(rules, entry)
     expects = Choice("move", (), REASON_CHARS)
@@ -262,11 +262,11 @@ def asks(rules: TwoRules, fixture: Fixture, entry: Entry) -> Iterator[Asks]:
     )
 
 
-def show(fixture: Fixture, outcome: Outcome, replies: Replies, entry: Entry) -> Iterator[Block]:
+def show(fixture: Fixture, outcome: Outcome, replies: Replies, entry: AdaptedGame) -> Iterator[Block]:
     """The rules, deal by deal the moves and how it ended, and the result."""
     players, detail = player_names(fixture), outcome.detail
     yield Heading(f"The game: {entry.title}")
-    yield Task(entry.rules)
+    yield TaskText(entry.rules)
     for number, one in enumerate(detail.get("deals", ()), 1):
         who = ", ".join(
             f"{players[label]} ({label}) is player {at}" for at, label in enumerate(one["players"])

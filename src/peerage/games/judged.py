@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
-from peerage.game import GameRules, Section
+from peerage.game import GameRules, SettingsSection
 from peerage.judging.panels.panel import PanelRules
 from peerage.judging.panels.prompts import Criterion as PanelCriterion
 from peerage.judging.panels.prompts import check_places
@@ -20,7 +20,7 @@ CriterionName = Annotated[
 ]
 
 
-class Criterion(Section):
+class CriterionSetting(SettingsSection):
     """One criterion of judging; a name alone is its `name`."""
 
     SHORT: ClassVar = "a name"
@@ -37,12 +37,12 @@ class Criterion(Section):
         return {"name": value} if isinstance(value, str) else value
 
 
-def criteria_of(stated: Iterable[Criterion]) -> tuple[PanelCriterion, ...]:
+def criteria_of(stated: Iterable[CriterionSetting]) -> tuple[PanelCriterion, ...]:
     """Return criteria as a panel takes them."""
     return tuple([PanelCriterion(one.name, one.weight, one.about) for one in stated])
 
 
-class JudgingRules(Section):
+class JudgingRules(SettingsSection):
     """The rules by which judges decide between two answers."""
 
     rubric: str = Field(
@@ -50,7 +50,7 @@ class JudgingRules(Section):
         max_length=100_000,
         description="Text that says which answer is better, in place of our words; or `{file: rubric.md}`.",
     )
-    criteria: tuple[Criterion, ...] = Field(
+    criteria: tuple[CriterionSetting, ...] = Field(
         (),
         max_length=20,
         description="Criteria that judges decide on one by one, each with `name`, `weight` and `about`; the "
@@ -74,7 +74,7 @@ class JudgingRules(Section):
 
     @field_validator("criteria")
     @classmethod
-    def _apart(cls, value: tuple[Criterion, ...]) -> tuple[Criterion, ...]:
+    def _apart(cls, value: tuple[CriterionSetting, ...]) -> tuple[CriterionSetting, ...]:
         names = [one.name.casefold() for one in value]
         for name in names:
             if names.count(name) > 1:

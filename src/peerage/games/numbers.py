@@ -36,14 +36,14 @@ _READ = {
 _RAISED = "an exception"
 
 
-class Step(Struct, frozen=True):
+class NumberStep(Struct, frozen=True):
     """A step of a task as it is drawn: its name, and the value of each of its slots."""
 
     name: str
     slots: Mapping[str, int]
 
 
-Plan: TypeAlias = tuple[Step, ...]
+Plan: TypeAlias = tuple[NumberStep, ...]
 
 
 def drawn(rng: Random, steps: int) -> Plan:
@@ -53,7 +53,7 @@ def drawn(rng: Random, steps: int) -> Plan:
     slots = [
         {slot: rng.choice(_values(name, slot)) for slot in _kind(name) if len(slot) == 1} for name in names
     ]
-    return tuple(map(Step, names, slots))
+    return tuple(map(NumberStep, names, slots))
 
 
 def statement(plan: Plan) -> str:
@@ -105,7 +105,7 @@ def _output(code: CodeType, given: str) -> str:
     return "\n".join(said)
 
 
-def _filled(step: Step, form: str, wrong: Mapping[str, int]) -> str:
+def _filled(step: NumberStep, form: str, wrong: Mapping[str, int]) -> str:
     kind = _kind(step.name)
     slots = {**step.slots, **wrong}
 

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from peerage.game import Chosen, HouseCall
-from peerage.games.adapter import Entry, Library, entries
+from peerage.games.adapter import AdaptedGame, Library, entries
 
 SEARCH, ROLLOUTS = 30, 12
 """Reach of a perfect house player: simulations of a search, and games played out for each move where all move
@@ -17,7 +17,7 @@ _NO_CARD = "-10000"
 """Spelling of a card that is not there."""
 
 
-class Position(NamedTuple):
+class SpielPosition(NamedTuple):
     """Position that a house player searches: a game, all that was done in it, chance included, the player to
     move, its moves by name."""
 
@@ -37,7 +37,7 @@ class Position(NamedTuple):
 class SpielWorld:
     """A deal of a game of OpenSpiel between `seats` players; all chance follows from `seed`."""
 
-    def __init__(self, entry: Entry, seats: int, seed: str) -> None:
+    def __init__(self, entry: AdaptedGame, seats: int, seed: str) -> None:
         self._entry = entry
         self._load = entry.load.format(seats=seats)
         self._state = _game(self._load).new_initial_state()
@@ -69,8 +69,8 @@ class SpielWorld:
     def end(self) -> str:
         return str(self._state).replace(_NO_CARD, "none")
 
-    def oracle(self, player: int) -> Position:
-        return Position(self._load, tuple(self._done), player, _moves(self._state, player))
+    def oracle(self, player: int) -> SpielPosition:
+        return SpielPosition(self._load, tuple(self._done), player, _moves(self._state, player))
 
     def _did(self, actions: tuple[int, ...]) -> None:
         self._done.append(actions)
@@ -106,14 +106,14 @@ def _moves(state: Any, player: int) -> dict[str, int]:
 def house(call: HouseCall, skill: float, rng: Random) -> Any:
     """The move that a search finds, with a chance of the skill; else any legal one. The search sees hidden
     cards, which no other player does."""
-    position: Position = call.oracle
+    position: SpielPosition = call.oracle
     if rng.random() >= skill:
         return Chosen(rng.choice(list(position.moves)))
     best = searched(position, rng.randrange(2**31))
     return Chosen(next(name for name, action in position.moves.items() if action == best))
 
 
-def searched(position: Position, seed: int) -> int:
+def searched(position: SpielPosition, seed: int) -> int:
     """A good move: by Monte Carlo tree search, or by playing out where all move at once."""
     import pyspiel
 

@@ -20,7 +20,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from peerage.game import Chosen, HouseCall
-from peerage.games.adapter import Entry, Library, entries
+from peerage.games.adapter import AdaptedGame, Library, entries
 
 WIDE, ROLLOUTS, TRIES, DEEP = 12, 4, 8, 150
 """Search of a perfect house player: from so many moves at most, so many games played on from each and from
@@ -30,11 +30,11 @@ _UNSEEN = {"PROMPT", "PLAYER_ACTION", "GAME_ADMIN"}
 """Messages of an environment that players are not shown: they have our rules, and moves by name."""
 
 
-class Position(NamedTuple):
+class ArenaPosition(NamedTuple):
     """Position that a house player searches: a deal from its seed, all moves made, who moves, the legal
     moves."""
 
-    entry: Entry
+    entry: AdaptedGame
     seats: int
     seed: str
     made: tuple[str, ...]
@@ -45,7 +45,7 @@ class Position(NamedTuple):
 class ArenaWorld:
     """A deal of an environment of TextArena between `seats` players; all chance follows from `seed`."""
 
-    def __init__(self, entry: Entry, seats: int, seed: str) -> None:
+    def __init__(self, entry: AdaptedGame, seats: int, seed: str) -> None:
         self._entry, self._seats, self._seed = entry, seats, seed
         number = int(sha256(seed.encode()).hexdigest()[:8], 16)
         self._chance = random.Random(number).getstate()
@@ -108,9 +108,9 @@ class ArenaWorld:
         ]
         return "\n\n".join([*(["All saw:", "\n".join(all_saw)] if all_saw else []), *boards])
 
-    def oracle(self, player: int) -> Position:
+    def oracle(self, player: int) -> ArenaPosition:
         made, legal = tuple(self._made), tuple(self.moves(player))
-        return Position(self._entry, self._seats, self._seed, made, player, legal)
+        return ArenaPosition(self._entry, self._seats, self._seed, made, player, legal)
 
     def apart(self) -> Callable[[int], ArenaWorld]:
         """Makes the same deal to be played on elsewhere, with other chances, from a seed, from here on."""
@@ -210,7 +210,7 @@ def _made(name: str) -> Any:
 def house(call: HouseCall, skill: float, rng: random.Random) -> Any:
     """The move after which random play ends best, with a chance of the skill; else any legal one. The search
     sees hidden cards, which no other player does."""
-    position: Position = call.oracle
+    position: ArenaPosition = call.oracle
     if len(position.legal) == 1 or rng.random() >= skill:
         return Chosen(rng.choice(position.legal))
     world = ArenaWorld(position.entry, position.seats, position.seed)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from peerage.challenges.pool import STREAM, ChallengePool
 from peerage.challenges.wording import identity
 from peerage.formats.integer import whole_number
-from peerage.games.challenge_exchange.valyrian import Finished, published_challenge
+from peerage.games.challenge_exchange.valyrian import FinishedMatch, published_challenge
 from peerage.ledger import Exchange, Ledger, amend
 from peerage.ledger.forms.codec import read_record
 from peerage.ledger.out.disclosure import disclosed, redacted
@@ -25,7 +25,7 @@ _LONGEST = {"author_llm": 200, "description": 20_000}
 """Characters, as many as the longest description that rules may allow, and more than a player's name has."""
 
 
-def finished(ledger: Ledger) -> Iterator[Finished]:
+def finished(ledger: Ledger) -> Iterator[FinishedMatch]:
     """The matches as tables count them, with what the Valyrian layout tells; those without a result are left
     out. Where a game has no points its scores stand in. Raises LedgerError."""
     points, revealed = match_points(ledger), disclosed(ledger)
@@ -39,7 +39,7 @@ def finished(ledger: Ledger) -> Iterator[Finished]:
             number, rows = next(exchanges, (0, iter(())))
         seconds = _seconds(rows) if number == match.number else {}
         record, earned = read_record(records[match.number].body), points.get(match.number, match.scores)
-        yield Finished(record, match.game, match.players, earned, match.at_ms, seconds)
+        yield FinishedMatch(record, match.game, match.players, earned, match.at_ms, seconds)
 
 
 def _seconds(rows: Iterable[Exchange]) -> dict[str, float]:

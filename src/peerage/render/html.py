@@ -22,13 +22,13 @@ from peerage.game.blocks import (
     Grid,
     Heading,
     Private,
-    Program,
     Quoted,
     ScoreLine,
     Sentence,
+    SourceCode,
     Swatch,
     Target,
-    Task,
+    TaskText,
 )
 from peerage.render import rows as laid
 from peerage.render.blocks import (
@@ -69,7 +69,7 @@ BRIEF = 14
 
 _CHIPS = {"good": "chip yes", "bad": "chip no"}
 _BETWEEN = ' <span class="quiet">·</span> '
-_SAID = (Quoted, Program, Task)
+_SAID = (Quoted, SourceCode, TaskText)
 _PLAIN = bytes({*range(32, 127), 9, 10} - {*b"&<>\"'"})
 
 Href = Callable[[Target], str | None]
@@ -119,10 +119,10 @@ class Html:
                 return f"<p{tone}>{coded(block.text)}</p>\n"
             case Quoted():
                 return self._said(block, "", self._who(block.label), written(block.text, block.label))
-            case Task():
+            case TaskText():
                 who = _BETWEEN.join([_name(block.name)] * bool(block.name) + [*map(self._who, block.by)])
                 return self._said(block, "task", who, written(block.text, "The task"))
-            case Program():
+            case SourceCode():
                 who = self._who(block.label) if block.label else ""
                 text = written(block.source, block.label or "The program", "said code")
                 return self._said(block, "program", who, text)
@@ -221,7 +221,7 @@ class Html:
             self._names[label] = known
         return known
 
-    def _said(self, block: Task | Quoted | Program, kind: str, who: str, text: str) -> str:
+    def _said(self, block: TaskText | Quoted | SourceCode, kind: str, who: str, text: str) -> str:
         """Return what somebody wrote: who it was, what it came to, the words, and how it was asked for."""
         reply = self._within.reply(block.key) if self._within and block.key else None
         address = below = chip = ""
@@ -230,7 +230,7 @@ class Html:
             if block.key not in self._quoted:
                 self._quoted.add(block.key)
                 address, below = f' id="{self._address(reply.place)}"', self._below(reply)
-        if not isinstance(block, Task):
+        if not isinstance(block, TaskText):
             if block.verdict:
                 chip = f'<span class="{_CHIPS.get(block.tone, "chip")}">{_name(block.verdict)}</span>\n'
             if block.note:

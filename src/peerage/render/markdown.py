@@ -11,12 +11,12 @@ from peerage.game.blocks import (
     Grid,
     Heading,
     Private,
-    Program,
     Quoted,
     ScoreLine,
     Sentence,
+    SourceCode,
     Swatch,
-    Task,
+    TaskText,
 )
 from peerage.render import rows as laid
 from peerage.render.blocks import Answer, Facts, Meeting, Notes, Rows, Transcript, ViewBlock
@@ -44,11 +44,11 @@ def _block(block: ViewBlock, within: Transcript | None = None) -> Iterator[str]:
                 yield from _block(one, block)
         case Meeting():
             yield f"**{inert(laid.meeting(block))}**"
-        case Task():
+        case TaskText():
             yield from _quoted((block.name, who(*block.by)), block.text, block.more)
         case Quoted():
             yield from _quoted((who(block.label), block.verdict, block.note), block.text, block.more)
-        case Program():
+        case SourceCode():
             yield from _quoted((who(block.label), block.verdict, block.note), block.source, block.more)
         case Board():
             yield from _quoted((), "\n".join(block.rows))

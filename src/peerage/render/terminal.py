@@ -18,12 +18,12 @@ from peerage.game.blocks import (
     Grid,
     Heading,
     Private,
-    Program,
     Quoted,
     ScoreLine,
     Sentence,
+    SourceCode,
     Swatch,
-    Task,
+    TaskText,
     Tone,
 )
 from peerage.render import rows as laid
@@ -97,11 +97,11 @@ class _Writer:
                 self._line(block.text, "bold")
             case Sentence():
                 self._line(block.text, STYLES[block.tone], 2 if self._within else 0)
-            case Task():
+            case TaskText():
                 by = f"by {self._who(*block.by)}" if block.by else ""
                 self._line(" ".join(filter(None, (block.name, by))), "italic", 2)
                 self._quoted(block.text, block.more)
-            case Quoted() | Program():
+            case Quoted() | SourceCode():
                 self._said(block)
             case Section():
                 self._all(block.blocks)
@@ -184,7 +184,7 @@ class _Writer:
     def _who(self, *labels: str) -> str:
         return " and ".join(map(self._within.who, labels) if self._within else labels)
 
-    def _said(self, block: Quoted | Program) -> None:
+    def _said(self, block: Quoted | SourceCode) -> None:
         from rich.text import Text
 
         about = Text("  ").append(visible(self._who(block.label)), "italic")

@@ -162,7 +162,7 @@ def _compile(stock: bytes) -> bytes:
     )
     store = wasmtime.Store(ours)
     store.set_fuel(world.fuel)
-    exports = wasi.Link(ours, first, stop_at="clock_res_get").enter(store, first, world).exports(store)
+    exports = wasi.Linked(ours, first, stop_at="clock_res_get").enter(store, first, world).exports(store)
     start, memory, pointer = exports["_start"], exports[MEMORY], exports["sp"]
     assert isinstance(start, wasmtime.Func)
     assert isinstance(memory, wasmtime.Memory)

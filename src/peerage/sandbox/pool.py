@@ -22,7 +22,15 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from peerage.sandbox import image
-from peerage.sandbox.program import Ended, Program, Protections, RunResult, SandboxUnavailable, Task, Welcome
+from peerage.sandbox.program import (
+    Program,
+    Protections,
+    RunEnded,
+    RunResult,
+    SandboxTask,
+    SandboxUnavailable,
+    Welcome,
+)
 from peerage.values.frames import frame, receive
 from peerage.values.texts import storable
 
@@ -204,11 +212,11 @@ class _Worker:
         try:
             async with asyncio.timeout(program.limits.seconds):
                 await self._send(program)
-                ended = await receive(self._from, Ended)
+                ended = await receive(self._from, RunEnded)
         except TimeoutError:
-            ended = Ended("timeout")
+            ended = RunEnded("timeout")
         except (EOFError, ValueError, OSError) as error:
-            ended = Ended("sandbox_error", stderr=(await self._last_words(error)).encode())
+            ended = RunEnded("sandbox_error", stderr=(await self._last_words(error)).encode())
         else:
             self.usable = ended.status != "sandbox_error"
         return _result(ended, started)
@@ -219,7 +227,7 @@ class _Worker:
 
     async def _send(self, program: Program) -> None:
         source, stdin = (text.encode("utf-8", "surrogatepass") for text in (program.source, program.stdin))
-        self._to.write(frame(Task(source, stdin, program.limits)))
+        self._to.write(frame(SandboxTask(source, stdin, program.limits)))
         await self._to.drain()
 
     async def _last_words(self, error: Exception) -> str:
@@ -228,13 +236,13 @@ class _Worker:
         return f"{type(error).__name__}, exit code {self._process.returncode} {said[-2000:]}".strip()
 
 
-def _result(ended: Ended, started: float) -> RunResult:
+def _result(ended: RunEnded, started: float) -> RunResult:
     stdout, stderr = (storable(text.decode("utf-8", "replace")) for text in (ended.stdout, ended.stderr))
     return RunResult(ended.status, stdout, stderr, ended.fuel, round((time.monotonic() - started) * 1000))
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class SandboxCheck:
     """The sandbox on this machine: `refused` is empty when it runs. `start_ms` is one cold start with a
     run."""
 
@@ -243,16 +251,16 @@ class Check:
     start_ms: int
 
 
-async def check() -> Check:
+async def check() -> SandboxCheck:
     """Start a worker and run a program in it. The first call on a machine also compiles the sandbox."""
     async with SandboxPool(workers=1) as pool:
         try:
             protections = await pool.protections()
         except SandboxUnavailable as reason:
-            return Check(str(reason), Protections(), 0)
+            return SandboxCheck(str(reason), Protections(), 0)
     started = time.monotonic()
     async with SandboxPool(workers=1) as pool:
         result = await pool.run(Program("print(6 * 7)"))
     took = round((time.monotonic() - started) * 1000)
     wrong = "" if result.stdout == "42\n" else f"a program that prints 42 ended with {result.status}"
-    return Check(wrong, protections, took)
+    return SandboxCheck(wrong, protections, took)

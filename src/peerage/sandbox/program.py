@@ -118,7 +118,7 @@ class RunResult:
         return self.status == "ok"
 
 
-class Task(NamedTuple):
+class SandboxTask(NamedTuple):
     """A program on its way to a worker."""
 
     source: bytes
@@ -126,7 +126,7 @@ class Task(NamedTuple):
     limits: Limits
 
 
-class Ended(NamedTuple):
+class RunEnded(NamedTuple):
     """The end of a run in a worker, with the raw bytes of its output and the fuel it used."""
 
     status: Status

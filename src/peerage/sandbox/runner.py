@@ -7,21 +7,21 @@ from pathlib import Path
 import wasmtime
 
 from peerage.sandbox import image, wasi
-from peerage.sandbox.program import Ended, Limits, Status, verdict
+from peerage.sandbox.program import Limits, RunEnded, Status, verdict
 from peerage.sandbox.wasm import PAGE
 
 _NEARLY = 2 * 1024 * 1024  # a guest that dies this close to its memory's limit died of it
 
 
-class Runner:
+class SnapshotRunner:
     """The loaded snapshot. `run` may be called any number of times, one at a time."""
 
     def __init__(self, snapshot: Path) -> None:
         self._engine = image.engine()
         self._module = wasmtime.Module.deserialize_file(self._engine, str(snapshot))
-        self._link = wasi.Link(self._engine, self._module)
+        self._link = wasi.Linked(self._engine, self._module)
 
-    def run(self, source: bytes, stdin: bytes, limits: Limits) -> Ended:
+    def run(self, source: bytes, stdin: bytes, limits: Limits) -> RunEnded:
         """Run one program within `limits`. Raises only when the sandbox itself is at fault."""
         world = wasi.World(
             streams=[source, stdin],
@@ -35,7 +35,7 @@ class Runner:
         try:
             status = self._status(store, world, limits.memory)
             used = limits.fuel - store.get_fuel()
-            return Ended(status, b"".join(world.stdout), b"".join(world.stderr), used)
+            return RunEnded(status, b"".join(world.stdout), b"".join(world.stderr), used)
         finally:
             self._link.leave()
             store.close()

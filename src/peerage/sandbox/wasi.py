@@ -319,7 +319,7 @@ _FUNCTIONS: tuple[Callable[..., int | None], ...] = (
 OFFERED = {function.__name__: function for function in _FUNCTIONS}
 
 
-class Link:
+class Linked:
     """A module's imports bound to this file's functions. `enter` says whose run it is, one at a time."""
 
     def __init__(self, engine: wasmtime.Engine, module: wasmtime.Module, stop_at: str = "") -> None:

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 
 from peerage.sandbox import jail
 from peerage.sandbox.jail import Jail
-from peerage.sandbox.program import Ended, Limits, Protections, SandboxUnavailable, Task, Welcome
+from peerage.sandbox.program import Limits, Protections, RunEnded, SandboxTask, SandboxUnavailable, Welcome
 from peerage.values.frames import give, take
 
 if TYPE_CHECKING:
-    from peerage.sandbox.runner import Runner
+    from peerage.sandbox.runner import SnapshotRunner
 
 _THREAD_STACK = 16 * 1024 * 1024  # WebAssembly may use 1.9 MB of it, wherever the system's default lies
 _DATA = 4 * 1024 * 1024 * 1024  # a backstop far above any guest's limit
@@ -42,7 +42,7 @@ def main(arguments: list[str]) -> None:
         serve(int(rest[0]), Path(rest[1]))
 
 
-def say(message: Welcome | Ended) -> None:
+def say(message: Welcome | RunEnded) -> None:
     give(sys.stdout.buffer, message)
 
 
@@ -52,12 +52,12 @@ def serve(parent: int, snapshot: Path) -> None:
         from wasmtime import WasmtimeError
 
         from peerage.sandbox import image
-        from peerage.sandbox.runner import Runner
+        from peerage.sandbox.runner import SnapshotRunner
 
         if not image.trusted(snapshot):
             raise SandboxUnavailable(f"there is no snapshot at {snapshot}")
         try:
-            runner = Runner(snapshot)
+            runner = SnapshotRunner(snapshot)
         except WasmtimeError as error:  # truncated, or made on a processor with more features
             say(Welcome(refused=f"{snapshot}: {error}", stale=True))
             return
@@ -74,13 +74,13 @@ def serve(parent: int, snapshot: Path) -> None:
     thread.join()
 
 
-def _serve(runner: Runner, held: Protections) -> None:
+def _serve(runner: SnapshotRunner, held: Protections) -> None:
     say(Welcome(close(held)))
-    while (task := take(sys.stdin.buffer, Task)) is not None:
+    while (task := take(sys.stdin.buffer, SandboxTask)) is not None:
         try:
             ended = runner.run(*task)
         except Exception:
-            say(Ended("sandbox_error", stderr=traceback.format_exc().encode()))
+            say(RunEnded("sandbox_error", stderr=traceback.format_exc().encode()))
             os._exit(1)
         say(ended)
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from peerage.game.protocol import SANDBOX
-from peerage.game.section import CostUnit, Section, Share
+from peerage.game.section import CostUnit, SettingsSection, Share
 from peerage.game.texts import Preset
 from peerage.games import GAMES, candidates, installed
 from peerage.games.judged import JudgingSettings
@@ -46,7 +46,7 @@ def usual_window(concurrency: int, per_round: float) -> int:
     return min(WINDOW, max(concurrency, math.ceil(2 * per_round), few))
 
 
-class Pairing(Section):
+class Pairing(SettingsSection):
     """Who meets whom."""
 
     policy: PolicyName = Field(
@@ -94,7 +94,7 @@ class Pairing(Section):
         return self
 
 
-class Rating(Section):
+class Rating(SettingsSection):
     """The sequential Elo tracks, raw and cost-adjusted."""
 
     initial: float = Field(1500.0, ge=-1_000_000, le=1_000_000, description="R0, on both tracks.")
@@ -117,7 +117,7 @@ class Rating(Section):
     )
 
 
-class Budget(Section):
+class Budget(SettingsSection):
     """Dollars that may be spent at most; null: no limit."""
 
     SHORT: ClassVar = "a number of dollars"
@@ -134,7 +134,7 @@ class Budget(Section):
         return value
 
 
-class Engine(Section):
+class Engine(SettingsSection):
     """The driving of matches. `ray` alone, or `local`, is its `kind`."""
 
     SHORT: ClassVar = "`local`, `ray`"
@@ -176,7 +176,7 @@ class Engine(Section):
         return {"kind": value} if isinstance(value, str) else value
 
 
-class GameSettings(Section):
+class GameSettings(SettingsSection):
     """One of several games of an arena; a number alone is its weight."""
 
     SHORT: ClassVar = "a number (its weight)"
@@ -241,7 +241,7 @@ def _preset_of(stated: Mapping[str, Any], game: str) -> object:
     return rules.get("preset") if isinstance(rules, Mapping) else None
 
 
-class ArenaSettings(Section):
+class ArenaSettings(SettingsSection):
     """Everything in `arena.yaml`."""
 
     name: str = Field("arena", description="Title on tables and pages.")

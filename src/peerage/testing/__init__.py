@@ -3,11 +3,20 @@
 from peerage.testing import findings, fixture, house, play
 """
 
-from peerage.testing.conformance import CHECKS, Finding, findings
-from peerage.testing.memory import Memory
+from peerage.testing.conformance import CHECKS, ConformanceFinding, findings
+from peerage.testing.memory import PlayerMemory
 from peerage.testing.offline import Played, Unfair, check, fixture, house, play, scripted
 
 __all__ = [
-    "CHECKS", "Finding", "Memory", "Played", "Unfair", "check", "findings", "fixture", "house", "play",
+    "CHECKS",
+    "ConformanceFinding",
+    "Played",
+    "PlayerMemory",
+    "Unfair",
+    "check",
+    "findings",
+    "fixture",
+    "house",
+    "play",
     "scripted",
 ]  # fmt: skip

@@ -20,8 +20,19 @@ from peerage.game.blocks import SeatReply
 from peerage.game.match import Fixture
 from peerage.game.protocol import Ask, Message, Ran, Reply, first_key, ran
 from peerage.game.spec import GameSpec
-from peerage.testing.memory import Memory
-from peerage.testing.offline import Played, Step, Unfair, call, check, fixture, house, play, require, unfenced
+from peerage.testing.memory import PlayerMemory
+from peerage.testing.offline import (
+    OfflineStep,
+    Played,
+    Unfair,
+    call,
+    check,
+    fixture,
+    house,
+    play,
+    require,
+    unfenced,
+)
 
 Rules: TypeAlias = Mapping[str, Any]
 Place = TypeVar("Place")
@@ -51,25 +62,25 @@ HOSTILE = {
 }
 
 
-class Finding(NamedTuple):
+class ConformanceFinding(NamedTuple):
     """Finding of one check: its name in words, and the problem, empty when there is none."""
 
     what: str
     problem: str
 
 
-def findings(spec: GameSpec[Any], rules: Mapping[str, Any] = {}) -> Iterator[Finding]:
+def findings(spec: GameSpec[Any], rules: Mapping[str, Any] = {}) -> Iterator[ConformanceFinding]:
     """Run every check, one after another."""
     for one in CHECKS:
         what = (one.__doc__ or one.__name__).partition("\n")[0].rstrip(".")
         try:
             one(spec, rules)
         except Unfair as problem:
-            yield Finding(what, str(problem))
+            yield ConformanceFinding(what, str(problem))
         except Exception as error:
-            yield Finding(what, f"{error} ({_where(error)})")
+            yield ConformanceFinding(what, f"{error} ({_where(error)})")
         else:
-            yield Finding(what, "")
+            yield ConformanceFinding(what, "")
 
 
 def _where(error: BaseException) -> str:
@@ -102,7 +113,7 @@ def the_same_replies_give_the_same_match(spec: GameSpec[Any], rules: Rules) -> N
         )
 
 
-def _by_key(played: Played) -> dict[str, Step]:
+def _by_key(played: Played) -> dict[str, OfflineStep]:
     return {step.ask.key: step for step in played.steps}
 
 
@@ -193,7 +204,7 @@ def memory_share(spec: GameSpec[Any], rules: Rules, matches: int = 60) -> float:
     """The share of points that a player with a memory takes from one of its skill without, in matches of
     both. Before each it serves in one of others."""
     models = {**HOUSE, "elephant": f"house:{MODEST}", "twin": f"house:{MODEST}"}
-    elephant, points = Memory("elephant"), 0.0
+    elephant, points = PlayerMemory("elephant"), 0.0
     arena = spec.memory.make(spec.rules.model_validate(dict(rules))) if spec.memory else None
     for number in range(1, 2 * matches + 1):
         pair = ["elephant", "twin"] if number % 4 else ["twin", "elephant"]

@@ -42,7 +42,7 @@ class _Known(NamedTuple):
     player: str
 
 
-class Memory:
+class PlayerMemory:
     """Memory of one player."""
 
     def __init__(self, player: str) -> None:

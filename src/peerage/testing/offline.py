@@ -41,7 +41,7 @@ def require(holds: object, what: str) -> None:
         raise Unfair(what)
 
 
-class Step(NamedTuple):
+class OfflineStep(NamedTuple):
     ask: Ask
     player: str
     reply: Reply
@@ -52,10 +52,10 @@ class Played(NamedTuple):
 
     fixture: Fixture
     outcome: Outcome
-    steps: list[Step]
+    steps: list[OfflineStep]
     runs: list[tuple[Run, Reply]]
 
-    def step(self, key: str) -> Step:
+    def step(self, key: str) -> OfflineStep:
         return next(step for step in self.steps if step.ask.key == key)
 
     @property
@@ -113,7 +113,7 @@ def play(
     driver = Driver(spec, made, rules)
     who = {seat.label: seat.player for seat in made.all_seats()}
     waiting = driver.start()
-    steps: list[Step] = []
+    steps: list[OfflineStep] = []
     runs: list[tuple[Run, Reply]] = []
     while waiting:
         ask = waiting.pop(order.randrange(len(waiting)) if order else 0)
@@ -122,7 +122,7 @@ def play(
             waiting += driver.feed(ask.key, runs[-1][1])
             continue
         reply = reply_to(ask, who[ask.to])
-        steps.append(Step(ask, who[ask.to], reply))
+        steps.append(OfflineStep(ask, who[ask.to], reply))
         require(len(steps) < 10_000, "the game does not end: it asked 10,000 requests")
         waiting += driver.feed(ask.key, reply)
     outcome = driver.outcome

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from peerage.challenges.flags import FLAGS
-from peerage.challenges.pool import STREAM, ChallengePool, PoolChallenge, Review, Verdict
+from peerage.challenges.pool import STREAM, ChallengePool, ChallengeReview, PoolChallenge, Verdict
 from peerage.ledger import Ledger, LedgerError, amend
 from peerage.ledger.forms.merkle import digest
 from peerage.reading.results.challenges import amended, pool
@@ -42,7 +42,7 @@ class ChallengeRow(Struct, frozen=True):
     state: str
     flags: tuple[str, ...]
     reason: str
-    reviews: tuple[Review, ...]
+    reviews: tuple[ChallengeReview, ...]
     attempts: int
     solved: float | None
     own_solved: float | None
@@ -233,7 +233,7 @@ def _state(row: ChallengeRow) -> Iterator[Small]:
         yield Small(row.reason)
 
 
-def _reviewed(reviews: Sequence[Review]) -> str:
+def _reviewed(reviews: Sequence[ChallengeReview]) -> str:
     return ", ".join([f"{review.by}: {review.verdict}" for review in reviews])
 
 

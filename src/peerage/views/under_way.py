@@ -7,7 +7,7 @@ from contextlib import suppress
 from msgspec import Struct
 
 from peerage.engine.record.registration import registered
-from peerage.game.blocks import Task, sent_to_all
+from peerage.game.blocks import TaskText, sent_to_all
 from peerage.game.protocol import Quote
 from peerage.games import hides
 from peerage.ledger import Ledger, LedgerError
@@ -33,7 +33,7 @@ class UnderWay(Struct, frozen=True):
     number: int
     round: int
     game: str
-    tasks: tuple[Task, ...]
+    tasks: tuple[TaskText, ...]
     sent: tuple[str, ...]
     answered: int | None
     waiting: int | None
@@ -58,7 +58,7 @@ def under_way(ledger: Ledger, number: int) -> UnderWay | None:
     except (MissingText, ValueError) as error:
         raise LedgerError(f"match {number} cannot be read ({error}); `peerage verify` says more") from error
     quoted = [
-        Task(value.text, value.label)
+        TaskText(value.text, value.label)
         for text, message in sent.items()
         for value in message.fill.values()
         if isinstance(value, Quote)

@@ -16,7 +16,7 @@ from tests.engine.games import FIXTURE, NoRules, ask, drive, game, yes
 import peerage.engine.calls.programs as programs
 from peerage.arena import Arena, ArenaError, open_arena
 from peerage.engine.match.driver import Driver, GameError
-from peerage.game.blocks import Program as ShownProgram
+from peerage.game.blocks import SourceCode as ShownProgram
 from peerage.game.match import Outcome
 from peerage.game.protocol import SANDBOX, Ran, Reply, Run, Together
 from peerage.game.spec import Needs

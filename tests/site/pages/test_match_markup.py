@@ -21,12 +21,12 @@ from peerage.game.blocks import (
     Grid,
     Heading,
     Private,
-    Program,
     Quoted,
     ScoreLine,
     Sentence,
+    SourceCode,
     Swatch,
-    Task,
+    TaskText,
 )
 from peerage.players.client import Call, PlayerError
 from peerage.reading.matches import Match
@@ -85,9 +85,9 @@ def test_a_player_without_whom_a_match_went_on_is_told_as_unranked(tmp_path: Pat
 HOSTILE = (
     Heading(EVIL),
     Sentence(EVIL, "bad"),
-    Task(EVIL, EVIL, (EVIL,)),
+    TaskText(EVIL, EVIL, (EVIL,)),
     Quoted(EVIL, EVIL + "x" * 20_000, EVIL, EVIL, "good", EVIL),
-    Program(EVIL, EVIL, EVIL, EVIL, "bad", EVIL),
+    SourceCode(EVIL, EVIL, EVIL, EVIL, "bad", EVIL),
     Grid((EVIL, f">{EVIL}"), ((EVIL, 1.5), (None, 2)), EVIL),
     ScoreLine(EVIL, 1.0, EVIL),
     Swatch(((EVIL, EVIL), ("red", "FF0000"), ("evil", 'FF0000"/><script>'))),

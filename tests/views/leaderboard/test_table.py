@@ -137,9 +137,9 @@ def test_every_block_of_a_match_is_escaped(arena: Arena) -> None:
         blocks=(
             blocks.Heading(HOSTILE),
             blocks.Sentence(HOSTILE, "bad"),
-            blocks.Task(HOSTILE, HOSTILE, (HOSTILE,)),
+            blocks.TaskText(HOSTILE, HOSTILE, (HOSTILE,)),
             blocks.Quoted(HOSTILE, HOSTILE + "x" * html.FOLD, "", HOSTILE, "good", HOSTILE),
-            blocks.Program(HOSTILE, HOSTILE, "", HOSTILE, "", HOSTILE),
+            blocks.SourceCode(HOSTILE, HOSTILE, "", HOSTILE, "", HOSTILE),
             blocks.Grid((HOSTILE, ">n"), ((HOSTILE, 1.5), (None, 2)), HOSTILE),
             blocks.ScoreLine(HOSTILE, None, HOSTILE),
             blocks.Swatch(((HOSTILE, HOSTILE), ("red", "ff0000"))),

@@ -10,7 +10,7 @@ import typer
 from peerage.cli.shared.options import ReportFormat, Written, group
 
 if TYPE_CHECKING:
-    from peerage.sandbox.pool import Check
+    from peerage.sandbox.pool import SandboxCheck
 
 app = group("Run a program that is not to be trusted.")
 
@@ -76,7 +76,7 @@ def check(shape: Written = ReportFormat.text) -> None:
         raise typer.Exit(1)
 
 
-def _line(found: Check) -> str:
+def _line(found: SandboxCheck) -> str:
     if found.refused:
         return f"no. {found.refused}"
     held = found.protections

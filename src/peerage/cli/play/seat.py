@@ -18,7 +18,7 @@ from peerage.values.figures import moment
 
 if TYPE_CHECKING:
     from peerage.engine.run.runner import Runner
-    from peerage.formats.forms import Field
+    from peerage.formats.forms import FormField
     from peerage.players.people.requests import People, Turn
     from peerage.settings import ArenaSettings
 
@@ -154,7 +154,7 @@ class Seat:
         _show(turn)
         form = fields(turn.request.expects)
         values: dict[str, str] = {}
-        todo: Sequence[Field] = form
+        todo: Sequence[FormField] = form
         while True:
             try:
                 for field in todo:
@@ -177,7 +177,7 @@ class Seat:
             say("declined" if text is None else "kept")
             return
 
-    def _filled(self, field: Field, turn: Turn) -> str:
+    def _filled(self, field: FormField, turn: Turn) -> str:
         """What the person fills in; a number or a choice is asked for again until it is one."""
         from peerage.formats.forms import misfit
 
@@ -253,7 +253,7 @@ class Seat:
         return line.decode("utf-8", "replace")
 
 
-def _several_lines(field: Field) -> bool:
+def _several_lines(field: FormField) -> bool:
     return field.kind in ("text", "code", "list") and not (field.chars and field.chars <= _SHORT)
 
 
@@ -269,7 +269,7 @@ def _show(turn: Turn) -> None:
     say("")
 
 
-def _prompt(field: Field) -> str:
+def _prompt(field: FormField) -> str:
     """What stands above the place where a field is filled in."""
     about = f" {field.about}" if field.about else ""
     match field.kind:
@@ -287,7 +287,7 @@ def _prompt(field: Field) -> str:
     return f"{field.label}:{about} {how}{empty}".rstrip()
 
 
-def _chosen(field: Field, said: str) -> str:
+def _chosen(field: FormField, said: str) -> str:
     """What was said; an option by its number, where that is no option itself."""
     bare = said.strip()
     if field.kind == "choice" and bare not in field.options and bare.isdecimal() and len(bare) < 4:
@@ -295,7 +295,7 @@ def _chosen(field: Field, said: str) -> str:
     return said
 
 
-def _edited(field: Field) -> str:
+def _edited(field: FormField) -> str:
     """What the person writes in its editor."""
     import shlex
     import subprocess

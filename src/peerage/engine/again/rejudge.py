@@ -20,8 +20,8 @@ from peerage.games.rejudge import (
     FIRST,
     GAME,
     SECOND,
-    Given,
     RecordedAnswers,
+    RecordedText,
     RejudgeRules,
     author_of,
     recorded_in,
@@ -165,8 +165,8 @@ def _compared(match: _Finished) -> RecordedAnswers | None:
     return None
 
 
-def _given(value: str | Quote) -> Given:
-    return Given(value) if isinstance(value, str) else Given(value.text, value.label)
+def _given(value: str | Quote) -> RecordedText:
+    return RecordedText(value) if isinstance(value, str) else RecordedText(value.text, value.label)
 
 
 def _hidden(value: str | Quote, replies: Mapping[str, Reply]) -> Any:

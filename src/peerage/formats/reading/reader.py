@@ -76,7 +76,7 @@ _BECAUSE = lazy(r"(?<=\s)(?:because|since)\s", re.IGNORECASE)
 _WHOLE_FENCE = lazy(r"\s*+```[\w-]*+[ \t\r]*+\n(.*)```\s*", re.DOTALL)
 
 
-class Stated(NamedTuple, Generic[Value]):
+class StatedReply(NamedTuple, Generic[Value]):
     """A reply as it is read: the value of each field, the object that states them (empty for lines), and the
     other words."""
 
@@ -173,7 +173,7 @@ def object_in(text: str, fields: Iterable[str], others: bool = False) -> dict[st
 
 def stated(
     text: str, fields: Sequence[str], read: Callable[[Any], Value | None], expected: str
-) -> Stated[Value]:
+) -> StatedReply[Value]:
     """Return the value that a reply states for each of `fields`, as `read` makes it of the words written
     there; see the module.
 
@@ -184,7 +184,7 @@ def stated(
     if _STRUCK.search(text[:NEAR]) and "{" not in text[:NEAR]:
         raise FormatError(f"words are struck out; {expected}")
     if len(fields) == 1 and (alone := _sentence(text, read)) is not None:
-        return Stated({fields[0]: alone}, {}, "")
+        return StatedReply({fields[0]: alone}, {}, "")
     names = names_of(tuple(fields))
     values: dict[str, list[Value | None]] = {field: [] for field in fields}
     parts = objects(text)
@@ -232,7 +232,7 @@ def stated(
         kept.append(shown[at : line.start])
         at = max(at, line.end)
     words = re.sub(r"\s*\n\s*", " ", "".join([*kept, shown[at:]]).strip()) if not ours else ""
-    return Stated(agreed, ours[-1].value or {} if ours else {}, words)
+    return StatedReply(agreed, ours[-1].value or {} if ours else {}, words)
 
 
 @lru_cache(maxsize=256)

@@ -36,7 +36,7 @@ from peerage.game import (
     Replies,
     Reply,
     Seats,
-    Task,
+    TaskText,
     ending,
     player_names,
     same_tasks,
@@ -50,7 +50,7 @@ from peerage.games.allocation.tasks import drawn as task_of
 MOST_LINES = 20
 
 
-class Plan(Struct, frozen=True):
+class AllocationPlan(Struct, frozen=True):
     """A plan."""
 
     working: Annotated[str, Meta(description="your reasoning, as short as you like")]
@@ -87,7 +87,7 @@ def asked(rules: AllocationRules, tasks: Sequence[AllocationTask]) -> list[Ask]:
         ALLOCATE.ask(
             "",
             str(number),
-            Json(Plan, plan=Meta(min_length=len(task.rows), max_length=len(task.rows))),
+            Json(AllocationPlan, plan=Meta(min_length=len(task.rows), max_length=len(task.rows))),
             {
                 "number": str(number),
                 "tasks": str(rules.tasks),
@@ -130,7 +130,7 @@ CARELESS = 0.2
 """Chance with which a player without any skill keeps a change that breaks a constraint."""
 
 
-def house(call: HouseCall, skill: float, rng: Random) -> Plan:
+def house(call: HouseCall, skill: float, rng: Random) -> AllocationPlan:
     """The best plan, each choice of which a player mistakes with a chance of 1 less its skill; as a rule it
     takes back what would break a constraint."""
     made, plan = problem(call.oracle), [*call.oracle.best]
@@ -141,7 +141,7 @@ def house(call: HouseCall, skill: float, rng: Random) -> Plan:
             then = used - made.uses[:, item, right] + made.uses[:, item, choice]
             if rng.random() < CARELESS * (1 - skill) or (then <= made.limits).all():
                 plan[item], used = choice, then
-    return Plan("", plan)
+    return AllocationPlan("", plan)
 
 
 # ----------------------------------------------------------------------------------------------------- shown
@@ -155,7 +155,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     for number, (task, found) in enumerate(zip(tasks, results, strict=True), 1):
         what = "cost" if FAMILIES[task.family].costs else "worth"
         yield Heading(f"Task {number} of {len(tasks)}: {task.family}")
-        yield Task(statement(task))
+        yield TaskText(statement(task))
         rows = []
         for label, one in found.get("plans", {}).items():
             plan = getattr(replies[f"{number}/{label}"].value, "plan", ())

@@ -19,7 +19,7 @@ _SCALE = 1 << 10
 _PRICINGS = 10
 
 
-class Problem(NamedTuple):
+class LinearProblem(NamedTuple):
     """`gains` are items × choices, `uses` resources × items × choices; `limits` and `names` are of the
     resources, and `safe` is the choice that, made for every item, breaks nothing."""
 
@@ -45,7 +45,7 @@ class Problem(NamedTuple):
         return used
 
 
-def greedy(problem: Problem) -> list[int]:
+def greedy(problem: LinearProblem) -> list[int]:
     """The plan of a player in a hurry: from the safe one, again and again the change that gains most for what
     it takes of what is left, while any gains."""
     gains, uses, limits, _, safe = problem
@@ -63,7 +63,7 @@ def greedy(problem: Problem) -> list[int]:
         plan[item] = choice
 
 
-def best(problem: Problem) -> list[int]:
+def best(problem: LinearProblem) -> list[int]:
     """A plan that no other outdoes.
 
     Items are decided one after another, all partial plans at once. One is dropped when what it has used
@@ -104,7 +104,7 @@ def _suffix_sums(values: Ints) -> Ints:
     return np.concatenate([np.cumsum(values[::-1], axis=0)[::-1], np.zeros_like(values[:1])])
 
 
-def _prices(problem: Problem, floor: int) -> Ints:
+def _prices(problem: LinearProblem, floor: int) -> Ints:
     """Prices of the resources under which the bound of `best` is low, by the subgradient method."""
     limits, first = problem.limits, np.arange(problem.items) * problem.choices
     gains, uses = _SCALE * problem.gains.ravel(), problem.uses.reshape(len(limits), -1)

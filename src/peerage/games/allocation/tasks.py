@@ -1,7 +1,7 @@
 """Allocation tasks: five families, each a small integer program in words. Pure.
 
-A task is drawn as numbers (`AllocationTask`), told in words (`statement`), and played as a `Problem`, whose
-best plan is proven. In every family a plan is one whole number for each numbered line.
+A task is drawn as numbers (`AllocationTask`), told in words (`statement`), and played as a `LinearProblem`,
+whose best plan is proven. In every family a plan is one whole number for each numbered line.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from msgspec import Struct
 
 from peerage.game import texts
-from peerage.games.allocation.solve import Problem, best
+from peerage.games.allocation.solve import LinearProblem, best
 
 Rows: TypeAlias = tuple[tuple[int, ...], ...]
 
@@ -43,11 +43,11 @@ class Size(NamedTuple):
     room: float
 
 
-class Family(NamedTuple):
+class TaskFamily(NamedTuple):
     """One kind of task."""
 
     draw: Callable[[Random, Size], tuple[Rows, tuple[int, ...]]]
-    problem: Callable[[Rows, tuple[int, ...]], Problem]
+    problem: Callable[[Rows, tuple[int, ...]], LinearProblem]
     statement: Callable[[Rows, tuple[int, ...]], str]
     costs: bool = False
     """A plan's worth is a cost: the least is best."""
@@ -60,13 +60,13 @@ def drawn(rng: Random, family: str, difficulty: int) -> AllocationTask:
     return AllocationTask(family, rows, limits, tuple(best(_problem_of(family, rows, limits))))
 
 
-def problem(task: AllocationTask) -> Problem:
+def problem(task: AllocationTask) -> LinearProblem:
     """Return what a plan gains, uses and may use."""
     return _problem_of(task.family, task.rows, task.limits)
 
 
 @lru_cache(maxsize=256)
-def _problem_of(family: str, rows: Rows, limits: tuple[int, ...]) -> Problem:
+def _problem_of(family: str, rows: Rows, limits: tuple[int, ...]) -> LinearProblem:
     return FAMILIES[family].problem(rows, limits)
 
 
@@ -113,8 +113,8 @@ def _problem(
     limits: Sequence[int],
     names: Sequence[str],
     safe: int = 0,
-) -> Problem:
-    return Problem(
+) -> LinearProblem:
+    return LinearProblem(
         np.array(gains, np.int64), np.array(uses, np.int64), np.array(limits, np.int64), tuple(names), safe
     )
 
@@ -131,7 +131,7 @@ def _draw_knapsack(rng: Random, size: Size) -> tuple[Rows, tuple[int, ...]]:
     return rows, tuple([int(size.room * sum(column)) for column in zip(*uses, strict=True)])
 
 
-def _knapsack(rows: Rows, limits: tuple[int, ...]) -> Problem:
+def _knapsack(rows: Rows, limits: tuple[int, ...]) -> LinearProblem:
     uses = [[(0, row[at]) for row in rows] for at in range(1, len(limits) + 1)]
     return _problem(
         [(0, row[0]) for row in rows], uses, limits, [f"total {name}" for name in _RESOURCES][: len(limits)]
@@ -160,7 +160,7 @@ def _draw_portfolio(rng: Random, size: Size) -> tuple[Rows, tuple[int, ...]]:
     return tuple(rows), (int(size.room * spent), int(size.room * risked), size.resources)
 
 
-def _portfolio(rows: Rows, limits: tuple[int, ...]) -> Problem:
+def _portfolio(rows: Rows, limits: tuple[int, ...]) -> LinearProblem:
     budget, risk, most = limits
     gains, *uses = [[[lots * row[at] for lots in range(most + 1)] for row in rows] for at in range(3)]
     return _problem(gains, uses, (budget, risk), ("total price", "total risk"))
@@ -187,7 +187,7 @@ def _draw_assignment(rng: Random, size: Size) -> tuple[Rows, tuple[int, ...]]:
     return rows, tuple([int(room * sum(column)) for column in zip(*hours, strict=True)])
 
 
-def _assignment(rows: Rows, limits: tuple[int, ...]) -> Problem:
+def _assignment(rows: Rows, limits: tuple[int, ...]) -> LinearProblem:
     count = len(limits)
     uses = [
         [[row[count + at] if choice == at + 1 else 0 for choice in range(count + 1)] for row in rows]
@@ -225,7 +225,7 @@ def _draw_scheduling(rng: Random, size: Size) -> tuple[Rows, tuple[int, ...]]:
     )
 
 
-def _scheduling(rows: Rows, limits: tuple[int, ...]) -> Problem:
+def _scheduling(rows: Rows, limits: tuple[int, ...]) -> LinearProblem:
     (machines,) = limits
     places = [
         (machine, due) for machine in range(1, machines + 1) for due in sorted({row[2] for row in rows})
@@ -261,7 +261,7 @@ def _draw_covering(rng: Random, size: Size) -> tuple[Rows, tuple[int, ...]]:
     return tuple([(4 * sum(one) + rng.randint(3, 15), *one) for one in serves]), (1,) * size.resources
 
 
-def _covering(rows: Rows, limits: tuple[int, ...]) -> Problem:
+def _covering(rows: Rows, limits: tuple[int, ...]) -> LinearProblem:
     uses = [[(0, -row[at]) for row in rows] for at in range(1, len(limits) + 1)]
     names = [f"open sites that serve area {at}" for at in range(1, len(limits) + 1)]
     return _problem([(0, -row[0]) for row in rows], uses, [-limit for limit in limits], names, 1)
@@ -287,10 +287,10 @@ SIZES = {
     "covering": ((6, 5, 0.3), (7, 6, 0.3), (9, 8, 0.25), (11, 10, 0.25), (13, 11, 0.2)),
 }
 """The `Size` of a family's tasks by difficulty."""
-FAMILIES: dict[str, Family] = {
-    "knapsack": Family(_draw_knapsack, _knapsack, _state_knapsack),
-    "portfolio": Family(_draw_portfolio, _portfolio, _state_portfolio),
-    "assignment": Family(_draw_assignment, _assignment, _state_assignment),
-    "scheduling": Family(_draw_scheduling, _scheduling, _state_scheduling),
-    "covering": Family(_draw_covering, _covering, _state_covering, costs=True),
+FAMILIES: dict[str, TaskFamily] = {
+    "knapsack": TaskFamily(_draw_knapsack, _knapsack, _state_knapsack),
+    "portfolio": TaskFamily(_draw_portfolio, _portfolio, _state_portfolio),
+    "assignment": TaskFamily(_draw_assignment, _assignment, _state_assignment),
+    "scheduling": TaskFamily(_draw_scheduling, _scheduling, _state_scheduling),
+    "covering": TaskFamily(_draw_covering, _covering, _state_covering, costs=True),
 }

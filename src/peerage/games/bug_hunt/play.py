@@ -35,15 +35,15 @@ from peerage.game import (
     MaxTokens,
     Needs,
     Outcome,
-    Program,
     Prompt,
     Replies,
     Reply,
     Seats,
     Secrecy,
+    SourceCode,
     Steps,
     Table,
-    Task,
+    TaskText,
     Tone,
     by_rank,
     ending,
@@ -147,15 +147,15 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     task = convert(fixture.drawn, BuggyTask)
     bugs = "one bug" if len(task.bugs) == 1 else f"{len(task.bugs)} bugs"
     yield Heading("The broken program")
-    yield Task(task.statement)
-    yield Program(task.source.rstrip(), note=f"with {bugs}")
+    yield TaskText(task.statement)
+    yield SourceCode(task.source.rstrip(), note=f"with {bugs}")
     programs = outcome.detail.get("programs", {})
     yield Heading("The fixes")
     for label, one in programs.items():
         reply = replies[f"repair/{label}"]
         if isinstance(reply.value, str):
             tone: Tone = "good" if one["fixed"] == len(task.bugs) else "" if one["fixed"] else "bad"
-            yield Program(
+            yield SourceCode(
                 _changes(task.source, reply.value), label, "", one["result"], tone, "what it changed"
             )
     yield from programs_shown("repair", {}, {key: one for key, one in replies.items() if one.status != "ok"})

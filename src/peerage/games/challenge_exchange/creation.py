@@ -46,7 +46,7 @@ _TOLERANCE = 1e-9
 _MISSING = re.compile(r"^ModuleNotFoundError: .*\s*\Z", re.MULTILINE)
 
 
-class Challenge(Struct, frozen=True):
+class DraftedChallenge(Struct, frozen=True):
     """A challenge as a match needs it. `difficulty` is the estimated share of ordinary players who fail it,
     from 0 to 1, None while nobody has tried."""
 
@@ -119,7 +119,7 @@ def answering(
     to: str,
     key: str,
     role: Role,
-    challenge: Proposed | Challenge,
+    challenge: Proposed | DraftedChallenge,
     stakes: str,
     rules: ChallengeExchangeRules,
 ) -> Steps[Reply]:

@@ -47,8 +47,8 @@ from peerage.game.spec import QUOTE
 from peerage.game.tools import turns
 from peerage.games.challenge_exchange.creation import (
     PROPOSAL,
-    Challenge,
     Creation,
+    DraftedChallenge,
     answering,
     creating,
     graded,
@@ -75,7 +75,7 @@ FEWEST = 2
 """Contestants without whom there is nobody to be ahead of."""
 
 
-class Attempt(NamedTuple):
+class ChallengeAttempt(NamedTuple):
     """One player's attempt at one challenge: what is told of it, and, as a fact, its answer under seal, None
     without a usable one."""
 
@@ -147,17 +147,19 @@ def _silent(seat: Seat, made: Mapping[str, Creation]) -> bool:
     return bool(own) and all(one.status == "void" for one in own)
 
 
-def _drawn(embedded: Mapping[str, Any]) -> Challenge:
-    return msgspec.convert({**embedded, "reference_answer": unseal(embedded["reference_answer"])}, Challenge)
+def _drawn(embedded: Mapping[str, Any]) -> DraftedChallenge:
+    return msgspec.convert(
+        {**embedded, "reference_answer": unseal(embedded["reference_answer"])}, DraftedChallenge
+    )
 
 
 def _accepted(
     created: Mapping[str, Creation], players: Mapping[str, str], known: str, secret: str
-) -> tuple[dict[str, Creation], dict[str, Challenge]]:
+) -> tuple[dict[str, Creation], dict[str, DraftedChallenge]]:
     """Return every creation, and by the same keys the challenges that are new: no marks of them are `known`,
     and nobody else in this match gave another answer."""
     marks = {known[at : at + 6] for at in range(0, len(known), 6)}
-    made, new, there = dict(created), dict[str, Challenge](), dict[str, str]()
+    made, new, there = dict(created), dict[str, DraftedChallenge](), dict[str, str]()
     for key, creation in created.items():
         if creation.status != "accepted" or creation.challenge is None:
             continue
@@ -165,7 +167,7 @@ def _accepted(
         texts = likeness(text, answer)
         first = next((there[alike] for alike in texts if alike in there), None)
         if first is None and not any(mark(alike, secret) in marks for alike in texts):
-            new[key] = Challenge(identity(text), players[creation.author], text, answer)
+            new[key] = DraftedChallenge(identity(text), players[creation.author], text, answer)
             there |= dict.fromkeys(texts, key)
             continue
         disputed = first is not None and new[first].answer != answer
@@ -175,14 +177,16 @@ def _accepted(
     return made, {key: challenge for key, challenge in new.items() if made[key].status == "accepted"}
 
 
-def _dealt(table: Table, seat: Seat, there: Sequence[Challenge]) -> list[Challenge]:
+def _dealt(table: Table, seat: Seat, there: Sequence[DraftedChallenge]) -> list[DraftedChallenge]:
     """The challenges that one player gets, at random and in random order."""
     rules: ChallengeExchangeRules = table.rules
     open_to = [one for one in there if rules.own or one.author_llm != seat.player]
     return table.rng(f"assignment/{seat.label}").sample(open_to, min(rules.assigned, len(open_to)))
 
 
-def _attempt(key: str, seat: Seat, challenge: Challenge, reply: Reply, table: Table) -> Attempt:
+def _attempt(
+    key: str, seat: Seat, challenge: DraftedChallenge, reply: Reply, table: Table
+) -> ChallengeAttempt:
     result, own = graded(reply, challenge.reference_answer), challenge.author_llm == seat.player
     told = {
         "challenge_id": challenge.challenge_id,
@@ -192,10 +196,10 @@ def _attempt(key: str, seat: Seat, challenge: Challenge, reply: Reply, table: Ta
     }
     answer = seal(salt(table.drawn["secret"][SALT], key), reply.value if reply.ok else None)
     fact = {"fact": "attempt", "llm_id": seat.player, "submitted_answer": answer, **told}
-    return Attempt(seat.label, {"key": key, **told}, fact)
+    return ChallengeAttempt(seat.label, {"key": key, **told}, fact)
 
 
-def _creations(made: Mapping[str, Creation], new: Mapping[str, Challenge]) -> list[dict[str, Any]]:
+def _creations(made: Mapping[str, Creation], new: Mapping[str, DraftedChallenge]) -> list[dict[str, Any]]:
     return [
         {
             "key": key,
@@ -211,7 +215,7 @@ def _creations(made: Mapping[str, Creation], new: Mapping[str, Challenge]) -> li
     ]
 
 
-def _challenge_fact(key: str, challenge: Challenge, made: Creation, secret: str) -> dict[str, Any]:
+def _challenge_fact(key: str, challenge: DraftedChallenge, made: Creation, secret: str) -> dict[str, Any]:
     name = challenge.challenge_id
     found: dict[str, Any] = {
         "fact": "challenge",

@@ -17,7 +17,7 @@ from peerage.game import (
     Quoted,
     Replies,
     Sentence,
-    Task,
+    TaskText,
     Tone,
     ending,
     player_names,
@@ -43,7 +43,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         by = f"by {challenge['author_llm']}" + ("" if creation else ", from the pool")
         yield Heading(f"Challenge {number}")
         key = replies[f"{creation['key']}/draft"].key if creation else ""
-        yield Task(challenge["description"], f"{name} {by}", (), key)
+        yield TaskText(challenge["description"], f"{name} {by}", (), key)
         if creation:
             proven = f"accepted: {_PROOFS[creation['proof']]}"
             yield Sentence(f"{_STATUSES.get(creation['status'], proven).capitalize()}.")

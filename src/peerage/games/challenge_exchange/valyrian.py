@@ -28,7 +28,7 @@ _PREVIEW = 100
 """Characters of a challenge that a summary shows."""
 
 
-class Finished(NamedTuple):
+class FinishedMatch(NamedTuple):
     """A match with a result: its record with what is sealed left out, the players and what each earned in
     seat order, when it ended, and the seconds that each player took in all."""
 
@@ -40,7 +40,7 @@ class Finished(NamedTuple):
     seconds: Mapping[str, float]
 
 
-def files(matches: Iterable[Finished]) -> Iterator[tuple[str, str]]:
+def files(matches: Iterable[FinishedMatch]) -> Iterator[tuple[str, str]]:
     """The path of each file below its folder, and its JSON text."""
     history: list[dict[str, Any]] = []
     metrics: list[Mapping[str, Mapping[str, Any]]] = []
@@ -53,7 +53,7 @@ def files(matches: Iterable[Finished]) -> Iterator[tuple[str, str]]:
     yield "leaderboard.json", _json(_leaderboard(history, metrics))
 
 
-def _game(match: Finished) -> dict[str, Any]:
+def _game(match: FinishedMatch) -> dict[str, Any]:
     exact = [round(one, 9) for one in match.earned]
     ended = datetime.fromtimestamp(match.at_ms / 1e3, UTC).isoformat()
     return {

@@ -43,18 +43,18 @@ from peerage.game import (
     Secrecy,
     Steps,
     Table,
+    TaskText,
     by_rank,
     ending,
     texts,
 )
-from peerage.game import Task as TaskBlock
 from peerage.game.house import programmer
 from peerage.game.run_tests import Test, programs_shown, tried, verdicts_shown
 from peerage.games.numbers import Plan, drawn, line, outputs, program, statement
 from peerage.sandbox.program import environment
 
 
-class Task(Struct, frozen=True):
+class GolfTask(Struct, frozen=True):
     """A task as it is embedded in a fixture."""
 
     plan: Plan
@@ -63,7 +63,7 @@ class Task(Struct, frozen=True):
     tests: tuple[Test, ...]
 
 
-def task(rng: Random, steps: int, examples: int, tests: int) -> Task:
+def task(rng: Random, steps: int, examples: int, tests: int) -> GolfTask:
     """Draw a task of so many steps, with so many examples and hidden tests.
 
     All inputs are different, and one of the hidden ones is a single number. The tests have two different
@@ -78,7 +78,7 @@ def task(rng: Random, steps: int, examples: int, tests: int) -> Task:
         if len(set(answers[:tests])) >= max(2, tests // 3):
             known = [*zip(inputs, answers, strict=True)]
             hidden = rng.sample(known[:tests], tests)
-            return Task(plan, statement(plan), tuple(known[tests:]), tuple(hidden))
+            return GolfTask(plan, statement(plan), tuple(known[tests:]), tuple(hidden))
 
 
 def solutions(plan: Plan) -> tuple[str, str]:
@@ -104,7 +104,7 @@ class CodeGolfRules(GameRules):
 def play(table: Table) -> Steps[Outcome]:
     """One round of golf between all seats of `table`."""
     rules: CodeGolfRules = table.rules
-    task = msgspec.convert(table.drawn, Task)
+    task = msgspec.convert(table.drawn, GolfTask)
     fill = {
         "tests": str(TESTS),
         "environment": environment(),
@@ -127,7 +127,7 @@ def play(table: Table) -> Steps[Outcome]:
     return Outcome(scores=scores, detail={"decided": "by length", "programs": programs})
 
 
-def _shown(task: Task) -> str:
+def _shown(task: GolfTask) -> str:
     return "\n\n".join(f"Input:\n{given}\nOutput:\n{wanted}" for given, wanted in task.examples)
 
 
@@ -161,9 +161,9 @@ _NO_RESULT: Mapping[str, str] = texts(__package__)["no_result"]
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
     """The task, the programs, the tests, the result."""
-    task = convert(fixture.drawn, Task)
+    task = convert(fixture.drawn, GolfTask)
     yield Heading("The task")
-    yield TaskBlock(task.statement)
+    yield TaskText(task.statement)
     yield Grid(("Input", "Output"), task.examples, "Examples that players saw")
     programs = outcome.detail.get("programs", {})
     yield Heading("The programs")

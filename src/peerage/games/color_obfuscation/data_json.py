@@ -37,7 +37,7 @@ class Conversation(Struct):
     response: str | None = None
 
 
-class Attempt(Struct):
+class RecoveryAttempt(Struct):
     instructions_provided_percentage: float
     response: str | None
 
@@ -49,7 +49,7 @@ class BattleRound(Struct):
     obfuscator_model: str
     llm1_conversation: Conversation
     llm2_conversation: Conversation
-    llm3_attempts: list[Attempt]
+    llm3_attempts: list[RecoveryAttempt]
     plaintext_color: str = ""
 
 
@@ -86,7 +86,7 @@ class Battle(Struct):
         return tuple([attempt.instructions_provided_percentage for attempt in longest]) or (1.0,)
 
 
-class Layout(Struct, frozen=True):
+class JsonLayout(Struct, frozen=True):
     """Layout of a file's JSON; by default as the original writes it."""
 
     indent: int = 2
@@ -94,15 +94,15 @@ class Layout(Struct, frozen=True):
     end: str = ""
 
 
-class Entry(NamedTuple):
+class JsonBattle(NamedTuple):
     """A battle of a file, and all that the file says of it: plain JSON, and the file's layout."""
 
     battle: Battle
     raw: Mapping[str, Any]
-    layout: Layout
+    layout: JsonLayout
 
 
-def read_battles(body: bytes, where: str) -> list[Entry]:
+def read_battles(body: bytes, where: str) -> list[JsonBattle]:
     """The battles of a `data.json`, checked. Raises ValueError that names the place."""
     try:
         raw = msgspec.json.decode(body)
@@ -114,10 +114,10 @@ def read_battles(body: bytes, where: str) -> list[Entry]:
         if problem:
             raise ValueError(f"{where}, battle {place + 1} ({battle.battle_id}): {problem}")
     margin = body.partition(b"\n")[2]
-    layout = Layout(
+    layout = JsonLayout(
         len(margin) - len(margin.lstrip(b" ")), body.isascii(), "\n" if body.endswith(b"\n") else ""
     )
-    return [Entry(battle, one, layout) for battle, one in zip(battles, raw, strict=True)]
+    return [JsonBattle(battle, one, layout) for battle, one in zip(battles, raw, strict=True)]
 
 
 def _problem(battle: Battle) -> str:
@@ -146,7 +146,7 @@ def _at_ms(timestamp: str) -> int:
     return round(datetime.fromisoformat(timestamp).timestamp() * 1000)
 
 
-def recording(entry: Entry, rules: ColorObfuscationRules, digest: str = "") -> Recording:
+def recording(entry: JsonBattle, rules: ColorObfuscationRules, digest: str = "") -> Recording:
     """A battle as a recording of our game under `rules`, with colors, shares and limits of its own.
 
     Its source is kept under `drawn`: the whole entry, and the `digest` (SHA-256, hex) of the file that it
@@ -196,7 +196,7 @@ def entered(drawn: Iterable[Mapping[str, Any]]) -> set[str]:
     return {source["battle_id"] for source in sources if source.get("from") == SOURCE}
 
 
-def as_recorded(entry: Entry, outcome: Outcome) -> bool:
+def as_recorded(entry: JsonBattle, outcome: Outcome) -> bool:
     """Return whether a battle comes out as recorded when broken encodings are ignored."""
     return bool(outcome.detail["readings"]["ignore"] == entry.battle.scores)
 
@@ -207,7 +207,7 @@ def write_battles(documents: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     A battle that came from such a file goes back as it came, in that file's layout. Of ours the decided ones
     are written; one ended when its record was written, which is given for its start too.
     """
-    layout, before = Layout(), "["
+    layout, before = JsonLayout(), "["
     for document in documents:
         fixture: Fixture = document["fixture"]
         if fixture.game != NAME:
@@ -216,7 +216,7 @@ def write_battles(documents: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         outcome = msgspec.json.decode(document["record"])["outcome"]
         if "entry" in source:
             entry: Any = source["entry"]
-            layout = msgspec.convert(source["layout"], Layout)
+            layout = msgspec.convert(source["layout"], JsonLayout)
         elif outcome["void"]:
             continue
         else:
@@ -319,7 +319,7 @@ def _encoding(kind: Encoding, said: str) -> tuple[str | None, str | None]:
     return made.text, "\n".join(f"{place}. {step}" for place, step in enumerate(made.instructions, 1))
 
 
-def arena_settings(battles: Sequence[Entry], ally_failure: str) -> dict[str, Any]:
+def arena_settings(battles: Sequence[JsonBattle], ally_failure: str) -> dict[str, Any]:
     """The settings of an arena for recorded battles: their players, and one attempt with everything, decided
     as the original does."""
     infos = [info for one in battles for info in (one.battle.model_A_info, one.battle.model_B_info)]

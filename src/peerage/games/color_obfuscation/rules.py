@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from peerage.game import Asks, Color, Encoding, Fixture, GameRules, Prompt, Section, texts
+from peerage.game import Asks, Color, Encoding, Fixture, GameRules, Prompt, SettingsSection, texts
 from peerage.game.spec import QUOTE
 from peerage.game.texts import expanded
 
@@ -19,7 +19,7 @@ THOUGHT_CHARS = 6_000
 """Characters of thought in a reply, where a provider enforces the format."""
 
 
-class ColorLimits(Section):
+class ColorLimits(SettingsSection):
     """The longest replies that count."""
 
     max_tokens: int = Field(

@@ -35,7 +35,7 @@ from peerage.game import (
     Sentence,
     Steps,
     Table,
-    Task,
+    TaskText,
     Tone,
     by_rank,
     ending,
@@ -50,9 +50,9 @@ from peerage.games.compression.rules import (
     READERS,
     TRUST,
     WRITE,
-    Answers,
     CompressionRules,
     Formats,
+    ReportAnswers,
     asks,
     fills,
 )
@@ -206,7 +206,7 @@ def house(call: HouseCall, skill: float, rng: Random) -> Any:
     if isinstance(call.expects, Json):
         drawn, answers, summary = call.oracle
         found = _found(drawn, answers, summary)
-        return Answers([one if rng.random() >= _MISREADS * (1 - skill) else "" for one in found])
+        return ReportAnswers([one if rng.random() >= _MISREADS * (1 - skill) else "" for one in found])
     drawn, report = call.oracle
     kept = [one if rng.random() >= _LOSES * (1 - quality) ** 2 else "" for one in report.answers]
     return summarized(drawn, kept, 1 - quality, rng) or report.text
@@ -236,13 +236,13 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     results: Mapping[str, Any] = outcome.detail.get("summaries", {})
     yield Heading("The questions that a summary must answer")
     listed = [f"{at}. {question}" for at, question in enumerate(drawn.questions, 1)]
-    yield Task("\n".join(listed))
+    yield TaskText("\n".join(listed))
     for seat, report in zip(fixture.seats, drawn.reports, strict=False):
         reply = replies.get(f"write/{seat.label}")
         if reply is None:
             continue
         yield Heading(f"{seat.player} ({seat.label}) had to sum up")
-        yield Task(report.text, name=f"{len(report.text)} characters")
+        yield TaskText(report.text, name=f"{len(report.text)} characters")
         one = results.get(seat.label, {})
         tone: Tone = "good" if one.get("valid") else "bad"
         yield quoted(reply, one.get("result", ""), tone)

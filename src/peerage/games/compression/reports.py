@@ -25,7 +25,7 @@ _FIRST_DAYS = (10, 14)
 _WORD = re.compile(r"(\d+)(?:st|nd|rd|th)\b|(\w+)")
 
 
-class Report(Struct, frozen=True):
+class SummaryReport(Struct, frozen=True):
     """One contestant's report, and the answers to the questions in order."""
 
     text: str
@@ -39,8 +39,8 @@ class Reports(Struct, frozen=True):
     """
 
     questions: tuple[str, ...]
-    reports: tuple[Report, ...]
-    spare: Report
+    reports: tuple[SummaryReport, ...]
+    spare: SummaryReport
     follows: Mapping[str, tuple[int, ...]]
 
 
@@ -61,7 +61,7 @@ def reports(rng: Random, seats: int, facts: int) -> Reports:
         plan.append((rng.choice(one["says"]), one["fill"], asked, [one["asks"][place] for place in asked]))
     shapes = [{place: _shape(rng, how) for place, how in fill.items()} for _, fill, _, _ in plan]
     between = [(rng.randint(0, len(plan)), text) for text in rng.sample(material["idle"], IDLE)]
-    made: dict[str, Report] = {}
+    made: dict[str, SummaryReport] = {}
     while len(made) < seats + 1:
         filled = [_filled(rng, shape) for shape in shapes]
         said = [says.format_map(values) for (says, *_), values in zip(plan, filled, strict=True)]
@@ -71,7 +71,7 @@ def reports(rng: Random, seats: int, facts: int) -> Reports:
             values[place] for (_, _, asked, _), values in zip(plan, filled, strict=True) for place in asked
         ]
         if len({answer for answer in answers if answer[0].isupper()}) == sum(a[0].isupper() for a in answers):
-            made[" ".join(said)] = Report(" ".join(said), tuple(answers))
+            made[" ".join(said)] = SummaryReport(" ".join(said), tuple(answers))
     *given, spare = made.values()
     questions = [question for *_, asks in plan for question in asks]
     return Reports(

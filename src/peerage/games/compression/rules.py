@@ -30,7 +30,7 @@ class CompressionRules(GameRules):
     max_tokens: MaxTokens = 2_000
 
 
-class Answers(Struct, frozen=True):
+class ReportAnswers(Struct, frozen=True):
     answers: Annotated[
         list[Annotated[str, Meta(max_length=_ANSWER_CHARS)]], Meta(description="your answers in order")
     ]
@@ -42,7 +42,7 @@ class Formats:
     def __init__(self, drawn: Reports) -> None:
         longest, facts = len(drawn.spare.text), len(drawn.questions)
         self.short = Text(longest)
-        self.answers = Json(Answers, answers=Meta(min_length=facts, max_length=facts))
+        self.answers = Json(ReportAnswers, answers=Meta(min_length=facts, max_length=facts))
 
 
 _COMPARED = """\

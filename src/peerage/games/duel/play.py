@@ -31,7 +31,6 @@ from peerage.challenges.drafting import (
     drafts_shown,
 )
 from peerage.game import (
-    Again,
     Asks,
     Block,
     Choice,
@@ -43,6 +42,7 @@ from peerage.game import (
     HouseReply,
     Judging,
     Outcome,
+    Rejudging,
     Replies,
     Reply,
     Role,
@@ -60,7 +60,7 @@ from peerage.game import (
 from peerage.game.house import DRAFT_SPREAD, WORDS, subject, worth
 from peerage.game.spec import QUOTE
 from peerage.game.texts import toml
-from peerage.games.duel.prompts import CHALLENGES, Kind, judging
+from peerage.games.duel.prompts import CHALLENGES, DuelKind, judging
 from peerage.games.duel.rules import FEWEST, DuelRules
 from peerage.games.rejudge import RejudgeRules
 from peerage.judging.marks.ballots import ballots_of
@@ -122,7 +122,7 @@ def play(table: Table) -> Steps[Outcome]:
     return Outcome(scores={first: verdict.score, second: 1 - verdict.score}, detail=detail)
 
 
-def _turns(authors: Sequence[Seat], kind: Kind) -> list[tuple[Seat, ...]]:
+def _turns(authors: Sequence[Seat], kind: DuelKind) -> list[tuple[Seat, ...]]:
     """Return who writes which stage, turn by turn: authors rotate, so that each leads once."""
     return [
         tuple([authors[(lead + place) % len(authors)] for place in range(len(kind.stages))])
@@ -257,6 +257,6 @@ GAME: GameSpec[DuelRules] = GameSpec(
     survives=True,
     house=house,
     show=show,
-    judging=Judging(again=Again(lambda rules: RejudgeRules.like(rules.panel()))),
+    judging=Judging(again=Rejudging(lambda rules: RejudgeRules.like(rules.panel()))),
     demo=Demo(rules={"topics": DEMO_TOPICS}),
 )

@@ -11,7 +11,7 @@ from peerage.judging.panels.panel import QUORUM, PanelRules
 from peerage.judging.panels.prompts import COMPARE, Comparison
 
 
-class Kind(NamedTuple):
+class DuelKind(NamedTuple):
     """A kind of duel: the stages of its challenge, and what committee, contestants and judges are told."""
 
     stages: tuple[Stage, ...]
@@ -29,15 +29,15 @@ def _stage(name: str, told: Prompt) -> Stage:
     return Stage(name, alone, Prompt(warned, f"{told.user}{_TEXTS['again']}"))
 
 
-def _clinical() -> Kind:
+def _clinical() -> DuelKind:
     stages = _stage("case", _TEXTS["case_stage"]), _stage("question", _TEXTS["case_question_stage"])
     asked = f"The case:\n{{case}}\n\n{COMPARE.asked}"
     judge = Comparison(_TEXTS["case_judge"], _TEXTS["clinical"], asked)
-    return Kind(stages, _TEXTS["case_vote"], _TEXTS["case_answer"], judge)
+    return DuelKind(stages, _TEXTS["case_vote"], _TEXTS["case_answer"], judge)
 
 
 CHALLENGES = {
-    "question": Kind(
+    "question": DuelKind(
         (_stage("question", _TEXTS["question_stage"]),), _TEXTS["vote"], _TEXTS["answer"], COMPARE
     ),
     "case": _clinical(),

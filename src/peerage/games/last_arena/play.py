@@ -43,7 +43,7 @@ from peerage.game.house import DRAFT_SPREAD, WORDS, worth
 from peerage.game.spec import QUOTE
 from peerage.game.texts import toml
 from peerage.games.last_arena.questions import Author, Question, calls, collect
-from peerage.games.last_arena.report import AGAIN, Answer, Tournament, by_author, recounted, report
+from peerage.games.last_arena.report import AGAIN, ReportedAnswer, Tournament, by_author, recounted, report
 from peerage.games.last_arena.rules import MOST_LOST, QUESTION_CHARS, SPARE_CALLS, TEMPERATURE, LastArenaRules
 from peerage.games.last_arena.show import show
 from peerage.games.last_arena.tables import answers_of
@@ -80,7 +80,7 @@ def play(table: Table) -> Steps[Outcome]:
     worth = {item: given.mean for item, given in received(normalised_grades(rated.grades)).items()}
     weights = _weights(questions, worth, rules, table.rng("quality"))
     asked = [question for question in questions if question.id in weights]
-    answers: list[Answer] = yield from _answers(left, asked, rules)
+    answers: list[ReportedAnswer] = yield from _answers(left, asked, rules)
     left = [seat for seat in left if _lost(answers, seat.label) <= MOST_LOST]
     if _too_few(left, table):
         return too_few
@@ -129,7 +129,7 @@ def _weights(
 
 def _answers(
     seats: Sequence[Seat], questions: Sequence[Question], rules: LastArenaRules
-) -> Steps[list[Answer]]:
+) -> Steps[list[ReportedAnswer]]:
     """Everybody answers everything, once under each token limit."""
     prompt, expects = rules.texts.answer, Text(rules.max_chars)
     todo = [
@@ -152,10 +152,10 @@ def _answers(
             yield replace(ask, exact=True) if budget else ask
 
     replies: list[Reply] = yield asks()
-    return [Answer(*about, reply) for about, reply in zip(todo, replies, strict=True)]
+    return [ReportedAnswer(*about, reply) for about, reply in zip(todo, replies, strict=True)]
 
 
-def _to_judge(answers: Sequence[Answer], chars: int) -> list[Item]:
+def _to_judge(answers: Sequence[ReportedAnswer], chars: int) -> list[Item]:
     """Return what can be judged. Judges see which questions were meant as tricks; who answered did not."""
     return [
         Item(
@@ -170,7 +170,7 @@ def _to_judge(answers: Sequence[Answer], chars: int) -> list[Item]:
     ]
 
 
-def _lost(answers: Sequence[Answer], label: str) -> float:
+def _lost(answers: Sequence[ReportedAnswer], label: str) -> float:
     """The share of a player's answers that its provider failed to give; 0 where it has none to give."""
     own = [one.reply.status == "void" for one in answers if one.label == label]
     return sum(own) / len(own) if own else 0.0

@@ -34,7 +34,7 @@ class Question(Struct, frozen=True):
     text: str
 
 
-class Draft(NamedTuple):
+class DraftedQuestion(NamedTuple):
     """A question as its author wrote it; `hidden` is what a house player's is really worth."""
 
     sort: str
@@ -51,8 +51,8 @@ class Author:
     calls: int = 0
     unusable: int = 0
     void: int = 0
-    accepted: list[Draft] = field(default_factory=list)
-    dropped: list[Draft] = field(default_factory=list)
+    accepted: list[DraftedQuestion] = field(default_factory=list)
+    dropped: list[DraftedQuestion] = field(default_factory=list)
 
     @property
     def lost(self) -> bool:
@@ -65,7 +65,7 @@ class Author:
         for at, (sort, written, hidden) in enumerate(self.accepted, 1):
             yield Question(f"{self.label}-{at}", self.label, sort, written.category, written.text), hidden
 
-    def lacks(self, wanted: Wanted, drafts: Sequence[Draft] = ()) -> int:
+    def lacks(self, wanted: Wanted, drafts: Sequence[DraftedQuestion] = ()) -> int:
         """Return how many questions of this sort are missing, beside those accepted and `drafts`."""
         return wanted.number - sum(draft.sort == wanted.sort for draft in [*self.accepted, *drafts])
 
@@ -91,7 +91,7 @@ def collect(seats: Sequence[Seat], rules: LastArenaRules, rng: Random) -> Steps[
         }
         if not busy:
             return authors
-        drafts: Mapping[str, list[Draft]] = yield Together(
+        drafts: Mapping[str, list[DraftedQuestion]] = yield Together(
             {key: _write(author, rules, most) for key, author in busy.items()}
         )
         order = [key for key in busy if drafts[key]]
@@ -103,9 +103,9 @@ def collect(seats: Sequence[Seat], rules: LastArenaRules, rng: Random) -> Steps[
             (author.accepted if is_fresh else author.dropped).append(draft)
 
 
-def _write(author: Author, rules: LastArenaRules, most: int) -> Steps[list[Draft]]:
+def _write(author: Author, rules: LastArenaRules, most: int) -> Steps[list[DraftedQuestion]]:
     """One author writes what it lacks, call by call, as far as its calls reach."""
-    drafts: list[Draft] = []
+    drafts: list[DraftedQuestion] = []
     for wanted in rules.wanted():
         while author.calls < most and (lacking := author.lacks(wanted, drafts)) > 0:
             author.calls += 1
@@ -116,11 +116,13 @@ def _write(author: Author, rules: LastArenaRules, most: int) -> Steps[list[Draft
                 continue
             worth: Sequence[Any] = reply.hidden if isinstance(reply.hidden, list) else []
             for at, written in enumerate(reply.value):
-                drafts.append(Draft(wanted.sort, written, worth[at] if at < len(worth) else None))
+                drafts.append(DraftedQuestion(wanted.sort, written, worth[at] if at < len(worth) else None))
     return drafts
 
 
-def _ask(author: Author, wanted: Wanted, count: int, drafts: Sequence[Draft], rules: LastArenaRules) -> Ask:
+def _ask(
+    author: Author, wanted: Wanted, count: int, drafts: Sequence[DraftedQuestion], rules: LastArenaRules
+) -> Ask:
     before = [*author.accepted, *author.dropped, *drafts]
     own = [draft.written.category for draft in [*author.accepted, *drafts] if draft.sort == wanted.sort]
     quota = quotas(rules.categories, own, count)

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import msgspec
 
 from peerage.formats.scores import MOST
-from peerage.game import Again, Fixture, Outcome, Reply, Seat
+from peerage.game import Fixture, Outcome, Rejudging, Reply, Seat
 from peerage.game.match import DEVELOPMENT
 from peerage.games.last_arena.diversity import spread
 from peerage.games.last_arena.questions import Author, Question
 from peerage.games.last_arena.rules import LastArenaRules
 from peerage.games.last_arena.tables import answers_of
-from peerage.games.rejudge import Given, RecordedAnswers, RejudgeRules
+from peerage.games.rejudge import RecordedAnswers, RecordedText, RejudgeRules
 from peerage.judging.panels.panel import QUORUM
 from peerage.judging.scores.scoring import Grade, Scoring, facts, recorded
 from peerage.judging.scores.standing import (
@@ -32,7 +32,7 @@ from peerage.judging.scores.standing import (
 )
 
 
-class Answer(NamedTuple):
+class ReportedAnswer(NamedTuple):
     """A player's answer to a question, under a token limit of its own or, at 0, under the usual one."""
 
     label: str
@@ -55,7 +55,7 @@ class Tournament(NamedTuple):
     rated: Scoring
     worth: Mapping[str, float]
     weights: Mapping[str, float]
-    answers: Sequence[Answer]
+    answers: Sequence[ReportedAnswer]
     judged: Scoring
 
 
@@ -189,7 +189,7 @@ def _by_question(label: str, given: Mapping[str, Received]) -> dict[str, float]:
     return {question: math.fsum(means) / len(means) for question, means in found.items()}
 
 
-def _statuses(answers: Iterable[Answer], label: str) -> dict[str, int]:
+def _statuses(answers: Iterable[ReportedAnswer], label: str) -> dict[str, int]:
     return dict(Counter(one.reply.status for one in answers if one.label == label))
 
 
@@ -213,7 +213,7 @@ def _mean_and_error(means: Sequence[float]) -> dict[str, Any]:
 
 
 def _by_sort(
-    answers: Sequence[Answer], label: str, given: Mapping[str, Received]
+    answers: Sequence[ReportedAnswer], label: str, given: Mapping[str, Received]
 ) -> dict[str, dict[str, Any]]:
     """A player's score on each sort of question. Among tricks its own do not count: it knows them."""
     found: dict[str, list[float]] = {}
@@ -224,7 +224,9 @@ def _by_sort(
     return {sort: _mean_and_error(means) for sort, means in found.items()}
 
 
-def _scaling(answers: Sequence[Answer], label: str, given: Mapping[str, Received]) -> list[dict[str, Any]]:
+def _scaling(
+    answers: Sequence[ReportedAnswer], label: str, given: Mapping[str, Received]
+) -> list[dict[str, Any]]:
     """Return what a player's answers are worth under each token limit, and what they took of it."""
     rows: list[dict[str, Any]] = []
     for budget in sorted({one.budget for one in answers}):
@@ -313,7 +315,7 @@ def _items(
                 record=record,
                 id=asked["id"],
                 asked=(one.system, one.user, many.system, many.user),
-                given={"question": Given(asked["text"], sort)},
+                given={"question": RecordedText(asked["text"], sort)},
                 authors=fixture.authors,
                 answers={answer: reply.text[:chars] for answer, reply in given.items()},
                 hidden={answer: reply.hidden for answer, reply in given.items()},
@@ -321,4 +323,4 @@ def _items(
             )
 
 
-AGAIN = Again(_rules, _items)
+AGAIN = Rejudging(_rules, _items)

@@ -39,7 +39,7 @@ from peerage.game import (
     Replies,
     Seats,
     Sentence,
-    Task,
+    TaskText,
     ending,
     player_names,
     quoted,
@@ -97,7 +97,7 @@ def lacking(names: Sequence[str]) -> str:
     return "puzzles" if any(name.startswith(GYM) for name in names) and not installed() else ""
 
 
-class Answers(Struct, frozen=True):
+class PuzzleAnswers(Struct, frozen=True):
     """The answers to the puzzles, in their order."""
 
     working: Annotated[str, Meta(description="your reasoning, as short as you like")]
@@ -128,9 +128,9 @@ class LogicRules(GameRules):
         return names
 
 
-def answers_to(count: int) -> Json[Answers]:
+def answers_to(count: int) -> Json[PuzzleAnswers]:
     """The format of a reply to so many puzzles."""
-    return Json(Answers, answers=Meta(min_length=count, max_length=count))
+    return Json(PuzzleAnswers, answers=Meta(min_length=count, max_length=count))
 
 
 def drawn(rules: LogicRules, rng: Random) -> list[Puzzle]:
@@ -160,9 +160,11 @@ def scored(rules: LogicRules, puzzles: Sequence[Puzzle], came: Came) -> Achieved
     return Achieved(points, {"decided": "by puzzles solved", "solved": solved})
 
 
-def house(call: HouseCall, skill: float, rng: Random) -> Answers:
+def house(call: HouseCall, skill: float, rng: Random) -> PuzzleAnswers:
     """Each answer is right with a chance of the skill, else a likely mistake."""
-    return Answers("", [right if rng.random() < skill else _mistaken(right, rng) for right in call.oracle])
+    return PuzzleAnswers(
+        "", [right if rng.random() < skill else _mistaken(right, rng) for right in call.oracle]
+    )
 
 
 def _mistaken(right: str, rng: Random) -> str:
@@ -181,7 +183,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     values = {label: replies[f"answers/{label}"].value for label in solved}
     for at, puzzle in enumerate(tasks_of(fixture.drawn, Puzzle)):
         yield Heading(f"Puzzle {at + 1}: {puzzle.family}")
-        yield Task(puzzle.text)
+        yield TaskText(puzzle.text)
         if solved:
             yield Sentence(f"The answer: {puzzle.answer}")
             rows = [

@@ -10,11 +10,11 @@ from msgspec import Meta, Struct
 
 from peerage.game import Cell, Json, Prompt, Steps, texts
 from peerage.games.market.rules import (
+    BoardPart,
     BoardPlayed,
-    Family,
+    MarketFamily,
     MarketRules,
     Move,
-    Part,
     everybody_everywhere,
     moves,
 )
@@ -78,7 +78,7 @@ def play(rules: MarketRules, board: Mapping[str, Any], seating: Sequence[str]) -
         rows.append((lot + 1, *told))
     rows += [("gain", *gains.values()), ("at most", *most.values())]
     missed = {label: gain - most[label] for label, gain in gains.items()}
-    return BoardPlayed([Part((), missed)], lost, ("Lot", *seating), rows)
+    return BoardPlayed([BoardPart((), missed)], lost, ("Lot", *seating), rows)
 
 
 def ideal(worth: int, bidders: int, market: str) -> int:
@@ -94,7 +94,7 @@ def sold(bids: Mapping[str, int], market: str) -> tuple[str | None, int]:
     return max(bids, key=lambda label: bids[label]), first if market == "first-price" else second
 
 
-AUCTION = Family(
+AUCTION = MarketFamily(
     draw,
     play,
     everybody_everywhere,

@@ -10,10 +10,18 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from peerage.game import Cell, Json, Prompt, Steps, texts
-from peerage.games.market.rules import BoardPlayed, Family, MarketRules, Move, Part, as_they_are, moves
+from peerage.games.market.rules import (
+    BoardPart,
+    BoardPlayed,
+    MarketFamily,
+    MarketRules,
+    Move,
+    as_they_are,
+    moves,
+)
 
 
-class Choices(Struct, frozen=True):
+class Moves(Struct, frozen=True):
     """Your moves."""
 
     moves: Annotated[
@@ -42,7 +50,7 @@ def play(rules: MarketRules, board: Mapping[str, int], seating: Sequence[str]) -
         left = [label for label in seating if label not in lost]
         if len(left) < 2:
             break
-        expects = Json(Choices, moves=Meta(min_length=len(left) - 1, max_length=len(left) - 1))
+        expects = Json(Moves, moves=Meta(min_length=len(left) - 1, max_length=len(left) - 1))
         others = {me: [other for other in left if other != me] for me in left}
         asked = {
             me: Move(
@@ -54,7 +62,7 @@ def play(rules: MarketRules, board: Mapping[str, int], seating: Sequence[str]) -
                     "history": "; ".join([_told(one, done[me, one], done[one, me]) for one in mine]) + ".",
                 },
                 expects,
-                Choices([grim(done[other, me], number == rules.rounds) for other in mine]),
+                Moves([grim(done[other, me], number == rules.rounds) for other in mine]),
             )
             for me, mine in others.items()
         }
@@ -63,14 +71,14 @@ def play(rules: MarketRules, board: Mapping[str, int], seating: Sequence[str]) -
             chosen = said[me].moves if said[me] is not None else ["cooperate"] * len(mine)
             for other, move in zip(mine, chosen, strict=True):
                 done[me, other].append(move)
-    parts, rows = list[Part](), list[tuple[Cell, ...]]()
+    parts, rows = list[BoardPart](), list[tuple[Cell, ...]]()
     for pair in combinations(seating, 2):
         both = [*zip(done[pair], done[pair[::-1]], strict=False)]
         gains = {
             pair[0]: sum([gain(board, mine, theirs) for mine, theirs in both]),
             pair[1]: sum([gain(board, theirs, mine) for mine, theirs in both]),
         }
-        parts.append(Part(pair, gains))
+        parts.append(BoardPart(pair, gains))
         rows += [(me, other, _letters(done[me, other]), gains[me]) for me, other in (pair, pair[::-1])]
     return BoardPlayed(parts, lost, ("Player", "With", "Cooperated or defected", ">Gain"), rows)
 
@@ -96,12 +104,12 @@ def _letters(chosen: Sequence[str]) -> str:
     return " ".join([move[0] for move in chosen])
 
 
-PRISONERS_DILEMMA = Family(
+PRISONERS_DILEMMA = MarketFamily(
     draw,
     play,
     as_they_are,
     DILEMMA,
-    Json(Choices),
+    Json(Moves),
     lambda players, rounds: rounds,
     lambda players, rounds: players * (20 + 4 * rounds),
 )

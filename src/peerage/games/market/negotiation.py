@@ -12,20 +12,20 @@ from msgspec import Meta, Struct
 
 from peerage.game import Json, Prompt, Quote, Steps, texts
 from peerage.game.spec import QUOTE
-from peerage.games.market.rules import BoardPlayed, Family, MarketRules, Move, Part, moves
+from peerage.games.market.rules import BoardPart, BoardPlayed, MarketFamily, MarketRules, Move, moves
 
 MOST = 1_000
 MESSAGE = 200
 
 
-class Offer(Struct, frozen=True):
+class PriceOffer(Struct, frozen=True):
     """Your offer."""
 
     price: Annotated[int, Meta(ge=0, le=MOST, description="the price you name, in coins")]
     message: Annotated[str, Meta(max_length=MESSAGE, description="words to the other side, or none")]
 
 
-class Secret(Struct, frozen=True):
+class HouseSecret(Struct, frozen=True):
     """Knowledge of a house player: the price that a perfect one names, and its value of the good."""
 
     price: int
@@ -36,7 +36,7 @@ HAGGLE: Prompt = texts(__package__)["haggle"]
 VALUES = {"buyer": "To you it is worth {value} coins.", "seller": "It costs you {value} coins."}
 PAST = " In round {number} you named {mine} and the {other} {theirs}."
 NO_PRICE = "no price"
-FORMAT = Json(Offer)
+FORMAT = Json(PriceOffer)
 
 
 def draw(rng: Random, seats: int, rounds: int) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def play(rules: MarketRules, board: Mapping[str, Any], seating: Sequence[str]) -
     worth, cost = board["values"]
     sides = dict(zip(seating, ("buyer", "seller"), strict=True))
     values = dict(zip(seating, (worth, cost), strict=True))
-    past: list[dict[str, Offer | None]] = []
+    past: list[dict[str, PriceOffer | None]] = []
     gains: dict[str, Fraction] = dict.fromkeys(seating, Fraction(0))
     deal, lost = "no deal", set[str]()
     for number in range(1, rules.rounds + 1):
@@ -68,7 +68,9 @@ def play(rules: MarketRules, board: Mapping[str, Any], seating: Sequence[str]) -
                     **_heard(label, sides, past),
                 },
                 FORMAT,
-                Secret(fair(side, values[label], board["most"], number - 1, rules.rounds), values[label]),
+                HouseSecret(
+                    fair(side, values[label], board["most"], number - 1, rules.rounds), values[label]
+                ),
             )
             for label, side in sides.items()
         }
@@ -94,11 +96,11 @@ def play(rules: MarketRules, board: Mapping[str, Any], seating: Sequence[str]) -
         )
         for label, side in sides.items()
     ]
-    return BoardPlayed([Part(seating, gains)], lost, columns, rows)
+    return BoardPlayed([BoardPart(seating, gains)], lost, columns, rows)
 
 
 def _heard(
-    me: str, sides: Mapping[str, str], past: Sequence[Mapping[str, Offer | None]]
+    me: str, sides: Mapping[str, str], past: Sequence[Mapping[str, PriceOffer | None]]
 ) -> dict[str, str | Quote]:
     """Return what was said before, as one side is told: all prices, and the other's last message."""
     (other,) = [label for label in sides if label != me]
@@ -115,7 +117,7 @@ def _heard(
     }
 
 
-def _price(offer: Offer | None) -> str:
+def _price(offer: PriceOffer | None) -> str:
     return NO_PRICE if offer is None else str(offer.price)
 
 
@@ -134,7 +136,7 @@ def pairs(labels: Sequence[str], rotate: bool) -> list[list[str]]:
     return [list(pair) for pair in (permutations if rotate else combinations)(labels, 2)]
 
 
-NEGOTIATION = Family(
+NEGOTIATION = MarketFamily(
     draw,
     play,
     pairs,

@@ -42,11 +42,11 @@ from peerage.game import (
 from peerage.game.same_tasks import FEWEST
 from peerage.games.market.auctions import AUCTION
 from peerage.games.market.dilemma import PRISONERS_DILEMMA
-from peerage.games.market.negotiation import NEGOTIATION, Offer, Secret
-from peerage.games.market.rules import AUCTIONS, BoardPlayed, Family, MarketRules
+from peerage.games.market.negotiation import NEGOTIATION, HouseSecret, PriceOffer
+from peerage.games.market.rules import AUCTIONS, BoardPlayed, MarketFamily, MarketRules
 from peerage.games.market.voting import VOTING
 
-FAMILIES: Mapping[str, Family] = {
+FAMILIES: Mapping[str, MarketFamily] = {
     "first-price": AUCTION,
     "second-price": AUCTION,
     "negotiation": NEGOTIATION,
@@ -111,9 +111,9 @@ def forgets(rules: MarketRules) -> str:
 def house(call: HouseCall, skill: float, rng: Random) -> Any:
     """Each move is perfect with a chance of the skill, else any; a negotiator gives some of its gain away."""
     right = call.oracle
-    if isinstance(right, Secret):
+    if isinstance(right, HouseSecret):
         weak = rng.randint(*sorted((right.price, right.value)))
-        return Offer(right.price if rng.random() < skill else weak, "That is my price.")
+        return PriceOffer(right.price if rng.random() < skill else weak, "That is my price.")
     (name,) = right.__struct_fields__
     both = zip(getattr(right, name), getattr(call.expects.sample(rng), name), strict=True)
     return type(right)([perfect if rng.random() < skill else wild for perfect, wild in both])

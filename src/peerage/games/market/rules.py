@@ -86,7 +86,7 @@ class MarketRules(GameRules):
         return {"roles": ROLES[self.rotate], "winning": f"{winning} {SCORE}"}
 
 
-class Part(NamedTuple):
+class BoardPart(NamedTuple):
     """Gains of each player in a part of a board, in an auction less the most it could have gained. It counts
     while no provider of its `members` failed."""
 
@@ -98,13 +98,13 @@ class BoardPlayed(NamedTuple):
     """Outcome of a board in one seating, whose provider failed, and a table of it for people: labels in
     `columns` and in first cells of `rows` stand for players."""
 
-    parts: Sequence[Part]
+    parts: Sequence[BoardPart]
     lost: set[str]
     columns: tuple[str, ...]
     rows: Sequence[tuple[Cell, ...]]
 
 
-class Family(NamedTuple):
+class MarketFamily(NamedTuple):
     """One kind of market.
 
     `draw(rng, seats, rounds)` makes a board, `seatings(labels, rotate)` are those it is played in. A move is

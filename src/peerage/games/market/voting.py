@@ -11,11 +11,11 @@ from msgspec import Meta, Struct
 
 from peerage.game import Cell, Json, Prompt, Steps, texts
 from peerage.games.market.rules import (
+    BoardPart,
     BoardPlayed,
-    Family,
+    MarketFamily,
     MarketRules,
     Move,
-    Part,
     everybody_everywhere,
     moves,
 )
@@ -23,7 +23,7 @@ from peerage.games.market.rules import (
 DECISIONS, OPTIONS, MOST = 10, 3, 100
 
 
-class Votes(Struct, frozen=True):
+class BallotCast(Struct, frozen=True):
     """Your votes."""
 
     votes: Annotated[
@@ -45,7 +45,7 @@ BALLOTS = {
     ),
 }
 POLL = " In ballot {number} the options had these votes, by decision: {counts}."
-FORMAT = Json(Votes)
+FORMAT = Json(BallotCast)
 
 
 def draw(rng: Random, seats: int, rounds: int) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def play(rules: MarketRules, board: Mapping[str, Any], seating: Sequence[str]) -
                     "history": "".join([_poll(at, ballot) for at, ballot in enumerate(ballots, 1)]),
                 },
                 FORMAT,
-                Votes([answer(label, one, ballots[-1:], at) for at, one in enumerate(mine)]),
+                BallotCast([answer(label, one, ballots[-1:], at) for at, one in enumerate(mine)]),
             )
             for label, mine in worths.items()
             if label not in lost
@@ -92,7 +92,7 @@ def play(rules: MarketRules, board: Mapping[str, Any], seating: Sequence[str]) -
             told.append(f"{vote} (worth {_listed(worths[label][at])})")
         rows.append((at + 1, *told, option or None))
     rows.append(("gain", *gains.values(), None))
-    return BoardPlayed([Part((), gains)], lost, ("Decision", *seating, ">Chosen"), rows)
+    return BoardPlayed([BoardPart((), gains)], lost, ("Decision", *seating, ">Chosen"), rows)
 
 
 def chosen(votes: Sequence[int]) -> int:
@@ -117,7 +117,7 @@ def _poll(number: int, ballot: Mapping[str, Sequence[int]]) -> str:
     return POLL.format(number=number, counts="; ".join(told))
 
 
-VOTING = Family(
+VOTING = MarketFamily(
     draw,
     play,
     everybody_everywhere,

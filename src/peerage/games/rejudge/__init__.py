@@ -15,8 +15,8 @@ Too few valid votes or scores void the match (`inconclusive`).
 from peerage.games.rejudge.play import GAME as GAME
 from peerage.games.rejudge.recorded import FIRST as FIRST
 from peerage.games.rejudge.recorded import SECOND as SECOND
-from peerage.games.rejudge.recorded import Given as Given
 from peerage.games.rejudge.recorded import RecordedAnswers as RecordedAnswers
+from peerage.games.rejudge.recorded import RecordedText as RecordedText
 from peerage.games.rejudge.recorded import RejudgeRules as RejudgeRules
 from peerage.games.rejudge.recorded import author_of as author_of
 from peerage.games.rejudge.recorded import recorded_in as recorded_in

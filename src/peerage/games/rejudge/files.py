@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from peerage.games.rejudge.recorded import FIRST, SECOND, Given, RecordedAnswers
+from peerage.games.rejudge.recorded import FIRST, SECOND, RecordedAnswers, RecordedText
 from peerage.judging.panels.prompts import COMPARE
 from peerage.ratings.read.report import Report, RowError, as_name, number_of
 from peerage.values.texts import storable, visible
@@ -29,7 +29,7 @@ LONGEST = 100_000
 COLUMNS = ("player", "challenge", "question", "answer")
 
 
-class Pairs(NamedTuple):
+class RejudgedPairs(NamedTuple):
     """Pairs for judges, and what was left out. `record` of a pair is the SHA-256 (hex) of the question and
     its name, `id` that of the two answers; `first` is 1, ½ or 0 by what the file says was solved, empty where
     it does not."""
@@ -44,7 +44,7 @@ class _Answer(NamedTuple):
     solved: float | None
 
 
-def paired(rows: Iterable[Mapping[str, Any]], report: Report) -> Pairs:
+def paired(rows: Iterable[Mapping[str, Any]], report: Report) -> RejudgedPairs:
     """Return every two players' answers to the same question, try by try (`epoch`), of rows that
     `report` places.
 
@@ -62,7 +62,7 @@ def paired(rows: Iterable[Mapping[str, Any]], report: Report) -> Pairs:
     notes = [
         f"left out: {reason.format(f'{count:,} answer' + 's' * (count > 1))}" for reason, count in out.items()
     ]
-    return Pairs(tuple(_pairs(found)), tuple(notes))
+    return RejudgedPairs(tuple(_pairs(found)), tuple(notes))
 
 
 def _take(
@@ -108,7 +108,7 @@ def _pairs(found: Mapping[tuple[str, int], Mapping[str, Mapping[str, _Answer]]])
                     id=_digest([again, first.player, first.text, second.player, second.text]),
                     title=visible(sample) + (f", try {again}" if again > 1 else ""),
                     asked=(prompt.system, prompt.user),
-                    given={"question": Given(question, "question")},
+                    given={"question": RecordedText(question, "question")},
                     authors={FIRST: first.player, SECOND: second.player},
                     answers={FIRST: first.text, SECOND: second.text},
                     first={} if score is None else {FIRST: score, SECOND: 1 - score},

@@ -23,7 +23,7 @@ from peerage.game import (
     Sentence,
     Steps,
     Table,
-    Task,
+    TaskText,
     player_names,
 )
 from peerage.game.spec import QUOTE
@@ -106,7 +106,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             yield Sentence(f"The score recorded with them {_preferred(asked)}.")
     for place, given in asked.given.items():
         if given.label is not None or place == "question":
-            yield Task(given.text, given.label or "task")
+            yield TaskText(given.text, given.label or "task")
     yield Heading("The answers")
     grades = list(recorded(outcome, "judge"))
     for answer, text in asked.answers.items():

@@ -9,8 +9,8 @@ import msgspec
 from msgspec import Struct
 from pydantic import Field
 
-from peerage.game import Asks, Fixture, Prompt, Quote, Score, Scores, Section, Table
-from peerage.games.judged import Criterion, criteria_of
+from peerage.game import Asks, Fixture, Prompt, Quote, Score, Scores, SettingsSection, Table
+from peerage.games.judged import CriterionSetting, criteria_of
 from peerage.judging.panels.panel import PanelRules
 from peerage.judging.scores.scoring import REASON_CHARS, SCORE_TOKENS, ScoringRules
 
@@ -18,7 +18,7 @@ FIRST, SECOND = "A", "B"
 """The ids of the two answers that a panel compares."""
 
 
-class Given(Struct, frozen=True):
+class RecordedText(Struct, frozen=True):
     """The text of a place of the judges' prompt; one with a `label` is quoted, as text of a player."""
 
     text: str
@@ -51,7 +51,7 @@ class RecordedAnswers(Struct, frozen=True, kw_only=True):
     title: str = ""
     topic: str = ""
     asked: tuple[str, ...]
-    given: Mapping[str, Given]
+    given: Mapping[str, RecordedText]
     authors: Mapping[str, str]
     answers: Mapping[str, str]
     hidden: Mapping[str, Any] = {}
@@ -73,7 +73,7 @@ def author_of(answer: str) -> str:
     return label.split("/")[0] if of_question else answer
 
 
-class RejudgeRules(Section):
+class RejudgeRules(SettingsSection):
     """Rules of judging recorded answers again; `peerage rejudge` takes them from the arena they come from."""
 
     by: Literal["panel", "scores"] = Field(
@@ -86,7 +86,7 @@ class RejudgeRules(Section):
     epsilon: float = Field(
         0.05, ge=0, lt=0.5, description="A share of a panel's votes within ε of one half is a tie."
     )
-    criteria: tuple[Criterion, ...] = Field(
+    criteria: tuple[CriterionSetting, ...] = Field(
         (), description="Criteria that a panel decides on one by one; its votes are their weighted sum."
     )
     per_call: int = Field(10, ge=1, le=200, description="Answers scored in one reply; 1: one at a time.")
@@ -112,7 +112,10 @@ class RejudgeRules(Section):
             binary=panel.binary,
             epsilon=panel.epsilon,
             criteria=tuple(
-                [Criterion(name=one.name, weight=one.weight, about=one.about) for one in panel.criteria]
+                [
+                    CriterionSetting(name=one.name, weight=one.weight, about=one.about)
+                    for one in panel.criteria
+                ]
             ),
         )
 

@@ -22,14 +22,14 @@ TASK = Comparison(
 """Instructions to judges of tasks."""
 
 
-class Decided(NamedTuple):
+class PanelResult(NamedTuple):
     """A panel's verdict: the first answer's score, None for no result, and what goes on record."""
 
     score: float | None
     detail: Mapping[str, Any]
 
 
-def decided(table: Table, answers: Mapping[str, Reply]) -> Steps[Decided | None]:
+def decided(table: Table, answers: Mapping[str, Reply]) -> Steps[PanelResult | None]:
     """Ask the judges of a match, every vote equal; None where it has none."""
     rules: TasksRules = table.rules
     judges = table.officials.get("judge", ())
@@ -44,7 +44,7 @@ def decided(table: Table, answers: Mapping[str, Reply]) -> Steps[Decided | None]
         TASK,
         table.rng("order") if rules_of_panel.order == "one" else None,
     )
-    return Decided(verdict.score, verdict.detail())
+    return PanelResult(verdict.score, verdict.detail())
 
 
 def shown(task: Mapping[str, Any]) -> dict[str, str | Quote]:

@@ -18,7 +18,6 @@ from typing import Any
 import msgspec
 
 from peerage.game import (
-    Again,
     Ask,
     Asks,
     Demo,
@@ -30,6 +29,7 @@ from peerage.game import (
     Needs,
     Outcome,
     Prompt,
+    Rejudging,
     Reply,
     RoleRequirement,
     Run,
@@ -41,7 +41,7 @@ from peerage.game.spec import QUOTE
 from peerage.games.rejudge import RejudgeRules
 from peerage.games.tasks.files import read_tasks
 from peerage.games.tasks.house import house
-from peerage.games.tasks.judges import CONTROL, SEEN, TASK, Controls, Decided, asked, decided, shown
+from peerage.games.tasks.judges import CONTROL, SEEN, TASK, Controls, PanelResult, asked, decided, shown
 from peerage.games.tasks.rules import TasksRules
 from peerage.games.tasks.show import show
 from peerage.games.tasks.task import messages_of
@@ -108,7 +108,7 @@ def play(table: Table) -> Steps[Outcome]:
             detail["decided"], score = "by check", 1.0 if lead > 0 else 0.0
             seen: tuple[Mapping[str, Any], ...] = ()
             if task.get(CONTROL) and all(reply.ok for reply in replies):
-                control: Decided | None = yield from decided(table, answers)
+                control: PanelResult | None = yield from decided(table, answers)
                 if control is not None:
                     detail |= {"control": True, "control_ballots": control.detail["ballots"]}
                     seen = ({SEEN: [seat.player for seat in table.officials["judge"]]},)
@@ -122,7 +122,7 @@ def play(table: Table) -> Steps[Outcome]:
             scores={first: score, second: 1 - score}, detail={**detail, "decided": "without judges"}
         )
     same = answers[first].value == answers[second].value  # a judge could only guess
-    found: Decided | None = None if same else (yield from decided(table, answers))
+    found: PanelResult | None = None if same else (yield from decided(table, answers))
     if found is None:
         return Outcome(scores={first: 0.5, second: 0.5}, detail={**detail, "decided": "tie"})
     detail |= {"decided": "by judges", **found.detail}
@@ -267,7 +267,7 @@ GAME: GameSpec[TasksRules] = GameSpec(
     show=show,
     remarks=remarks,
     rating=GameRating(by_task=True),
-    judging=Judging(again=Again(lambda rules: RejudgeRules.like(rules.panel()))),
+    judging=Judging(again=Rejudging(lambda rules: RejudgeRules.like(rules.panel()))),
     files={"tasks": read_tasks},
     demo=Demo(),
     needs=Needs(sandbox=lambda rules: bool(rules.programs)),

@@ -14,7 +14,7 @@ from peerage.game import (
     Outcome,
     Replies,
     Sentence,
-    Task,
+    TaskText,
     Tone,
     ending,
     player_names,
@@ -41,16 +41,16 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         category = f" ({task['category']})" if task.get("category") else ""
         yield Heading(f"Task {task['task']}{category}")
         for role, text in task["messages"]:
-            yield Task(text, _NAMES[role])
+            yield TaskText(text, _NAMES[role])
     if "messages" in task and (outcome.scores or outcome.void):  # a person may be at the task, and look
         if expected := expected_text(task.get("expected")):
-            yield Task(expected, "expected")
+            yield TaskText(expected, "expected")
         if task.get("checks"):
             yield Sentence(
                 f"Check: {wanted([msgspec.convert(one, Check) for one in task['checks']])}.", "quiet"
             )
         if task.get("rubric"):
-            yield Task(task["rubric"], "rubric")
+            yield TaskText(task["rubric"], "rubric")
     credits, notes = detail.get("checks", {}), detail.get("check_notes", {})
     given = [replies[key] for seat in fixture.seats if (key := f"answer/{seat.label}") in replies]
     notes = {

@@ -12,7 +12,7 @@ import msgspec
 from pydantic import Field
 
 from peerage.formats.texts import folded
-from peerage.game import Section
+from peerage.game import SettingsSection
 from peerage.game.protocol import Message, Speaker
 from peerage.games.task_files import unknown
 from peerage.judging.checks.credit import Check, described
@@ -27,7 +27,7 @@ ROLES: tuple[Speaker, ...] = get_args(Speaker)
 Turn: TypeAlias = tuple[Literal["system", "user", "assistant"], str]
 
 
-class Task(Section):
+class Task(SettingsSection):
     """One task, as a match is given it."""
 
     id: str = Field("", max_length=200, description="Its name in tables; by default its place in the list.")

@@ -36,7 +36,7 @@ from peerage.game import (
     Reply,
     Seats,
     Sentence,
-    Task,
+    TaskText,
     Text,
     Tone,
     ending,
@@ -208,12 +208,12 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     signatures, results = outcome.detail.get("metrics", ()), outcome.detail.get("texts", {})
     for at, task in enumerate(tasks_of(fixture.drawn, TextTask), 1):
         yield Heading(f"Text {at}: {TASKS[task.kind].rstrip('.').lower()}")
-        yield Task(task.source, name="the text")
+        yield TaskText(task.source, name="the text")
         if task.shown:
-            yield Task("\n↓\n".join(task.shown), name="the example")
+            yield TaskText("\n↓\n".join(task.shown), name="the example")
         yield Sentence(constraints(task))
         for number, reference in enumerate(task.references, 1):
-            yield Task(reference, name=f"reference {number}")
+            yield TaskText(reference, name=f"reference {number}")
         if len(signatures) >= at:
             copy = outcome.detail["copies"][at - 1]
             worth = (

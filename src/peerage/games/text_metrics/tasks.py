@@ -31,7 +31,7 @@ _Record: TypeAlias = dict[str, str]
 """Words that fill the places of a sentence or a notation."""
 
 
-class Limits(Struct, frozen=True):
+class TextLimits(Struct, frozen=True):
     """Limits that a text must keep to: lengths at most (0: any), words that it must hold and must not, by
     case."""
 
@@ -56,7 +56,7 @@ class TextTask(Struct, frozen=True):
     kind: str
     source: str
     references: tuple[str, ...]
-    limits: Limits
+    limits: TextLimits
     shown: tuple[str, ...] = ()
 
 
@@ -92,7 +92,7 @@ def _into_notation(rng: Random, kind: str, domain: Mapping[str, Any], facts: Seq
     wanted = [_said(target, one) for one in facts]
     between = " " if kind == "notation" else "\n"
     source, reference = between.join(given[_SHOWN:]), "\n".join(wanted[_SHOWN:])
-    limits = Limits(chars=int(_SPARE_CHARS * len(reference)) + 1)
+    limits = TextLimits(chars=int(_SPARE_CHARS * len(reference)) + 1)
     example = between.join(given[:_SHOWN]), "\n".join(wanted[:_SHOWN])
     return TextTask(kind, source, (reference,), limits, example)
 
@@ -118,7 +118,7 @@ def _into_prose(rng: Random, kind: str, domain: Mapping[str, Any], facts: Sequen
         references = [text(form, chosen, given) for form in forms[: _ALIKE[kind]]]
         required, example = tuple(chosen.values()), (text(was, usual, shown), text(forms[0], chosen, shown))
     most = int(_SPARE_WORDS * max(len(reference.split()) for reference in references)) + 1
-    limits = Limits(most, 0, required, tuple(usual.values()))
+    limits = TextLimits(most, 0, required, tuple(usual.values()))
     return TextTask(kind, text(was, usual, given), tuple(references), limits, example)
 
 

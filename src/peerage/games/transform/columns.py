@@ -9,7 +9,7 @@ from operator import add, mul, sub
 from random import Random
 
 from peerage.games.names import NAMES
-from peerage.games.transform.tables import UNITS, Cell, DataColumn, DataTable, Step, of
+from peerage.games.transform.tables import UNITS, Cell, DataColumn, DataTable, TableStep, of
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -30,17 +30,17 @@ def _dates(table: DataTable, at: int) -> list[date]:
     return [date.fromisoformat(str(cell)) for cell in table.column(at)]
 
 
-def rename(rng: Random, table: DataTable) -> Step | None:
+def rename(rng: Random, table: DataTable) -> TableStep | None:
     """Another name of a column."""
     new = _new(rng, table, ("item", "entry", "field_a", "field_b", "detail", "aspect"))
     at = rng.randrange(len(table.columns))
     if new is None or table.columns[at].name in UNITS:
         return None
     says = f"Rename the column {table.columns[at].name} to {new}."
-    return Step(says, table.changed(at, table.column(at), name=new))
+    return TableStep(says, table.changed(at, table.column(at), name=new))
 
 
-def select(rng: Random, table: DataTable) -> Step | None:
+def select(rng: Random, table: DataTable) -> TableStep | None:
     """Some columns, in another order."""
     if len(table.columns) < 4:
         return None
@@ -48,10 +48,10 @@ def select(rng: Random, table: DataTable) -> Step | None:
     names = [table.columns[at].name for at in chosen]
     rows = [tuple([row[at] for at in chosen]) for row in table.rows]
     says = f"Keep only the columns {', '.join(names)}, in this order."
-    return Step(says, DataTable(tuple([table.columns[at] for at in chosen]), tuple(rows)))
+    return TableStep(says, DataTable(tuple([table.columns[at] for at in chosen]), tuple(rows)))
 
 
-def compute(rng: Random, table: DataTable) -> Step | None:
+def compute(rng: Random, table: DataTable) -> TableStep | None:
     """A column made of two."""
     new = _new(rng, table, ("result", "value", "score"))
     if new is None or len(places := table.of("number")) < 2:
@@ -59,10 +59,10 @@ def compute(rng: Random, table: DataTable) -> Step | None:
     a, b = rng.sample(places, 2)
     word, does = rng.choice((("plus", add), ("minus", sub), ("times", mul)))
     says = f"Add a column {new} at the end: {table.columns[a].name} {word} {table.columns[b].name}."
-    return Step(says, table.added(new, "number", map(does, table.column(a), table.column(b))))
+    return TableStep(says, table.added(new, "number", map(does, table.column(a), table.column(b))))
 
 
-def units(rng: Random, table: DataTable) -> Step | None:
+def units(rng: Random, table: DataTable) -> TableStep | None:
     """Another unit."""
     if not (places := [at for at, name in enumerate(table.names()) if name in UNITS]):
         return None
@@ -72,11 +72,11 @@ def units(rng: Random, table: DataTable) -> Step | None:
     cells = [int(cell) * factor for cell in table.column(at)]
     same = f"the same {what} in {unit} instead of {before} ({rule})"
     says = f"Replace the column {name} by {new}, in its place: {same}."
-    return Step(says, table.changed(at, cells, name=new, kind="number"))
+    return TableStep(says, table.changed(at, cells, name=new, kind="number"))
 
 
 @of("date")
-def write_dates(rng: Random, table: DataTable, at: int) -> Step:
+def write_dates(rng: Random, table: DataTable, at: int) -> TableStep:
     """Another format of dates."""
     form, example = rng.choice(_FORMS)
     *cells, shown = [
@@ -88,31 +88,33 @@ def write_dates(rng: Random, table: DataTable, at: int) -> Step:
         f"Write the dates in {table.columns[at].name} as {example} instead of YYYY-MM-DD: 2031-05-09 becomes "
         f"{shown}{months}."
     )
-    return Step(says, table.changed(at, cells, kind="text"))
+    return TableStep(says, table.changed(at, cells, kind="text"))
 
 
 @of("date")
-def move_dates(rng: Random, table: DataTable, at: int) -> Step:
+def move_dates(rng: Random, table: DataTable, at: int) -> TableStep:
     """Dates some days later or earlier."""
     days, sign = rng.randint(3, 90), rng.choice((-1, 1))
     cells = [(day + timedelta(sign * days)).isoformat() for day in _dates(table, at)]
     says = f"Make every date in {table.columns[at].name} {days} days {'later' if sign > 0 else 'earlier'}."
-    return Step(says, table.changed(at, cells))
+    return TableStep(says, table.changed(at, cells))
 
 
 @of("date", new=("weekday", "month"))
-def date_part(rng: Random, table: DataTable, at: int) -> Step:
+def date_part(rng: Random, table: DataTable, at: int) -> TableStep:
     """The weekday or the month of a date."""
     name = table.columns[at].name
     if rng.random() < 0.5:
         says = f"Add a column weekday at the end: the weekday of {name}, from Monday to Sunday."
-        return Step(says, table.added("weekday", "word", [_DAYS[day.weekday()] for day in _dates(table, at)]))
+        return TableStep(
+            says, table.added("weekday", "word", [_DAYS[day.weekday()] for day in _dates(table, at)])
+        )
     says = f"Add a column month at the end: {name} without its day, as YYYY-MM."
-    return Step(says, table.added("month", "word", [str(cell)[:7] for cell in table.column(at)]))
+    return TableStep(says, table.added("month", "word", [str(cell)[:7] for cell in table.column(at)]))
 
 
 @of("messy")
-def clean(rng: Random, table: DataTable, at: int) -> Step:
+def clean(rng: Random, table: DataTable, at: int) -> TableStep:
     """Stray spaces and capitals put right."""
     capital = rng.random() < 0.5
     words = [str(cell).lower().split() for cell in table.column(at)]
@@ -124,11 +126,11 @@ def clean(rng: Random, table: DataTable, at: int) -> Step:
     )
     spaces = "remove spaces at both ends, make every run of spaces one space"
     says = f"In {table.columns[at].name}, {spaces}, and write {case}."
-    return Step(says, table.changed(at, cells, kind="text"))
+    return TableStep(says, table.changed(at, cells, kind="text"))
 
 
 @of("person", "person,")
-def split_names(rng: Random, table: DataTable, at: int) -> Step:
+def split_names(rng: Random, table: DataTable, at: int) -> TableStep:
     """First and last names in columns of their own."""
     names = [str(cell) for cell in table.column(at)]
     pairs = [name.split(", ")[::-1] if ", " in name else name.split(" ") for name in names]
@@ -137,11 +139,11 @@ def split_names(rng: Random, table: DataTable, at: int) -> Step:
         f"Replace the column {table.columns[at].name}, whose names are written {form}, by two columns in its "
         "place: first, the first name, and then last, the last name."
     )
-    return Step(says, table.put(at, [DataColumn("first", "text"), DataColumn("last", "text")], pairs))
+    return TableStep(says, table.put(at, [DataColumn("first", "text"), DataColumn("last", "text")], pairs))
 
 
 @of("word", new=("manager",))
-def join(rng: Random, table: DataTable, at: int) -> Step:
+def join(rng: Random, table: DataTable, at: int) -> TableStep:
     """A column of a second table."""
     name, values = table.columns[at].name, sorted({str(cell) for cell in table.column(at)})
     known = rng.sample(values, max(1, len(values) - 1))
@@ -153,19 +155,19 @@ def join(rng: Random, table: DataTable, at: int) -> Step:
         f"The second table gives the manager of a {name}. Add it as a column manager at the end, and {rest}."
     )
     after = table.added("manager", "word", [managers.get(cell, "Nobody") for cell in table.column(at)])
-    return Step(says, after.kept(lambda row: not drops or row[at] in managers), second)
+    return TableStep(says, after.kept(lambda row: not drops or row[at] in managers), second)
 
 
 @of("number", new=("so_far",))
-def running(rng: Random, table: DataTable, at: int) -> Step:
+def running(rng: Random, table: DataTable, at: int) -> TableStep:
     """Running totals."""
     name = table.columns[at].name
     says = f"Add a column so_far at the end: the sum of {name} in this row and in all rows above it."
-    return Step(says, table.added("so_far", "number", accumulate(map(int, table.column(at)))))
+    return TableStep(says, table.added("so_far", "number", accumulate(map(int, table.column(at)))))
 
 
 @of("number", new=("percent",))
-def share(rng: Random, table: DataTable, at: int) -> Step | None:
+def share(rng: Random, table: DataTable, at: int) -> TableStep | None:
     """Percentages."""
     cells, name = [int(cell) for cell in table.column(at)], table.columns[at].name
     if min(cells) < 0 or not sum(cells):
@@ -174,19 +176,19 @@ def share(rng: Random, table: DataTable, at: int) -> Step | None:
         f"Add a column percent at the end: {name} in percent of the sum of {name} over all rows, rounded "
         "down to a whole number."
     )
-    return Step(says, table.added("percent", "number", [100 * cell // sum(cells) for cell in cells]))
+    return TableStep(says, table.added("percent", "number", [100 * cell // sum(cells) for cell in cells]))
 
 
 @of("gaps")
-def fill(rng: Random, table: DataTable, at: int) -> Step:
+def fill(rng: Random, table: DataTable, at: int) -> TableStep:
     """Missing words."""
     word = rng.choice(("none", "unknown", "other"))
     says = f"Where {table.columns[at].name} is empty, write {word}."
-    return Step(says, table.changed(at, [cell or word for cell in table.column(at)], kind="word"))
+    return TableStep(says, table.changed(at, [cell or word for cell in table.column(at)], kind="word"))
 
 
 @of("word")
-def recode(rng: Random, table: DataTable, at: int) -> Step | None:
+def recode(rng: Random, table: DataTable, at: int) -> TableStep | None:
     """Codes in the place of words."""
     values = [*dict.fromkeys(table.column(at))]
     codes = {
@@ -198,4 +200,6 @@ def recode(rng: Random, table: DataTable, at: int) -> Step | None:
     exchanges = " and ".join([f"{value} by {code}" for value, code in codes.items()])
     cells = [codes.get(cell, cell) for cell in table.column(at)]
     # capital and small letters are mixed now: no longer a word
-    return Step(f"In {table.columns[at].name}, replace {exchanges}.", table.changed(at, cells, kind="text"))
+    return TableStep(
+        f"In {table.columns[at].name}, replace {exchanges}.", table.changed(at, cells, kind="text")
+    )

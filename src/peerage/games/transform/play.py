@@ -32,13 +32,13 @@ from peerage.game import (
     HouseCall,
     MaxTokens,
     Outcome,
-    Program,
     Prompt,
     Quoted,
     Replies,
     SeatReply,
     Seats,
-    Task,
+    SourceCode,
+    TaskText,
     ending,
     quoted,
     same_tasks,
@@ -130,10 +130,10 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     for at, task in enumerate(tasks_of(fixture.drawn, TransformTask)):
         yield Heading(f"Task {at + 1}")
         data, between, steps = task.text.partition(STEPS)
-        yield Program(data.rstrip(), note="the data")
-        yield Task(between + steps)
+        yield SourceCode(data.rstrip(), note="the data")
+        yield TaskText(between + steps)
         if not outcome.void:
-            yield Program(task.expected, note="the right output")
+            yield SourceCode(task.expected, note="the right output")
         for seat in fixture.seats:
             reply = replies.get(f"task/{at + 1}/{seat.label}")
             if reply is not None:
@@ -153,9 +153,9 @@ def _given(task: TransformTask, reply: SeatReply, credits: list[float]) -> Block
     except FormatError as error:
         return Quoted(reply.label, reply.value, reply.key, "unusable", "bad", str(error))
     if credits[0] == 1:
-        return Program(output(reply.value), reply.label, reply.key, "exactly right", "good")
+        return SourceCode(output(reply.value), reply.label, reply.key, "exactly right", "good")
     found = differences(canonical(task.expected, task.json), given)
-    return Program(found, reply.label, reply.key, "wrong", "bad", "- expected, + given")
+    return SourceCode(found, reply.label, reply.key, "wrong", "bad", "- expected, + given")
 
 
 def differences(expected: list[str], given: list[str]) -> str:

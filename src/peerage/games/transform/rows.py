@@ -7,7 +7,7 @@ from operator import ge, gt, le, lt
 from random import Random
 from typing import Any
 
-from peerage.games.transform.tables import Cell, DataColumn, DataTable, Step, of
+from peerage.games.transform.tables import Cell, DataColumn, DataTable, TableStep, of
 
 _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     "at least": ge,
@@ -18,28 +18,28 @@ _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
 
 
 @of("number")
-def keep_numbers(rng: Random, table: DataTable, at: int) -> Step:
+def keep_numbers(rng: Random, table: DataTable, at: int) -> TableStep:
     """Rows by a number."""
     bound: Any = rng.choice(table.column(at))
     words, holds = rng.choice([*_COMPARED.items()])
     says = f"Keep only the rows whose {table.columns[at].name} is {words} {bound}."
-    return Step(says, table.kept(lambda row: holds(row[at], bound)))
+    return TableStep(says, table.kept(lambda row: holds(row[at], bound)))
 
 
 @of("word")
-def keep_words(rng: Random, table: DataTable, at: int) -> Step:
+def keep_words(rng: Random, table: DataTable, at: int) -> TableStep:
     """Rows by a word."""
     values = [*dict.fromkeys(table.column(at))]
     name, chosen = table.columns[at].name, rng.sample(values, min(2, len(values)))
     if rng.random() < 0.5:
         says = f"Keep only the rows whose {name} is {' or '.join(map(str, chosen))}."
-        return Step(says, table.kept(lambda row: row[at] in chosen))
+        return TableStep(says, table.kept(lambda row: row[at] in chosen))
     says = f"Remove the rows whose {name} is {chosen[0]}."
-    return Step(says, table.kept(lambda row: row[at] != chosen[0]))
+    return TableStep(says, table.kept(lambda row: row[at] != chosen[0]))
 
 
 @of("number", "word", "date")
-def sort(rng: Random, table: DataTable, at: int) -> Step:
+def sort(rng: Random, table: DataTable, at: int) -> TableStep:
     """Another order of rows."""
     orders = {
         "number": ("from the smallest to the greatest", "from the greatest to the smallest"),
@@ -52,10 +52,10 @@ def sort(rng: Random, table: DataTable, at: int) -> Step:
         "their order."
     )
     rows = sorted(table.rows, key=lambda row: row[at], reverse=turned)
-    return Step(says, table._replace(rows=tuple(rows)))
+    return TableStep(says, table._replace(rows=tuple(rows)))
 
 
-def dedupe(rng: Random, table: DataTable) -> Step | None:
+def dedupe(rng: Random, table: DataTable) -> TableStep | None:
     """The first of equal rows."""
     if not (places := table.of("word")):
         return None
@@ -65,11 +65,11 @@ def dedupe(rng: Random, table: DataTable) -> Step | None:
     for row in table.rows:
         seen.setdefault(tuple([row[at] for at in chosen]), row)
     says = f"Of all rows with the same {names} keep only the first."
-    return Step(says, table._replace(rows=tuple(seen.values())))
+    return TableStep(says, table._replace(rows=tuple(seen.values())))
 
 
 @of("list")
-def explode(rng: Random, table: DataTable, at: int) -> Step:
+def explode(rng: Random, table: DataTable, at: int) -> TableStep:
     """A row for each word of a list."""
     pairs = [(row, word) for row in table.rows for word in str(row[at]).split(";")]
     name = table.columns[at].name
@@ -78,10 +78,10 @@ def explode(rng: Random, table: DataTable, at: int) -> Step:
         f"words, in their order, with that word alone in {name} and everything else as it is."
     )
     repeated = table._replace(rows=tuple([row for row, _ in pairs]))
-    return Step(says, repeated.changed(at, [word for _, word in pairs], kind="word"))
+    return TableStep(says, repeated.changed(at, [word for _, word in pairs], kind="word"))
 
 
-def aggregate(rng: Random, table: DataTable) -> Step | None:
+def aggregate(rng: Random, table: DataTable) -> TableStep | None:
     """A row for each group."""
     if not (words := table.of("word")) or not (numbers := table.of("number")):
         return None
@@ -99,10 +99,10 @@ def aggregate(rng: Random, table: DataTable) -> Step | None:
     )
     columns = (table.columns[at], DataColumn("count", "number"), DataColumn(made, "number"))
     rows = [(key, len(cells), does(cells)) for key, cells in groups.items()]
-    return Step(says, DataTable(columns, tuple(rows)))
+    return TableStep(says, DataTable(columns, tuple(rows)))
 
 
-def pivot(rng: Random, table: DataTable) -> Step | None:
+def pivot(rng: Random, table: DataTable) -> TableStep | None:
     """Groups by rows and columns."""
     if len(words := table.of("word")) < 2 or not (numbers := table.of("number")):
         return None
@@ -119,4 +119,4 @@ def pivot(rng: Random, table: DataTable) -> Step | None:
         "there are none."
     )
     columns = (table.columns[down], *[DataColumn(top, "number") for top in tops])
-    return Step(says, DataTable(columns, tuple([(key, *line.values()) for key, line in sums.items()])))
+    return TableStep(says, DataTable(columns, tuple([(key, *line.values()) for key, line in sums.items()])))

@@ -58,7 +58,7 @@ class DataTable(NamedTuple):
         return self.put(len(self.columns), [DataColumn(name, kind)], [(cell,) for cell in cells])
 
 
-class Written(NamedTuple):
+class WrittenTable(NamedTuple):
     """A table in a shape: how the shape is told, and the text."""
 
     says: str
@@ -156,26 +156,26 @@ def _objects(table: DataTable, without: int | None = None) -> list[dict[str, Cel
     return [{names[at]: cell for at, cell in enumerate(row) if at != without} for row in table.rows]
 
 
-def json_objects(rng: Random, table: DataTable) -> Written:
+def json_objects(rng: Random, table: DataTable) -> WrittenTable:
     """Each row an object."""
     says = "a JSON array with one object for each row, whose keys are the names of the columns"
-    return Written(says, _array(_objects(table)))
+    return WrittenTable(says, _array(_objects(table)))
 
 
-def json_arrays(rng: Random, table: DataTable) -> Written:
+def json_arrays(rng: Random, table: DataTable) -> WrittenTable:
     """Each row an array."""
     says = "a JSON array of arrays: first one of the names of the columns, then one for each row"
-    return Written(says, _array([table.names(), *table.rows]))
+    return WrittenTable(says, _array([table.names(), *table.rows]))
 
 
-def json_columns(rng: Random, table: DataTable) -> Written:
+def json_columns(rng: Random, table: DataTable) -> WrittenTable:
     """Each column an array."""
     says = "a JSON object with a key for each column, whose value is the array of its values in all rows"
     lines = [f"  {_plain(name)}: {_plain(table.column(at))}" for at, name in enumerate(table.names())]
-    return Written(says, "{\n" + ",\n".join(lines) + "\n}")
+    return WrittenTable(says, "{\n" + ",\n".join(lines) + "\n}")
 
 
-def json_groups(rng: Random, table: DataTable) -> Written:
+def json_groups(rng: Random, table: DataTable) -> WrittenTable:
     """The rows grouped by a column."""
     by = rng.choice(table.of("word") or [0])
     says = (
@@ -186,10 +186,10 @@ def json_groups(rng: Random, table: DataTable) -> Written:
     for row, one in zip(table.rows, _objects(table, by), strict=True):
         groups.setdefault(str(row[by]), []).append(one)
     lines = [f"  {_plain(key)}: {_plain(rows)}" for key, rows in groups.items()]
-    return Written(says, "{\n" + ",\n".join(lines) + "\n}")
+    return WrittenTable(says, "{\n" + ",\n".join(lines) + "\n}")
 
 
-def separated(rng: Random, table: DataTable) -> Written:
+def separated(rng: Random, table: DataTable) -> WrittenTable:
     """CSV, with commas or semicolons."""
     name, sign = rng.choice((("comma", ","), ("semicolon", ";")))
     says = (
@@ -198,30 +198,30 @@ def separated(rng: Random, table: DataTable) -> Written:
     )
     out = io.StringIO()
     csv.writer(out, delimiter=sign, lineterminator="\n").writerows([table.names(), *table.rows])
-    return Written(says, out.getvalue().rstrip("\n"))
+    return WrittenTable(says, out.getvalue().rstrip("\n"))
 
 
-def markdown(rng: Random, table: DataTable) -> Written:
+def markdown(rng: Random, table: DataTable) -> WrittenTable:
     """A Markdown table."""
     says = (
         "a Markdown table in lines of the form | a | b |: one of the names of the columns, one with --- for "
         "each column, then one for each row, with one space on each side of every value"
     )
     lines = [table.names(), ["---"] * len(table.columns), *table.rows]
-    return Written(says, "\n".join([f"| {' | '.join(map(str, line))} |" for line in lines]))
+    return WrittenTable(says, "\n".join([f"| {' | '.join(map(str, line))} |" for line in lines]))
 
 
-def blocks(rng: Random, table: DataTable) -> Written:
+def blocks(rng: Random, table: DataTable) -> WrittenTable:
     """A block of lines for each row."""
     says = (
         "a block of lines for each row, with one empty line between blocks; a block has one line for each "
         "column, in their order, in the form name: value"
     )
     made = ["\n".join([f"{name}: {cell}" for name, cell in one.items()]) for one in _objects(table)]
-    return Written(says, "\n\n".join(made))
+    return WrittenTable(says, "\n\n".join(made))
 
 
-def template(rng: Random, table: DataTable) -> Written:
+def template(rng: Random, table: DataTable) -> WrittenTable:
     """A line for each row, by a template."""
     names = rng.sample(table.names(), min(3, len(table.columns)))
     form = rng.choice(("{} / {} -> {}", "[{}] {}: {}", "{} has {} ({})", "{}={} # {}"))
@@ -229,17 +229,19 @@ def template(rng: Random, table: DataTable) -> Written:
         form = " = ".join(["{}"] * len(names))
     says = "one line for each row, in which <name> stands for the row's value in that column: "
     says += form.format(*[f"<{name}>" for name in names])
-    return Written(says, "\n".join([form.format(*[one[name] for name in names]) for one in _objects(table)]))
+    return WrittenTable(
+        says, "\n".join([form.format(*[one[name] for name in names]) for one in _objects(table)])
+    )
 
 
-Shape: TypeAlias = Callable[[Random, DataTable], Written]
+Shape: TypeAlias = Callable[[Random, DataTable], WrittenTable]
 
 JSON: tuple[Shape, ...] = (json_objects, json_arrays, json_columns, json_groups)
 LINES: tuple[Shape, ...] = (separated, markdown, blocks, template)
 INPUTS: tuple[Shape, ...] = (json_objects, json_arrays, json_columns, separated, markdown, blocks)
 
 
-class Step(NamedTuple):
+class TableStep(NamedTuple):
     """Words of a step, the table after it, and a second table that it needs."""
 
     says: str
@@ -247,10 +249,10 @@ class Step(NamedTuple):
     second: DataTable | None = None
 
 
-Family: TypeAlias = Callable[[Random, DataTable], Step | None]
+Family: TypeAlias = Callable[[Random, DataTable], TableStep | None]
 
 
-ColumnStep: TypeAlias = Callable[[Random, DataTable, int], Step | None]
+ColumnStep: TypeAlias = Callable[[Random, DataTable, int], TableStep | None]
 
 
 def of(*kinds: str, new: tuple[str, ...] = ()) -> Callable[[ColumnStep], Family]:
@@ -258,7 +260,7 @@ def of(*kinds: str, new: tuple[str, ...] = ()) -> Callable[[ColumnStep], Family]
 
     def family(step: ColumnStep) -> Family:
         @wraps(step)
-        def drawn(rng: Random, table: DataTable) -> Step | None:
+        def drawn(rng: Random, table: DataTable) -> TableStep | None:
             places = table.of(*kinds)
             if not places or {*new} & {*table.names()}:
                 return None

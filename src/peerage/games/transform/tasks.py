@@ -8,7 +8,16 @@ from msgspec import Struct
 
 from peerage.game import texts
 from peerage.games.transform import columns, rows
-from peerage.games.transform.tables import INPUTS, JSON, LINES, DataTable, Family, Step, Written, drawn
+from peerage.games.transform.tables import (
+    INPUTS,
+    JSON,
+    LINES,
+    DataTable,
+    Family,
+    TableStep,
+    WrittenTable,
+    drawn,
+)
 
 TABLES: str = texts(__package__)["tables"]
 
@@ -29,7 +38,7 @@ def task_of(rng: Random, steps: int) -> TransformTask:
     """A task of so many steps of different families; no step leaves the table as it was."""
     while True:
         table = before = drawn(rng, 4 + 2 * steps)
-        done: list[Step] = []
+        done: list[TableStep] = []
         for family in rng.sample(FAMILIES, len(FAMILIES)):
             step = family(rng, table)
             if step is not None and len(step.after.rows) > 1 and _differ(table, step.after):
@@ -43,11 +52,11 @@ def _differ(table: DataTable, other: DataTable) -> bool:
     return (table.names(), table.rows) != (other.names(), other.rows)
 
 
-def _told(rng: Random, table: DataTable, steps: list[Step]) -> TransformTask:
+def _told(rng: Random, table: DataTable, steps: list[TableStep]) -> TransformTask:
     given = [(rng.choice(INPUTS)(rng, table), "The table")]
     given += [(rng.choice(INPUTS)(rng, step.second), "The second table") for step in steps if step.second]
     is_json = rng.random() < 0.5
-    wanted: Written = rng.choice(JSON if is_json else LINES)(rng, steps[-1].after)
+    wanted: WrittenTable = rng.choice(JSON if is_json else LINES)(rng, steps[-1].after)
     inputs = "\n\n".join([f"{name}, {written.says}:\n\n{written.text}" for written, name in given])
     listed = "\n".join([f"{at}. {step.says}" for at, step in enumerate(steps, 1)])
     text = f"{inputs}\n\n{STEPS}\n\n{listed}\n\nThen write the table as {wanted.says}."

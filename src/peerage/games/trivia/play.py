@@ -42,7 +42,7 @@ from peerage.game import (
     Replies,
     Seats,
     Sentence,
-    Task,
+    TaskText,
     ending,
     player_names,
     same_tasks,
@@ -58,7 +58,7 @@ _AROUND = " .,:;()[]*_`\"'"
 _LETTERED = re.compile(r"\W*(?:([A-Za-z])[).:\]]|([A-Z])\s)\s*(.+)", re.DOTALL)
 
 
-class Question(Struct, frozen=True):
+class TriviaQuestion(Struct, frozen=True):
     """A question as it is asked and on record.
 
     `right` are all answers that count, the one to be shown first; `options` are empty where players answer in
@@ -151,13 +151,13 @@ class TriviaRules(GameRules):
         return self
 
 
-def drawn(rules: TriviaRules, rng: Random) -> list[Question]:
+def drawn(rules: TriviaRules, rng: Random) -> list[TriviaQuestion]:
     """Questions from packaged facts."""
     facts = facts_of(rng, rules.domains, rules.difficulty, rules.questions)
     return [_question(rng, fact, rules) for fact in facts]
 
 
-def asked(rules: TriviaRules, questions: Sequence[Question]) -> list[Ask]:
+def asked(rules: TriviaRules, questions: Sequence[TriviaQuestion]) -> list[Ask]:
     """One sheet."""
     fill = {
         "count": str(len(questions)),
@@ -168,7 +168,7 @@ def asked(rules: TriviaRules, questions: Sequence[Question]) -> list[Ask]:
     return [QUIZ.ask("", "answer", Json(Sheet, answers=count), fill, rules.max_tokens, oracle=oracle)]
 
 
-def scored(rules: TriviaRules, questions: Sequence[Question], came: Came) -> Achieved:
+def scored(rules: TriviaRules, questions: Sequence[TriviaQuestion], came: Came) -> Achieved:
     """Return who got which questions right: none with a reply that cannot be used."""
     right = {
         label: [at for at, one in enumerate(questions) if reply.ok and one.accepts(reply.value.answers[at])]
@@ -194,14 +194,14 @@ def _fact(one: QuizQuestion) -> Fact:
     return Fact(one.question, "", one.answer, one.wrong, one.variants)
 
 
-def _question(rng: Random, fact: Fact, rules: TriviaRules) -> Question:
+def _question(rng: Random, fact: Fact, rules: TriviaRules) -> TriviaQuestion:
     """A fact as it is asked."""
     right = tuple(dict.fromkeys([fact.answer, *fact.accepted]))
     choice = rules.answers == "choice" or (rules.answers == "mixed" and rng.random() < 0.5)
     if fact.wrong and (fact.closed or choice):
         options = rng.sample([fact.answer, *fact.wrong], 1 + len(fact.wrong))
-        return Question(fact.domain, fact.question, right, tuple(options))
-    return Question(fact.domain, fact.question, right, (), fact.wrong)
+        return TriviaQuestion(fact.domain, fact.question, right, tuple(options))
+    return TriviaQuestion(fact.domain, fact.question, right, (), fact.wrong)
 
 
 def house(call: HouseCall, skill: float, rng: Random) -> Sheet:
@@ -216,13 +216,13 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     """The questions, the answers, the result."""
     right, players = outcome.detail.get("right", {}), player_names(fixture)
     try:
-        questions = tasks_of(fixture.drawn, Question)
+        questions = tasks_of(fixture.drawn, TriviaQuestion)
     except Sealed:
         questions = []
         yield Sentence("The questions and answers of this quiz are sealed; the arena's owner can read them.")
     for at, one in enumerate(questions):
         yield Heading(f"Question {at + 1}" + (f", {one.domain}" if one.domain else ""))
-        yield Task(one.numbered(at + 1).partition(". ")[2])
+        yield TaskText(one.numbered(at + 1).partition(". ")[2])
         yield Sentence(f"Right: {one.right[0]}", "good")
         given = {
             reply.label: str(reply.value.answers[at]) for reply in replies.values() if reply.value is not None
@@ -244,7 +244,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
 
 
 _FACTS = same_tasks(
-    Question,
+    TriviaQuestion,
     TriviaRules,
     name="trivia",
     version=4,

@@ -17,7 +17,7 @@ import msgspec
 from pydantic import Field, model_validator
 
 from peerage.facts import plain
-from peerage.game import Section
+from peerage.game import SettingsSection
 from peerage.games.task_files import known_keys, task_rows
 from peerage.ratings.read.report import Report, RowError
 
@@ -29,7 +29,7 @@ _SEVERAL = COLUMNS[2:]
 _BETWEEN = "|"
 
 
-class QuizQuestion(Section):
+class QuizQuestion(SettingsSection):
     """One question of the arena's owner."""
 
     question: str = Field(
@@ -76,7 +76,7 @@ def problems(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 seen.add(plain(one))
 
 
-class _Line(msgspec.Struct):
+class _QuizLine(msgspec.Struct):
     question: str
     answer: str
     variants: list[str] = []
@@ -115,7 +115,7 @@ def _question(row: Mapping[str, Any], *, table: bool) -> dict[str, Any]:
             if cell is not None
         }
     try:
-        checked = msgspec.to_builtins(msgspec.convert(row, _Line))
+        checked = msgspec.to_builtins(msgspec.convert(row, _QuizLine))
     except msgspec.ValidationError as error:
         raise RowError(str(error), _at(error)) from None
     return {

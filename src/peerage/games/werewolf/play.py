@@ -59,7 +59,7 @@ from peerage.games.werewolf.rules import parts as dealt
 from peerage.games.werewolf.show import show
 
 
-class Known(NamedTuple):
+class Happening(NamedTuple):
     """Something that happened, and the seats that may know of it."""
 
     what: str | Quote
@@ -90,7 +90,7 @@ class Village:
         self.scene = Scene(self.pack, {}, {})
         self._systems = {part: system(self.rules, fixture, part) for part in {*self.parts.values()}}
         self._table = table
-        self._known: list[Known] = []
+        self._known: list[Happening] = []
 
     @property
     def pack(self) -> list[str]:
@@ -159,7 +159,7 @@ class Village:
 
     def tell(self, what: str | Quote, to: Collection[str] | None = None) -> None:
         """Let some seats know of something; all, where none are named."""
-        self._known.append(Known(what, self.parts if to is None else to))
+        self._known.append(Happening(what, self.parts if to is None else to))
 
     def leaves(self, label: str, time: int) -> None:
         """A player is dead or out."""

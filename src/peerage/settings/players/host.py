@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pydantic import Field, field_validator, model_validator
 
-from peerage.game.section import Section
+from peerage.game.section import SettingsSection
 from peerage.settings.players.player import Dollars, Positive, Words
 
 HOUR_S = 3600.0
 
 
-class HostSettings(Section):
+class HostSettings(SettingsSection):
     """A machine that is held only while it serves its players: it is started when as many of their matches
     wait as are worth it, and stopped after the last call. Without `start` its players are `gguf:` models,
     served here."""

@@ -21,7 +21,7 @@ from pydantic import (
     model_validator,
 )
 
-from peerage.game.section import Section, Share
+from peerage.game.section import SettingsSection, Share
 from peerage.settings.players.families import family_of
 from peerage.settings.players.hours import read_hours
 from peerage.values.figures import suggest
@@ -94,7 +94,7 @@ Words = Annotated[tuple[str, ...], AfterValidator(_runnable)]
 """A program and its arguments."""
 
 
-class Price(Section):
+class Price(SettingsSection):
     """Price of a player's tokens, in dollars per million tokens."""
 
     input: Dollars = Field(description="Dollars per million input tokens.")
@@ -115,7 +115,7 @@ class Price(Section):
         return self
 
 
-class Upstreams(Section):
+class Upstreams(SettingsSection):
     """Upstreams by which OpenRouter may serve a player (its own `provider` of a request)."""
 
     only: tuple[str, ...] = Field((), description="Upstreams that may serve it, such as `deepinfra`.")
@@ -128,7 +128,7 @@ class Upstreams(Section):
     )
 
 
-class Faults(Section):
+class Faults(SettingsSection):
     """Faults of a house player, each a probability per reply (demo, tests and simulation)."""
 
     slow: Share = Field(0.0, description="Answers twenty times slower.")
@@ -144,7 +144,7 @@ def _tidied(value: object) -> object:
     return unicodedata.normalize("NFC", value.strip()) if isinstance(value, str) else value
 
 
-class PlayerSettings(Section):
+class PlayerSettings(SettingsSection):
     """One player: what answers, and how it is asked and priced."""
 
     model_config = ConfigDict(serialize_by_alias=True)

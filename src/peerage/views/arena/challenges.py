@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from peerage.game.blocks import Heading, ScoreLine, Sentence, Task
+from peerage.game.blocks import Heading, ScoreLine, Sentence, TaskText
 from peerage.reading.matches import Match
 from peerage.render.blocks import (
     Fold,
@@ -71,7 +71,7 @@ def _pooled(row: ChallengeRow) -> Fold:
         names = [one.player + f" {one.solved} of {one.attempts} times" * (one.attempts > 1) for one in some]
         about += [f"{title} by {', '.join(names)}"] * bool(names)
     where = Heading(f"Accepted in match {row.match:,}", 3, ("match", str(row.match)))
-    blocks: list[ViewBlock] = [where if row.match else Heading("Imported", 3), Task(row.description)]
+    blocks: list[ViewBlock] = [where if row.match else Heading("Imported", 3), TaskText(row.description)]
     blocks.append(Sentence(" · ".join(about), "quiet"))
     return Fold(f"`{row.challenge_id[:8]}` by {row.author_llm}", blocks)
 
@@ -104,7 +104,7 @@ def posed(match: Match) -> AskedChallenge | None:
         authors={
             block.name or "task": ", ".join([match.players[label] for label in block.by])
             for block in match.blocks
-            if isinstance(block, Task) and block.by
+            if isinstance(block, TaskText) and block.by
         },
         approval=draft.approval if draft else None,
         status=match.status,
@@ -127,7 +127,7 @@ def _told(match: Match, asked: AskedChallenge) -> list[ViewBlock]:
     topic = f", {asked.topic}" if asked.topic else ""
     return [
         Heading(f"Match {asked.match}{topic}", 3, ("match", str(asked.match))),
-        *map(Task, asked.texts.values()),
+        *map(TaskText, asked.texts.values()),
         Sentence(" · ".join(filter(None, (by, *results))), "quiet"),
     ]
 

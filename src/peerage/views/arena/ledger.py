@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from peerage.game.blocks import Heading, Program, Sentence
+from peerage.game.blocks import Heading, Sentence, SourceCode
 from peerage.ledger.check.since import log_root
 from peerage.ledger.forms.log import entry_leaf
 from peerage.ledger.topics.settings_log import settings_changes
@@ -128,7 +128,7 @@ def about_ledger(
         yield Links([Link("The public keys", ("file", "checkpoints/keys.txt"))])
         yield Rows(checkpoints, _CHECKPOINTS, name="checkpoints")
     yield Heading("Check it")
-    yield Program(CHECK)
+    yield SourceCode(CHECK)
     yield Sentence(CHAIN)
     yield Heading("Download")
     there = [one.name for one in offered]

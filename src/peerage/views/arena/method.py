@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import msgspec
 
-from peerage.game.blocks import Heading, Program, Sentence
+from peerage.game.blocks import Heading, Sentence, SourceCode
 from peerage.game.protocol import Role
 from peerage.ledger.forms.codec_requests import read_form, read_templates
 from peerage.render.blocks import (
@@ -80,7 +80,7 @@ def method(arena: ArenaTables) -> Iterator[ViewBlock]:
     yield Heading("What players are asked")
     yield Sentence(FORMS)
     for role, digest, messages in forms(arena):
-        parts = [Program(template, note=speaker) for speaker, template in messages]
+        parts = [SourceCode(template, note=speaker) for speaker, template in messages]
         yield Fold(f"{role} `{digest}`", parts, f"f{digest}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from peerage.game.blocks import MARK, Heading, Quoted, Replies, Task, Tone
+from peerage.game.blocks import MARK, Heading, Quoted, Replies, TaskText, Tone
 from peerage.game.protocol import render
 from peerage.reading.matches import Match
 from peerage.reading.reading import Reading
@@ -107,7 +107,7 @@ def blocks(example: Example) -> Iterator[ViewBlock]:
     how = f", decided {example.decided}" if example.decided else ""
     title = f"{example.task}{category}, match {example.match:,}: {example.winner} won{how}"
     yield Heading(title, 3, ("match", str(example.match)))
-    yield Task(example.prompt, more=example.prompt_more)
+    yield TaskText(example.prompt, more=example.prompt_more)
     yield Beside([[_answer(one)] for one in example.answers])
 
 

@@ -18,10 +18,10 @@ from peerage.game.blocks import (
     Block,
     Heading,
     Private,
-    Program,
     Quoted,
     Sentence,
-    Task,
+    SourceCode,
+    TaskText,
     Tone,
     seen_by,
     sent_to_all,
@@ -166,7 +166,10 @@ def match_view(ledger: Ledger, number: int) -> MatchView:
     if hidden or closed:
         labels = [seat.label for seat in match.fixture.seats]
         sent = {} if hidden else sent_to_all(match.replies.values(), labels)
-        verdict, blocks = f"shown when {'its series' if hidden else 'it'} has ended", tuple(map(Task, sent))
+        verdict, blocks = (
+            f"shown when {'its series' if hidden else 'it'} has ended",
+            tuple(map(TaskText, sent)),
+        )
         bare = msgspec.structs.replace(match.fixture, seed="", drawn={})
         match = replace(match, fixture=bare, recorded=None, steps=[])
     elif match.recorded is not None:
@@ -296,7 +299,7 @@ def _exchange(match: Match, step: Step, *, requests: bool) -> ExchangeView:
 
 def tasks(blocks: Iterable[Block]) -> dict[str, str]:
     """Return what contestants were given to do, by name."""
-    return {block.name or "task": block.text for block in blocks if isinstance(block, Task)}
+    return {block.name or "task": block.text for block in blocks if isinstance(block, TaskText)}
 
 
 def answers(match: Match) -> dict[str, str]:
@@ -397,9 +400,9 @@ def _head(match: MatchView) -> Iterator[Any]:
 
 def _cut(block: Block) -> Block:
     """A block of which no more than the beginning is shown."""
-    if isinstance(block, Task | Quoted) and len(block.text) > CUT:
+    if isinstance(block, TaskText | Quoted) and len(block.text) > CUT:
         return msgspec.structs.replace(block, text=block.text[:CUT], more=len(block.text) - CUT)
-    if isinstance(block, Program) and len(block.source) > CUT:
+    if isinstance(block, SourceCode) and len(block.source) > CUT:
         return msgspec.structs.replace(block, source=block.source[:CUT], more=len(block.source) - CUT)
     return block
 
@@ -426,13 +429,13 @@ def _said(one: ExchangeView, note: str) -> Block:
     verdict = one.choice if one.status == "ok" else one.status
     note = "; ".join(filter(None, (note, one.reason if one.role != SANDBOX or one.status != "ok" else "")))
     if one.role == SANDBOX:
-        return Program(one.reply, one.label, one.key, verdict, tone, note)
+        return SourceCode(one.reply, one.label, one.key, verdict, tone, note)
     return Quoted(one.label, one.choice_reason if one.choice else one.reply, one.key, verdict, tone, note)
 
 
 def _rest(match: MatchView) -> Iterator[Fold]:
     """The requests that no block shows: of officials, of programs, replies that were asked for again."""
-    shown = {block.key for block in match.blocks if isinstance(block, Task | Quoted | Program)}
+    shown = {block.key for block in match.blocks if isinstance(block, TaskText | Quoted | SourceCode)}
     others = [one for one in match.exchanges if one.key not in shown]
     if others:
         said: list[Block] = [_said(one, one.key) for one in others[:REST]]
@@ -445,7 +448,7 @@ def _rest(match: MatchView) -> Iterator[Fold]:
 def _requests(match: MatchView) -> Iterator[Block]:
     for one in match.exchanges:
         yield Heading(f"{one.key}: {one.player} as {one.label}")
-        yield from (Task(text, speaker) for speaker, text in one.request)
+        yield from (TaskText(text, speaker) for speaker, text in one.request)
         yield msgspec.structs.replace(_said(one, ""), **({} if one.role == SANDBOX else {"text": one.reply}))
 
 
