@@ -51,7 +51,7 @@ def show_gate(
     from peerage.ledger import LedgerError
     from peerage.values.outputs import JUNIT, append, arena_files, refuse, write
     from peerage.values.system_errors import reason
-    from peerage.views.decision.compared import gates
+    from peerage.views.decision.gate import gates
 
     summary = os.environ.get(SUMMARY, "")
     if github and not summary:
@@ -125,7 +125,7 @@ def _xml(text: str) -> str:
 
 def markdown(found: Gate, arena: str) -> str:
     """Return a gate as the summary of a step."""
-    from peerage.views.decision.compared import gates
+    from peerage.views.decision.gate import gates
 
     table = gates([found, *found.parts], f"Peerage: {arena}")
     return render.markdown([Answer(found.lines), table]) + "\n"

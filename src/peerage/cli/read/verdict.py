@@ -114,7 +114,7 @@ def compare(
     from peerage.reading.results.played import Scope
     from peerage.reading.speed import speeds_of
     from peerage.views.decision import compare as tables
-    from peerage.views.decision.compared import compared
+    from peerage.views.decision.compare import compared
     from peerage.views.leaderboard.board import board
 
     with arena_in(folder) as arena, told_scope():

@@ -17,8 +17,7 @@ from peerage.values.figures import listed, sentence, share_between, whole
 from peerage.values.texts import visible
 from peerage.views.arena.charts import course, drawn, followed
 from peerage.views.arena.tally import Field, Mine, Record
-from peerage.views.decision.compare import compare
-from peerage.views.decision.compared import compared
+from peerage.views.decision.compare import compare, compared
 from peerage.views.leaderboard.notes import OF_MANY
 from peerage.views.leaderboard.overall import WHOLE
 from peerage.views.player import Part, ratings, recent, records, roles, settings, standing

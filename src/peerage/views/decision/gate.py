@@ -20,8 +20,9 @@ from peerage.ratings.claims.not_worse import PROVEN, Difference, More, bets, few
 from peerage.reading.reading import Reading
 from peerage.reading.results.played import EVERYTHING, PlayedMatches, Scope, ScopeError
 from peerage.reading.verdicts.credits import TaskMatch
+from peerage.render.blocks import Rows, numbers, texts
 from peerage.settings import suggest
-from peerage.values.figures import counted
+from peerage.values.figures import counted, whole
 from peerage.views.shown import Sentences
 
 Measure: TypeAlias = Literal["wins", "accuracy"]
@@ -414,3 +415,27 @@ class _Shared:
             first, second = waiting[0].popleft(), waiting[1].popleft()
             value = (1 + first - second) / 2
             self.credits.append(_Pair(task, match.topic, value, weight, (first, second)))
+
+
+# ------------------------------------------------------------------------------------------------- as rows
+
+
+DECISIONS = {"shown": "not worse", "worse": "worse", "open": "cannot tell yet"}
+
+
+def gates(found: Sequence[Gate], title: str = "") -> Rows:
+    """Return gates of the same two players, one for each topic."""
+    accuracy = found[0].of == "accuracy"
+
+    def write(value: float) -> str:
+        return f"{100 * value:+.1f}" if accuracy else f"{100 * value:.1f}%"
+
+    columns = [
+        *texts(lambda topic: topic or "everything", topic="Topic"),
+        *texts(DECISIONS.__getitem__, decision="Decision"),
+        *numbers(write, value="Accuracy, points" if accuracy else "Wins"),
+        *numbers(write, lower="From", upper="To", limit="Must be above"),
+        *numbers(whole, tasks="Tasks", matches="Answers of each" if accuracy else "Matches"),
+        *numbers(whole, more=f"More {counted(2, found[0].unit).partition(' ')[2]}"),
+    ]
+    return Rows(found, columns, title=title, name="gates", sorts=False)
