@@ -194,11 +194,11 @@ def test_where_nothing_was_checked_there_is_no_accuracy(arena: Arena) -> None:
 @pytest.mark.parametrize(
     ("percent", "elo", "of", "remedy"),
     [
-        ("3", None, None, "write it in percent, such as 3%"),
-        ("0.03", None, None, "write it in percent, such as 3%"),
-        ("0", None, None, "write it in percent, such as 3%"),
-        ("0%", None, None, "never be shown"),
-        ("-3%", None, None, "without a minus sign, such as 3%"),
+        ("3", None, None, "in percent"),
+        ("0.03", None, None, "in percent"),
+        ("0", None, None, "in percent"),
+        ("0%", None, None, "above 0%"),
+        ("-3%", None, None, "without a minus sign"),
         ("50%", None, None, "less than 50%"),
         ("100%", None, "accuracy", "less than 100%"),
         ("3,5%", None, None, "such as 3% or 2.5%"),

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
+import numpy as np
 
 from peerage.game.match import DONE
 from peerage.ledger import Summary
@@ -43,37 +44,21 @@ class Margin(NamedTuple):
 def margin(percent: str | None = None, elo: float | None = None, of: Measure | None = None) -> Margin:
     """Return the margin of a text like `3%`, of wins or of accuracy, or of so many `elo` points. Raises
     ScopeError."""
-    if elo is None:
-        return _of_percent(percent or "", of)
-    if percent is not None:
-        raise ScopeError("a gate has one margin: --not-worse-by or --elo, not both")
-    if of == "accuracy":
-        raise ScopeError("Elo measures wins; for accuracy write --not-worse-by 3% --of accuracy")
-    if not 0 < elo <= MOST_ELO:
-        raise ScopeError(f"--elo is {elo:g}; expected a margin above 0 and up to {MOST_ELO}, such as 30")
-    return Margin("wins", 0.5 - 1 / (1 + 10 ** (elo / 400)), f"{elo:g} Elo")
-
-
-def _of_percent(percent: str, of: Measure | None) -> Margin:
-    stated = f"--not-worse-by is {percent!r}"
-    parts = re.fullmatch(r"([+-]?)(\d+(?:\.\d+)?|\.\d+) ?(%?)", percent.strip(), re.ASCII)
-    if parts is None:
-        raise ScopeError(f"{stated}; expected a share in percent, such as 3% or 2.5%")
-    sign, number, unit = parts.groups()
-    value = float(number)
-    if sign == "-":
-        raise ScopeError(f"{stated}; write the margin without a minus sign, such as {number}%")
-    if not unit:
-        example = f"{number}%" if value >= 1 else f"{100 * value:g}%" if value else "3%"
-        raise ScopeError(f"{stated}; write it in percent, such as {example}")
-    if not value:
+    if elo is not None:
+        if percent is not None:
+            raise ScopeError("a gate has one margin: --not-worse-by or --elo, not both")
+        if of == "accuracy":
+            raise ScopeError("Elo measures wins; for accuracy write --not-worse-by 3% --of accuracy")
+        if not 0 < elo <= MOST_ELO:
+            raise ScopeError(f"--elo is {elo:g}; expected a margin above 0 and up to {MOST_ELO}, such as 30")
+        return Margin("wins", 0.5 - 1 / (1 + 10 ** (elo / 400)), f"{elo:g} Elo")
+    most = 100 if of == "accuracy" else 50
+    stated = re.fullmatch(r"\+?(\d+(?:\.\d+)?|\.\d+) ?%", (percent or "").strip(), re.ASCII)
+    value = float(stated[1]) if stated else 0.0
+    if not 0 < value < most:
         raise ScopeError(
-            f"{stated}; of players that are alike this could never be shown: expected the largest loss that "
-            "you accept, such as 3%"
-        )
-    if value >= (most := 100 if of == "accuracy" else 50):
-        raise ScopeError(
-            f"{stated}; nobody can be worse by that much: expected less than {most}%, such as 3%"
+            f"--not-worse-by is {percent or ''!r}; expected the largest loss that you accept, in percent and "
+            f"without a minus sign, above 0% and less than {most}%, such as 3% or 2.5%"
         )
     return Margin(of, value / 100, f"{value:g}%")
 
@@ -275,19 +260,11 @@ def _means(pairs: Sequence[_Pair], *, single: bool) -> tuple[float, tuple[float,
     by_task: dict[object, list[_Pair]] = defaultdict(list)
     for number, pair in enumerate(pairs):
         by_task[number if single else pair.task].append(pair)
-    groups = list(by_task.values())
-    total = sum(group[0].weight for group in groups)
-
-    def mean(of: Sequence[Sequence[float]]) -> float:
-        weighed = [
-            group[0].weight * sum(values) / len(values) for group, values in zip(groups, of, strict=True)
-        ]
-        return sum(weighed) / total
-
-    values = mean([[pair.value for pair in group] for group in groups])
-    first = mean([[pair.credits[0] for pair in group] for group in groups])
-    second = mean([[pair.credits[1] for pair in group] for group in groups])
-    return values, (first, second)
+    means = [np.mean([(pair.value, *pair.credits) for pair in group], axis=0) for group in by_task.values()]
+    value, first, second = np.average(
+        means, axis=0, weights=[group[0].weight for group in by_task.values()]
+    ).tolist()
+    return value, (first, second)
 
 
 # ---------------------------------------------------------------------------------------------- in words
