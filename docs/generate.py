@@ -25,12 +25,12 @@ from peerage.game.blocks import Block
 from peerage.game.match import Fixture, MatchRecord, Outcome, Totals
 from peerage.games import GAMES
 from peerage.games.last_arena.tables import BudgetRow, Cell, Place, ReasonsRow, SortRow
+from peerage.judging.marks.ballots import JudgeStatistics
 from peerage.judging.measures.favours.search import Favour
 from peerage.ledger.check.kept_checkpoints import Extension
 from peerage.ledger.check.since import Since
 from peerage.ledger.check.verify import Problem, Report
 from peerage.ratings.accuracy import AccuracyDifference
-from peerage.reading.results.outside import SourceStats
 from peerage.settings import ArenaSettings
 from peerage.settings.lineup import ARENAS
 from peerage.values.figures import span
@@ -45,23 +45,24 @@ from peerage.views.leaderboard.overall import Profile
 from peerage.views.leaderboard.row import Row, Weakness
 from peerage.views.leaderboard.verdict import Chance, Example, Given, Verdict
 from peerage.views.match.transcript import Digests, ExchangeView, MatchView, SeatView
-from peerage.views.plan.costs import CostStats, KindStats
 from peerage.views.plan.estimate import GamePlan, Plan, PlayerPlan
 from peerage.views.plan.outlook import Further, Outlook, Pair
 from peerage.views.plan.simulate import SimulatedRow
 from peerage.views.rejudge.compared import RejudgedPlayer, RejudgeReport
-from peerage.views.stats.hosts import HostedStats, HostRow
 from peerage.views.stats.readings import ReadingStats
 from peerage.views.stats.report import (
     AuthorStats,
-    JudgeStats,
+    CostStats,
+    HostedStats,
+    KindStats,
     PlayerStats,
     ProbeStats,
+    SourceStats,
     Stats,
     UnfinishedStats,
 )
 from peerage.views.stats.tasks import TaskRow
-from peerage.views.status import MatchNow, Status, WaitingMatch, WorkerNow
+from peerage.views.status import HostRow, MatchNow, Status, WaitingMatch, WorkerNow
 from peerage.views.tournament import ProgressRow, TournamentReport
 
 HERE = Path(__file__).parent
@@ -386,7 +387,7 @@ _JSON: dict[str, tuple[str | type, ...]] = {
     "`stats`: one object (`--of` one of its lists)": (
         Stats,
         PlayerStats,
-        JudgeStats,
+        JudgeStatistics,
         AuthorStats,
         ReadingStats,
         SourceStats,

@@ -41,8 +41,7 @@ class Read(NamedTuple):
 
 class Replies(Struct):
     """One player's replies: `calls` by role, `waits` counts those as a contestant by latency in
-    milliseconds; the rest as in
-    `stats.PlayerStats`."""
+    milliseconds; the rest as in `views.stats.players.PlayerStats`."""
 
     calls: dict[str, int] = {}
     waits: dict[int, int] = {}
@@ -69,7 +68,7 @@ class Drafts(Struct):
 class Observations(Struct):
     """What `matches` finished matches tell: void ones by reason, everybody's replies and drafts by name, the
     `ballots` of panels and on what `challenges`, the `marks` that judges gave
-    (of votes, or else of scores), readings, `forecasts` (`views.stats.calibration`), and the matches in which
+    (of votes, or else of scores), readings, `forecasts` (`views.stats.players`), and the matches in which
     a player's answers `spoken` to their judges (see `judging.measures.addressing`). What there is most of
     stands in columns: see `judging.marks.ballots`, `judging.marks.marks`."""
 

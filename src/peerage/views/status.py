@@ -14,12 +14,12 @@ from peerage.game.blocks import Sentence
 from peerage.games import hides
 from peerage.ledger import Ledger
 from peerage.ledger.forms.codec import read_issued
+from peerage.ledger.topics.uptimes import hosts_up, uptimes
 from peerage.ledger.topics.waits import Waiting, waits
 from peerage.render.blocks import Rows, ViewBlock, numbers, texts
 from peerage.standings.accounts import unpriced
 from peerage.values.figures import counted, dollars, hundredths, moment, tenths, whole
 from peerage.views.shown import Shown
-from peerage.views.stats.hosts import HostRow, host_rows
 
 
 class MatchNow(Shown, frozen=True):
@@ -60,6 +60,23 @@ class WorkerNow(Shown, frozen=True):
     matches: tuple[int, ...]
 
 
+class HostRow(Shown, frozen=True):
+    """One host that was started: since when it is up (Unix milliseconds, null where it is not), how many
+    matches are `waiting` for its players; of its past uptimes how many `starts` there were, the hours held,
+    what they cost (null where the price is unknown), the matches with calls in them and how many an hour, and
+    why the last one ended: done, longest, stopped, crashed, or failed with the reason."""
+
+    host: str
+    up_since_ms: int | None
+    waiting: int
+    starts: int
+    hours: float
+    cost_usd: float | None
+    matches: int
+    matches_per_hour: float | None
+    ended: str
+
+
 class Status(Shown, frozen=True):
     """One moment of an arena. `runner` is who runs it, null when nobody does: its calls in flight were then
     left open, by a crash, and count as possibly billed. Matches: `recorded`, `waiting` for players, by
@@ -78,6 +95,36 @@ class Status(Shown, frozen=True):
     under_way: tuple[MatchNow, ...]
     workers: tuple[WorkerNow, ...] = ()
     hosts: tuple[HostRow, ...] = ()
+
+
+def host_rows(ledger: Ledger, folder: Path, waiting: Mapping[str, int]) -> tuple[HostRow, ...]:
+    """A row for each host that was ever started, by name; `waiting` are matches that wait, by player. Raises
+    LedgerError."""
+    up = {one.host: one for one in hosts_up(folder).values()}
+    past, players = list(uptimes(ledger)), dict[str, set[str]]()
+    for one in past:
+        players.setdefault(one.host, set()).update(one.used)
+    for host, running in up.items():
+        players.setdefault(host, set()).update(running.players)
+    rows = []
+    for host, served in sorted(players.items()):
+        ended = [one for one in past if one.host == host]
+        hours, matches = sum(one.hours for one in ended), sum(one.matches for one in ended)
+        known = any(one.nano_per_hour is not None for one in ended)
+        rows.append(
+            HostRow(
+                host=host,
+                up_since_ms=up[host].started_ms if host in up else None,
+                waiting=sum(waiting.get(player, 0) for player in served),
+                starts=len(ended),
+                hours=hours,
+                cost_usd=sum(one.held_nano for one in ended) / 1e9 if known else None,
+                matches=matches,
+                matches_per_hour=matches / hours if hours else None,
+                ended=ended[-1].why if ended else "",
+            )
+        )
+    return tuple(rows)
 
 
 def status(ledger: Ledger, folder: Path) -> Status:

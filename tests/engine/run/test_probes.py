@@ -25,7 +25,7 @@ from peerage.engine.run.report import RunReport
 from peerage.ledger import amend
 from peerage.players.checks import PROBE_TOKENS, together
 from peerage.standings.verify import verify
-from peerage.views.stats.report import ProbeStats
+from peerage.views.stats.spending import ProbeStats
 
 GOOD, BAD = "sk-right-key-1234", "sk-wrong-key-9876"
 USAGE = 11 * 1_000 + 7 * 2_000  # of `behave.completion`, at the price below, in 1e-9 dollars

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from peerage.cli.main import app
 from peerage.reading.observations import Observations, together
 from peerage.site.export.build import build_folder
-from peerage.views.stats.calibration import BINS, calibration
+from peerage.views.stats.players import BINS, calibration
 
 cli = CliRunner()
 

@@ -3,7 +3,7 @@ import pytest
 from peerage.game.match import Fixture, Outcome, Seat
 from peerage.ratings.sequential.elo import EloSettings
 from peerage.reading.observations import stated_readings as read
-from peerage.views.stats.readings import Readings
+from peerage.views.stats.readings import ReadingStats, readings
 
 ELO = EloSettings(k_factor=32, propagation_width=None)
 
@@ -18,20 +18,18 @@ def outcome(attacker: float, ignore: float, void: str = "") -> Outcome:
     return Outcome(void=void, detail={"readings": both})
 
 
-def count(readings: Readings, fixture: Fixture, outcome: Outcome) -> None:
-    found = read(fixture, outcome)
-    if found is not None:
-        readings.count(*found)
+def tables(*matches: tuple[Fixture, Outcome]) -> tuple[ReadingStats, ...]:
+    return readings([stated for match in matches if (stated := read(*match)) is not None], ELO)
 
 
 def test_every_reading_has_a_table_over_the_same_matches() -> None:
-    readings = Readings()
-    count(readings, fixture(1, "Ann", "Bob"), outcome(0, 0.5))
-    count(readings, fixture(2, "Bob", "Cy"), outcome(1, 1))
-    count(readings, fixture(3, "Cy", "Ann"), outcome(0.5, 0, void="broken_encoding"))
-    count(readings, fixture(4, "Ann", "Cy"), Outcome(void="no_answer"))
-    count(readings, fixture(5, "Ann", "Bob", "Cy"), outcome(1, 1))
-    rows = readings.rows(ELO)
+    rows = tables(
+        (fixture(1, "Ann", "Bob"), outcome(0, 0.5)),
+        (fixture(2, "Bob", "Cy"), outcome(1, 1)),
+        (fixture(3, "Cy", "Ann"), outcome(0.5, 0, void="broken_encoding")),
+        (fixture(4, "Ann", "Cy"), Outcome(void="no_answer")),
+        (fixture(5, "Ann", "Bob", "Cy"), outcome(1, 1)),
+    )
     assert [
         (row.reading, row.rank, row.player, row.matches, row.wins, row.draws, row.losses) for row in rows
     ] == [
@@ -47,7 +45,6 @@ def test_every_reading_has_a_table_over_the_same_matches() -> None:
 
 
 def test_equal_ratings_share_a_rank_and_no_readings_give_no_table() -> None:
-    readings = Readings()
-    assert readings.rows(ELO) == ()
-    count(readings, fixture(1, "Bob", "Ann"), outcome(0.5, 1))
-    assert [(row.rank, row.player) for row in readings.rows(ELO)][:2] == [(1, "Ann"), (1, "Bob")]
+    assert tables() == ()
+    rows = tables((fixture(1, "Bob", "Ann"), outcome(0.5, 1)))
+    assert [(row.rank, row.player) for row in rows][:2] == [(1, "Ann"), (1, "Bob")]

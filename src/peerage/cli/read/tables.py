@@ -9,10 +9,9 @@ import typer
 
 from peerage.cli.read.leaderboard import Game, Topic, told_scope
 from peerage.cli.shared.options import HERE, MOST_MATCHES, Folder, Format, Shape, arena_in, at, program, prose
-from peerage.cli.shared.output import show, show_json, show_parts
+from peerage.cli.shared.output import show_blocks, show_json, show_parts
 from peerage.cli.shared.streams import exact
-from peerage.render.blocks import Column, numbers, texts
-from peerage.values.figures import percent, whole
+from peerage.render.data import plain
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -96,36 +95,16 @@ def _show_judges(arena: Arena, shape: Format, of: Part | None, level: float) -> 
 
 
 def _show_tasks(arena: Arena, shape: Format, scope: Scope) -> None:
-    from peerage.views.stats.tasks import task_rows
+    from peerage.views.stats.tasks import table, task_rows
 
-    found = [row.as_dict() for row in task_rows(arena.reading.within(scope).credits)]
+    found = task_rows(arena.reading.within(scope).credits)
     if shape is Format.json:
-        show_json(found)
-        return
-    if not found and shape.for_people:
+        show_json(plain(found))
+    elif not found and shape.for_people:
         sys.stdout.write("No match about a task of your own has a result yet.\n")
-        return
-    results = [row.pop("players") for row in found]
-    players = sorted({name for result in results for name in result})
-    rows = [
-        {**row, **{f"players.{name}": result.get(name) for name in players}}
-        for row, result in zip(found, results, strict=True)
-    ]
-    show(
-        rows,
-        [
-            *texts(task="Task", category="Category ~2", by="By ~1"),
-            *numbers(whole, answers="Answers ~3"),
-            *numbers(percent, result="Result", spread="Spread ~4"),
-            *[Column(f"players.{name}", name, percent, number=True) for name in players],
-        ],
-        shape,
-        title="Tasks: the result of each player, the hardest first",
-        notes=[
-            "By: a check's mean credit, or the share of the points of the task's matches.",
-            "Spread: how far the best player is ahead of the worst.",
-        ],
-    )
+    else:
+        block = table(found)
+        show_blocks([block], block, shape)
 
 
 def show_stats(

@@ -162,7 +162,7 @@ def ballots_in(ballots: Columns) -> Ballots:
 
 
 class JudgeStatistics(Struct, frozen=True):
-    """Record of one player as a judge.
+    """One player as a judge.
 
     `votes` is the ballots asked of it, `abstentions` those without a valid vote, `ties` the valid ones that
     called a tie; `unusable` counts verdicts that were invalid, refused or void, `flips` ballots that the
@@ -174,13 +174,14 @@ class JudgeStatistics(Struct, frozen=True):
     - `first_share`: share of the verdicts for one answer that chose the one shown first; ½ is even-handed.
     """
 
+    player: str
     votes: int
     abstentions: int
     ties: int
     unusable: int
     flips: int
-    agreement: float | None
     flip_share: float | None
+    agreement: float | None
     first_share: float | None
 
 
@@ -201,6 +202,7 @@ def judge_statistics(ballots: Ballots) -> dict[str, JudgeStatistics]:
     first_share = _shares(sums(ballots.first), sums(ballots.decided))
     return {
         name: JudgeStatistics(
+            player=name,
             votes=int(votes[at]),
             abstentions=int(abstentions[at]),
             ties=int(ties[at]),

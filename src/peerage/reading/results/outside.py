@@ -8,7 +8,6 @@ from functools import cached_property
 
 import msgspec
 import numpy as np
-from msgspec import Struct
 
 from peerage.ledger import Ledger
 from peerage.ledger.topics.outside import Source, read, sources
@@ -156,26 +155,6 @@ def noted(found: list[Source], *, rated: bool) -> tuple[str, ...]:
     ]
     more = f" and {len(named) - 5} more" if len(named) > 5 else ""
     return (f"{counted(total, 'outside result')}, not played here: {', '.join(named[:5])}{more}",)
-
-
-class SourceStats(Struct, frozen=True):
-    """A file of outside results; `players` and `results` are counted, `sha256` is that of its bytes."""
-
-    source: str
-    layout: str
-    results: int
-    players: int
-    sha256: str
-
-
-def listed(ledger: Ledger) -> tuple[SourceStats, ...]:
-    """Every source, in the order in which they were imported."""
-    return tuple(
-        [
-            SourceStats(one.name, one.layout, one.results, len(one.players), one.sha256)
-            for one in sources(ledger)
-        ]
-    )
 
 
 _NOBODY: Ints = np.empty(0, np.int64)

@@ -15,9 +15,8 @@ from peerage.game.blocks import Heading, Sentence, Target
 from peerage.games import installed
 from peerage.ledger.topics.outside import TOPIC
 from peerage.ratings.table import ranks
-from peerage.reading.results.outside import listed as listed_sources
 from peerage.reading.results.played import Scope
-from peerage.render.blocks import Answer, Fold, Link, Links, Notes, Rows, ViewBlock, numbers, texts
+from peerage.render.blocks import Answer, Fold, Link, Links, Notes, ViewBlock
 from peerage.settings import rules_of
 from peerage.settings.players.weights import weights
 from peerage.site.addresses import slug
@@ -32,6 +31,7 @@ from peerage.views.leaderboard.columns import STAYED, Moved, table
 from peerage.views.leaderboard.strengths import strengths
 from peerage.views.leaderboard.tracks import NAMES, Track
 from peerage.views.leaderboard.verdict import Verdict
+from peerage.views.stats import outside as imported
 
 OUTSIDE = "leaderboard/outside.html"
 
@@ -209,15 +209,6 @@ def outside(site: Site) -> Board:
 
 def _outside(site: Site) -> PageView:
     found = outside(site)
-    sources = Rows(
-        listed_sources(site.moment),
-        [
-            *texts(source="File", layout="Layout"),
-            *numbers(whole, results="Results", players="Players"),
-            *texts(lambda digest: f"{digest[:16]}…", sha256="SHA-256"),
-        ],
-        name="sources",
-    )
     about = (
         "Results that others recorded and this arena imported. They were not played here, nobody can replay "
         "them from this ledger, and no other table counts them."
@@ -234,7 +225,7 @@ def _outside(site: Site) -> PageView:
         ),
         replace(table(found), columns=[replace(one, link=None) for one in table(found).columns]),
         Heading("Where they come from"),
-        sources,
+        imported.table(imported.listed(site.moment)),
     ]
     return PageView("Outside results", "index.html", blocks)
 

@@ -18,7 +18,7 @@ from peerage.values.figures import percent
 from peerage.views.arena.tables import ArenaTables
 from peerage.views.challenges import ChallengeRow, table
 from peerage.views.match.transcript import tasks
-from peerage.views.stats.report import linked, parts
+from peerage.views.stats.officials import authors
 
 NEWEST = 60
 """Challenges of so many of the newest matches are shown."""
@@ -38,7 +38,7 @@ def challenges(arena: ArenaTables) -> Iterator[ViewBlock]:
     """Yield authors, the pool, and what was asked in the newest matches."""
     yield Heading("Challenges", 1)
     if arena.stats.authors:
-        yield linked(next(part for part in parts(arena.stats) if part.name == "authors"))
+        yield authors(arena.stats.authors)
     if pool := arena.pool[: -POOLED - 1 : -1]:
         yield Heading("The pool")
         of = f" The newest {len(pool):,} of {len(arena.pool):,}." if len(arena.pool) > len(pool) else ""

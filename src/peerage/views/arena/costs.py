@@ -19,7 +19,9 @@ from peerage.render.blocks import (
 )
 from peerage.values.figures import DASH, dollars, rounded
 from peerage.views.arena.tables import ArenaTables
-from peerage.views.stats.report import billed, costs, hosted, kinds, linked
+from peerage.views.stats.costs import by_kind, by_player
+from peerage.views.stats.players import billed
+from peerage.views.stats.spending import hosted
 
 SPENT = (*texts(day="Day (UTC)", game="Game"), *numbers(dollars, dollars="Dollars"))
 
@@ -66,8 +68,8 @@ def costs_and_gains(arena: ArenaTables) -> Iterator[ViewBlock]:
         "judges vote at random, players seem alike, and as many matches bring fewer bits.",
         "quiet",
     )
-    tables = [costs(found), kinds(found), hosted(found), billed(found)]
-    yield from (linked(table) for table in tables if table.rows)
+    tables = [by_player(found.costs), by_kind(found.kinds), hosted(found.hosted), billed(found.players)]
+    yield from (table for table in tables if table.rows)
 
 
 def by_day(arena: ArenaTables) -> list[dict[str, Any]]:

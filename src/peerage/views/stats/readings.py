@@ -7,13 +7,17 @@ the tables are comparable.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
 
 from peerage.ratings.sequential.elo import DuelResult, EloSettings, fold, start
 from peerage.ratings.table import ranks
+from peerage.reading.observations import Read
+from peerage.render.blocks import Rows, numbers, texts
+from peerage.values.figures import whole
+from peerage.views.stats.players import PLAYER
 
 
 class ReadingStats(Struct, frozen=True):
@@ -32,46 +36,39 @@ class ReadingStats(Struct, frozen=True):
     rating: float
 
 
-class Readings:
-    """Collects the readings of matches of two, in their order."""
+def readings(stated: Iterable[Read], elo: EloSettings) -> tuple[ReadingStats, ...]:
+    """Return a table for each reading of matches of two, best first; equals by name."""
+    results: dict[str, list[DuelResult]] = {}
+    players: dict[str, int] = {}
+    for match in stated:
+        a, b = (players.setdefault(player, len(players)) for player in (match.first, match.second))
+        for reading, score in match.scores.items():
+            results.setdefault(reading, []).append(DuelResult(a, b, score, None, None))
+    return tuple([row for reading in results for row in _rows(reading, results[reading], players, elo)])
 
-    def __init__(self) -> None:
-        self._results: dict[str, list[DuelResult]] = {}
-        self._players: dict[str, int] = {}
 
-    def count(self, first: str, second: str, scores: Mapping[str, float]) -> None:
-        """Count one match; `scores` are those of its `first` player, by reading."""
-        a, b = (self._players.setdefault(player, len(self._players)) for player in (first, second))
-        for reading, score in scores.items():
-            self._results.setdefault(reading, []).append(DuelResult(a, b, score, None, None))
+def _rows(
+    reading: str, results: Sequence[DuelResult], players: Mapping[str, int], elo: EloSettings
+) -> Iterator[ReadingStats]:
+    rating = fold(len(players), results, elo, start(len(players), elo)).raw
+    tally = [[0, 0, 0] for _ in players]
+    for result in results:
+        for player, score in ((result.a, result.score), (result.b, 1 - result.score)):
+            tally[player][0 if score > 0.5 else 1 if score == 0.5 else 2] += 1
+    rank = ranks(np.array(rating))
+    for name, at in sorted(players.items(), key=lambda item: (-rating[item[1]], item[0])):
+        wins, draws, losses = tally[at]
+        matches = wins + draws + losses
+        yield ReadingStats(reading, rank[at], name, matches, wins, draws, losses, rating[at])
 
-    def rows(self, elo: EloSettings) -> tuple[ReadingStats, ...]:
-        """A table for each reading, best first; equals by name."""
-        return tuple([row for reading in self._results for row in self._table(reading, elo)])
 
-    def _table(self, reading: str, elo: EloSettings) -> list[ReadingStats]:
-        results, size = self._results[reading], len(self._players)
-        state = fold(size, results, elo, start(size, elo))
-        tally = [[0, 0, 0] for _ in range(size)]
-        for result in results:
-            for player, score in ((result.a, result.score), (result.b, 1 - result.score)):
-                tally[player][0 if score > 0.5 else 1 if score == 0.5 else 2] += 1
-        order = sorted(self._players, key=lambda name: (-state.raw[self._players[name]], name))
-        rows: list[ReadingStats] = []
-        rank = ranks(np.array(state.raw))
-        for name in order:
-            at = self._players[name]
-            wins, draws, losses = tally[at]
-            rows.append(
-                ReadingStats(
-                    reading=reading,
-                    rank=rank[at],
-                    player=name,
-                    matches=wins + draws + losses,
-                    wins=wins,
-                    draws=draws,
-                    losses=losses,
-                    rating=state.raw[at],
-                )
-            )
-        return rows
+def table(rows: Sequence[ReadingStats]) -> Rows:
+    """Return the tables under each reading, one after another."""
+    columns = [
+        *texts(reading="Reading"),
+        *numbers(whole, rank=""),
+        PLAYER,
+        *numbers(whole, rating="Raw Elo", matches="Matches", wins="W", draws="D", losses="L"),
+    ]
+    title = "Readings: where a game's rules leave room, the table under each of them"
+    return Rows(rows, columns, title=title, name="readings")

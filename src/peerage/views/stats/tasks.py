@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from statistics import fmean
 
 from peerage.reading.verdicts.credits import Credits
+from peerage.render.blocks import Column, Rows, numbers, texts
+from peerage.values.figures import percent, whole
 from peerage.views.shown import Shown
 
 
@@ -51,3 +54,25 @@ def task_rows(credits: Credits) -> list[TaskRow]:
             )
         )
     return sorted(rows, key=lambda row: (row.result, -(row.spread or 0.0), row.task))
+
+
+def table(rows: Sequence[TaskRow]) -> Rows:
+    """Return the table of tasks, with a column for each player."""
+    players = sorted({name for row in rows for name in row.players})
+    flat = []
+    for row in rows:
+        fields = row.as_dict()
+        results = fields.pop("players")
+        flat.append(fields | {f"players.{name}": results.get(name) for name in players})
+    columns = [
+        *texts(task="Task", category="Category ~2", by="By ~1"),
+        *numbers(whole, answers="Answers ~3"),
+        *numbers(percent, result="Result", spread="Spread ~4"),
+        *[Column(f"players.{name}", name, percent, number=True) for name in players],
+    ]
+    notes = [
+        "By: a check's mean credit, or the share of the points of the task's matches.",
+        "Spread: how far the best player is ahead of the worst.",
+    ]
+    title = "Tasks: the result of each player, the hardest first"
+    return Rows(flat, columns, title=title, notes=notes, name="tasks")

@@ -10,9 +10,12 @@ import numpy as np
 from msgspec import Struct
 
 from peerage.reading.results.played import PlayedMatches
+from peerage.render.blocks import Rows, numbers, texts
 from peerage.scheduling.information import information
 from peerage.standings.accounts import NOTHING, Account
-from peerage.views.stats.hosts import HostedStats
+from peerage.values.figures import dollars, hundredths, rounded, whole
+from peerage.views.stats.players import PLAYER
+from peerage.views.stats.spending import HostedStats
 
 
 class CostStats(Struct, frozen=True):
@@ -132,3 +135,29 @@ def kind_stats(played: PlayedMatches, found: Gained, unknown: bool) -> Iterator[
 
 def _per(number: float, spent: float | None) -> float | None:
     return number / spent if spent else None
+
+
+def by_player(rows: Sequence[CostStats]) -> Rows:
+    """Return what each player's dollars and hours bought."""
+    columns = [
+        PLAYER,
+        *_BOUGHT,
+        *numbers(hundredths, gpu_hours="Hours held ~1"),
+        *numbers(rounded, matches_per_gpu_hour="Matches/h ~1", bits_per_gpu_hour="Bits/h ~1"),
+    ]
+    title = "Costs: what dollars and hours bought; a bit of information halves the error of one rating"
+    return Rows(rows, columns, title=title, name="costs")
+
+
+def by_kind(rows: Sequence[KindStats]) -> Rows:
+    """Return what a dollar buys in each game or topic."""
+    columns = [*texts(kind="Topic or game"), *_BOUGHT]
+    return Rows(rows, columns, title="Topics, or games: what a dollar buys in each", name="kinds")
+
+
+_BOUGHT = (
+    *numbers(dollars, cost_usd="Cost"),
+    *numbers(whole, matches="Matches"),
+    *numbers(hundredths, bits="Bits"),
+    *numbers(rounded, matches_per_usd="Matches/$", bits_per_usd="Bits/$"),
+)
