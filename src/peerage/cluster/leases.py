@@ -23,9 +23,9 @@ import psycopg
 from peerage.ledger import Batch, Exchange, Ledger, LedgerAway, LedgerError
 from peerage.ledger.forms.bodies import Bodies
 from peerage.ledger.stores.contract import Found, Writes
-from peerage.ledger.stores.postgres import PLANS, Connected, PostgresStore, Run
+from peerage.ledger.stores.postgres import PLANS, Connected, PostgresStore
 from peerage.ledger.stores.postgres_words import is_lost
-from peerage.ledger.stores.server import Patience, note, process_named
+from peerage.ledger.stores.server import Patience, Run, note, process_named
 from peerage.ledger.tables import Rows, inserts_of
 
 _TABLES = """

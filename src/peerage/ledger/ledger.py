@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
+from functools import partial
 from hashlib import sha256
 from itertools import chain, islice
 from typing import Any, TypeVar
@@ -419,7 +420,7 @@ class Ledger:
         strays = self.moment(_of_no_match)
         problems += [f"{_holds(table, number)} of no match" for table, number in strays.items() if number]
         for table in (SUMMARIES, REPLIES, FAILURES):
-            number, first = self._store.strays(table)
+            number, first = self.moment(partial(Rows.strays, table=table))
             if number and table.of:
                 problems.append(
                     f"{_holds(table, number)} of no match or request, the first with {table.of[0]} {first}"

@@ -188,7 +188,7 @@ class Rows:
     def spent_by(
         self, last: int | None, but_for: Sequence[int], replies_of: Collection[str] | None
     ) -> dict[str, int]:
-        """As `store.Ledger.spent_by` has it, by numbers of matches, some of which are left out."""
+        """As `Ledger.spent_by` has it, by numbers of matches, some of which are left out."""
         spent = Counter[str]()
         counted = range(END if last is None else last + 1)
         for table, players in ((FAILURES, None), (REPLIES, replies_of)):
@@ -249,6 +249,25 @@ class Rows:
     def number_of(self, table: Table, where: Mapping[str, Wanted] = _EVERY) -> int:
         """Return how many rows of a table there are."""
         return self._reads.totals(Select(table, where=where)).get("", 0)
+
+    def strays(self, table: Table) -> tuple[int, int]:
+        """Return how many rows belong to a row that is not there, and the lowest key that they name."""
+        assert table.of is not None
+        column, other = table.of
+        (top,) = self._reads.heads(other)
+        known = range(1, top + 1)
+        gapless = self.number_of(other, {other.key: known}) == top
+        if gapless and self.number_of(table, {column: known}) == self.number_of(table):
+            return 0, 0
+        found = list[int]()
+        keys = chain.from_iterable(self._all(other, {}, (other.key,), (other.key,)))
+        there = next(keys, END)
+        for (key,) in self._all(table, {}, (column,), (column,)):
+            while isinstance(key, int) and there < key:
+                there = next(keys, END)
+            if there != key:
+                found.append(key)
+        return len(found), found[0] if found else 0
 
     def _all(
         self,

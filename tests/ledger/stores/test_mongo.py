@@ -38,31 +38,6 @@ def test_a_body_beyond_the_limit_of_a_document(ledger: Ledger) -> None:
     assert (found.record.body, found.exchanges[0].reply) == (body, reply)
 
 
-@pytest.mark.usefixtures("plain_bodies")
-def test_pieces_that_no_row_holds_are_swept(
-    ledger: Ledger, mongo: MongoServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("peerage.ledger.stores._mongo_rows.CHUNK", 1_000)
-
-    def written(*bodies: bytes) -> None:
-        rows = [RecordRow(number, body, b"c" * 32, 4) for number, body in enumerate(bodies, 1)]
-        with ledger.runner():
-            ledger.write(Batch(records=rows))
-
-    kept, lost = b"k" * 2_500, b"l" * 3_500
-    written(kept)
-    with pytest.raises(LedgerError, match="contradicts"):  # after the pieces were written
-        written(kept, lost)
-    with mongo.client() as client:
-        base = client[ledger.address.rpartition("/")[2]]
-        assert base["chunks"].count_documents({}) == 3 + 4
-        with ledger.runner():
-            pass
-        assert base["chunks"].count_documents({}) == 3
-        assert base["runner"].count_documents({}) == 1
-    assert [row.body for row in ledger.as_stored().records()] == [kept]
-
-
 def test_sums_and_counts_are_asked_again_where_the_line_broke(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -138,7 +113,7 @@ def test_a_newer_ledger_and_no_ledger_at_all(ledger: Ledger, mongo: MongoServer)
         base["more"].insert_one({})
         assert "not a ledger of Peerage" in fails(ledger.address)
     told = "\n".join(ledger.integrity())
-    assert "a collection more, which" in told
+    assert "a table more, which" in told
     assert "replies lacks its index replies_once" in told
 
 

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from peerage.ledger.forms.rows import Summary
+
 KINDS: Mapping[str, type] = {
     name: kind
     for kind, names in {
@@ -81,20 +83,7 @@ FAILURES = Table(
 RECORDS = Table("records", ("number", "chain", "at_ms", "body"))
 SUMMARIES = Table(
     "summaries",
-    (
-        "number",
-        "round",
-        "game",
-        "topic",
-        "players",
-        "status",
-        "scores",
-        "costs",
-        "spent_nano",
-        "raw",
-        "cost_elo",
-        "at_ms",
-    ),
+    Summary.__struct_fields__,
     of=("number", RECORDS),
 )
 SNAPSHOTS = Table("snapshots", ("number", "checksum", "body"), again="replaced")

@@ -10,6 +10,9 @@ from pathlib import Path
 
 from peerage.ledger.forms.rows import LedgerError
 from peerage.ledger.stores.contract import Store
+from peerage.ledger.stores.server import access
+
+__all__ = ["access", "open_store"]
 
 
 def open_store(address: str, folder: Path) -> Store:
@@ -22,7 +25,7 @@ def open_store(address: str, folder: Path) -> Store:
         from peerage.ledger.stores.sqlite import SqliteStore
 
         return SqliteStore(address, folder)
-    if _is_mongo(address):
+    if address.startswith("mongodb"):
         try:
             from peerage.ledger.stores.mongo import MongoStore
         except ImportError as error:
@@ -33,23 +36,6 @@ def open_store(address: str, folder: Path) -> Store:
     except ImportError as error:
         raise _lacks("PostgreSQL", "postgres", error, "psycopg") from None
     return PostgresStore(address)
-
-
-def access(address: str) -> dict[str, str]:
-    """Return the variables with which a child process of ours opens an address that was opened here."""
-    if address.startswith("sqlite://"):
-        return {}
-    if _is_mongo(address):
-        from peerage.ledger.stores._mongo_words import access as to_mongo
-
-        return to_mongo(address)
-    from peerage.ledger.stores.postgres import PostgresStore
-
-    return PostgresStore(address).access()
-
-
-def _is_mongo(address: str) -> bool:
-    return address.startswith(("mongodb://", "mongodb+srv://"))
 
 
 def _lacks(server: str, extra: str, error: ImportError, package: str) -> LedgerError:

@@ -2,7 +2,7 @@
 
 `_id` is a row's key. A row that belongs to another has the columns that it inherits, so that sums and ranges
 are read from indexes. A body beyond `CHUNK` bytes lies in pieces in the collection `chunks`, under its
-digest, written before the transaction, whose size is limited too.
+digest.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import partial
 from hashlib import sha256
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
 from bson.int64 import Int64
 from pymongo import ReplaceOne
@@ -26,7 +26,7 @@ from pymongo.write_concern import WriteConcern
 from peerage.ledger.forms.rows import LedgerError
 from peerage.ledger.forms.schema import BESIDE, INTENTS, TABLES, VOTES, Table
 from peerage.ledger.stores.contract import BLOCK, END, Begins, Found, Insert, Row, Select, Wanted
-from peerage.ledger.stores.server import superseded
+from peerage.ledger.stores.server import Run, superseded
 
 CHUNK = 8_000_000
 """Bytes of a body that one document holds; MongoDB's limit is 16 MB."""
@@ -35,22 +35,12 @@ LEASE_S = 30
 """The time that a runner's lease holds unless it is renewed."""
 UNTIL = {"$add": ["$$NOW", LEASE_S * 1000]}
 RUNNER = {"_id": "runner"}
-PIECES = "pieces "
-"""Begins the ids of the marks, next to the lease, of bodies in pieces that no row holds yet."""
 COLLECTIONS = {table.name: table for table in (*TABLES, VOTES)}
 OURS = {*COLLECTIONS, *BESIDE, "chunks"}
 
 Document = dict[str, Any]
 Index = tuple[str, tuple[str, ...], bool]
 """Name, fields, and whether unique."""
-
-
-class Find(Protocol):
-    def __call__(self, wanted: Select, /) -> Iterator[Document]: ...
-
-
-class Patiently(Protocol):
-    def __call__(self, ask: Callable[[], Found], /) -> Found: ...
 
 
 def indexes(table: Table) -> list[Index]:
@@ -104,18 +94,17 @@ def _held(wanted: Wanted) -> Any:
 
 
 class MongoReads:
-    """`contract.Reads`: rows as `find` reads them. `session` is that of what is counted and summed: of a
-    transaction, or None. `patiently` asks a server again that was away."""
+    """`contract.Reads` in one session: of a transaction or a moment, or in none."""
 
-    def __init__(
-        self,
-        base: Base[Document],
-        find: Find,
-        session: ClientSession | None = None,
-        patiently: Patiently = lambda ask: ask(),
-    ) -> None:
-        self._base, self._find = base, find
-        self._session, self._patiently = session, patiently
+    def __init__(self, base: Base[Document], session: ClientSession | None = None) -> None:
+        self.base = base
+        self._session = session
+
+    def _patiently(self, act: Callable[[], Found]) -> Found:
+        return act()
+
+    def _find(self, wanted: Select) -> Iterator[Document]:
+        return reading(self.base, self._session, wanted)
 
     def rows(self, wanted: Select) -> Iterator[Sequence[Row]]:
         names = fields(wanted.table, wanted.names)
@@ -127,12 +116,9 @@ class MongoReads:
         if name != "body" or not row.get("parts"):
             return row[name]
         # Outside of any moment: they were there before the row was, and stay as they are.
-        ids = [chunk_id(row["digest"], piece) for piece in range(row["parts"])]
-
-        def read() -> list[Document]:
-            return list(self._base["chunks"].find({"_id": {"$in": ids}}, sort=[("_id", 1)]))
-
-        return b"".join([piece["body"] for piece in self._patiently(read)])
+        where = {"_id": {"$in": [_piece_id(row["digest"], piece) for piece in range(row["parts"])]}}
+        pieces = self._patiently(lambda: list(self.base["chunks"].find(where, sort=[("_id", 1)])))
+        return b"".join([piece["body"] for piece in pieces])
 
     def totals(self, wanted: Select, by: str = "", of: str = "") -> Mapping[Any, int]:
         table = wanted.table
@@ -144,14 +130,14 @@ class MongoReads:
         if of:  # from the index alone: bodies are not read
             how["hint"] = f"{table.name}_{table.summed}"
             steps[0]["$match"].setdefault(table.inherits[0], {"$gte": 0})
-        rows = self._patiently(lambda: list(self._base[table.name].aggregate(steps, **how)))
+        rows = self._patiently(lambda: list(self.base[table.name].aggregate(steps, **how)))
         return {row["_id"] or "": int(row["sum"]) for row in rows}
 
     def heads(self, *tables: Table) -> tuple[int, ...]:
         return tuple([self._patiently(partial(self._top, table.name)) for table in tables])
 
     def _top(self, table: str) -> int:
-        row = self._base[table].find_one({}, {"_id": 1}, sort=[("_id", -1)], session=self._session)
+        row = self.base[table].find_one({}, {"_id": 1}, sort=[("_id", -1)], session=self._session)
         return int(row["_id"]) if row else 0
 
 
@@ -159,23 +145,20 @@ class MongoWrites(MongoReads):
     """`contract.Writes` in one session: `begin`, then whatever is written, then `commit` or `abort`."""
 
     def __init__(self, base: Base[Document], session: ClientSession, place: str) -> None:
-        super().__init__(base, partial(reading, base, session), session)
+        super().__init__(base, session)
         self._in, self._place = session, place
         self._open: dict[Row, Row] = {}
         self._newest: dict[str, int] = {}
-        self._aside = set[bytes]()
 
     def begin(self) -> None:
         """Begin a transaction."""
-        self._aside = set()
         self._in.start_transaction(ReadConcern("snapshot"), DURABLE, ReadPreference.PRIMARY)
 
-    def count_on(self, fence: int, written: int) -> None:
-        """Begin one of the runner with this fence, which has `written` so many before. Raises LedgerError
-        where another took over."""
+    def count_on(self, run: Run) -> None:
+        """Begin one of a run. Raises LedgerError where another took over."""
         self.begin()
-        counted = self._base["runner"].update_one(
-            {**RUNNER, "fence": fence, "written": written},
+        counted = self.base["runner"].update_one(
+            {**RUNNER, "fence": run.fence, "written": run.written},
             [{"$set": {"written": {"$add": ["$written", 1]}, "until": UNTIL}}],
             session=self._in,
         )
@@ -192,17 +175,17 @@ class MongoWrites(MongoReads):
             with suppress(PyMongoError):  # the server ends it by itself
                 self._in.abort_transaction()
 
-    def is_durable(self, fence: int, written: int) -> bool:
-        """Return whether a transaction became durable whose end was not heard of. Outside of any."""
+    def is_durable(self, run: Run) -> bool:
+        """Return whether a transaction of a run became durable whose end was not heard of. Outside of any."""
         # One that is under way there would hold the lease for a minute, and might end in that.
-        self._base.client.admin.command("killSessions", [self._in.session_id])
-        row = self._base["runner"].find_one_and_update(
-            {**RUNNER, "fence": fence}, [{"$set": {"until": UNTIL}}], return_document=True
+        self.base.client.admin.command("killSessions", [self._in.session_id])
+        row = self.base["runner"].find_one_and_update(
+            {**RUNNER, "fence": run.fence}, [{"$set": {"until": UNTIL}}], return_document=True
         )
-        return row is not None and row["written"] > written
+        return row is not None and row["written"] > run.written
 
     def clear(self, table: Table) -> None:
-        self._base[table.name].delete_many({}, session=self._in)
+        self.base[table.name].delete_many({}, session=self._in)
 
     def append(self, inserts: Sequence[Insert]) -> None:
         for table, rows, whole in inserts:
@@ -218,9 +201,9 @@ class MongoWrites(MongoReads):
                 continue
             if table.again == "replaced":
                 puts = [ReplaceOne({"_id": row["_id"]}, row, upsert=True) for row in documents]
-                self._base[table.name].bulk_write(puts, session=self._in)
+                self.base[table.name].bulk_write(puts, session=self._in)
             else:
-                self._base[table.name].insert_many(documents, session=self._in)
+                self.base[table.name].insert_many(documents, session=self._in)
 
     def _numbered(self, table: Table, rows: Sequence[Row], whole: bool) -> Sequence[Row]:
         """Return rows with their ids. Requests are remembered, since replies will name them."""
@@ -256,7 +239,7 @@ class MongoWrites(MongoReads):
         for at in range(0, len(unknown), BLOCK):
             wanted = [dict(zip(names, each, strict=True)) for each in unknown[at : at + BLOCK]]
             only = dict.fromkeys((*names, "player"), 1)
-            for row in map(_plain, self._base[INTENTS.name].find({"$or": wanted}, only, session=self._in)):
+            for row in map(_plain, self.base[INTENTS.name].find({"$or": wanted}, only, session=self._in)):
                 key = row["match"], row["key"], row["attempt"]
                 self._open[key] = row["_id"], row["match"], row["player"]
 
@@ -281,45 +264,25 @@ class MongoWrites(MongoReads):
     def _unknown(self, table: Table, rows: Sequence[Row]) -> Sequence[Row]:
         """Return those of the rows that are not there, each once."""
         due = {row[0]: row for row in rows}
-        known = self._base[table.name].find({"_id": {"$in": list(due)}}, {"_id": 1}, session=self._in)
+        known = self.base[table.name].find({"_id": {"$in": list(due)}}, {"_id": 1}, session=self._in)
         for row in known:
             del due[row["_id"]]
         return list(due.values())
 
     def _cut(self, row: Document) -> Document:
-        """Return the row, whose long body is put aside in pieces."""
+        """Return the row, whose long body is written in pieces: outside of the transaction, whose size is
+        limited by the server's memory. Pieces of one that failed are found again, or lie there unused."""
         body = row.get("body", b"")
         if len(body) > CHUNK:
             digest = sha256(body).digest()
             row |= {"body": b"", "parts": -(-len(body) // CHUNK), "digest": digest}
-            self._put_aside(digest, body)
+            for piece, at in enumerate(range(0, len(body), CHUNK)):
+                mark = {"_id": _piece_id(digest, piece)}
+                part = {**mark, "body": body[at : at + CHUNK]}
+                self.base["chunks"].replace_one(mark, part, upsert=True)
         return row
 
-    def _put_aside(self, digest: bytes, body: bytes) -> None:
-        """Write a body in pieces, outside of the transaction; inside it they cease to be ones to `sweep`."""
-        if digest in self._aside:
-            return
-        self._aside.add(digest)
-        runner, mark = self._base["runner"], {"_id": f"{PIECES}{digest.hex()}"}
-        runner.replace_one(mark, mark, upsert=True)
-        for piece, at in enumerate(range(0, len(body), CHUNK)):
-            part = {"_id": chunk_id(digest, piece), "body": body[at : at + CHUNK]}
-            self._base["chunks"].replace_one({"_id": part["_id"]}, part, upsert=True)
-        runner.delete_one(mark, session=self._in)
 
-
-def chunk_id(digest: bytes, piece: int) -> Document:
-    """The `_id` of a piece of a body, of which `digest` is the SHA-256."""
+def _piece_id(digest: bytes, piece: int) -> Document:
+    """Return the `_id` of a piece of a body, of which `digest` is the SHA-256."""
     return {"digest": digest, "piece": piece}
-
-
-def sweep(base: Base[Document]) -> None:
-    """Remove pieces of bodies that no row came to hold: a run ended, or was overtaken, before its transaction
-    did. For the one runner."""
-    bodies = [table.name for table in TABLES if "body" in table.columns]
-    for mark in base["runner"].find({"_id": {"$regex": f"^{PIECES}"}}):
-        digest = bytes.fromhex(mark["_id"].removeprefix(PIECES))
-        # One that was overtaken may have marked those of a row that another wrote, so all rows are asked.
-        if not any(base[table].find_one({"digest": digest}, {"_id": 1}) for table in bodies):
-            base["chunks"].delete_many({"_id": {"$gte": chunk_id(digest, 0), "$lt": chunk_id(digest, END)}})
-        base["runner"].delete_one({"_id": mark["_id"]})

@@ -15,21 +15,10 @@ from pymongo.errors import (
 )
 
 from peerage.ledger.forms.rows import LedgerError
-from peerage.ledger.stores.server import known_password
 
 _REPLACED = (24, 43, 237, 239, 246)
 """Codes that say that a cursor, or the moment at which it reads, is no longer there."""
 _READS_ONLY = (10058, 10107, 11602, 13435, 13436)
-
-
-PASSWORD = "PEERAGE_MONGODB_PASSWORD"
-"""The variable by which a child process of ours is given the password."""
-
-
-def access(address: str) -> dict[str, str]:
-    """The variables with which a child process opens an address that was opened here."""
-    password = known_password(address, "")
-    return {PASSWORD: password} if password else {}
 
 
 def parts(address: str) -> tuple[str, str, str]:

@@ -5,7 +5,7 @@ A store knows tables (`ledger.forms.schema`), not matches. What a ledger means i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
@@ -129,11 +129,7 @@ class Store(Reads, Protocol):
         `writes` is false. Callable from any thread."""
 
     def integrity(self, tables: Sequence[Table]) -> list[str]:
-        """Return what the database itself finds wrong, and what is in it besides the `tables` or missing
-        there: a trigger would write what nobody recorded, a missing index let in what contradicts."""
-
-    def strays(self, table: Table) -> tuple[int, Any]:
-        """Return how many rows belong to a row that is not there, and the lowest key that they name."""
+        """Return what the database itself finds wrong, and in which `shape` it is not."""
 
     def close(self) -> None:
         """Release what is held; safe to call twice."""
@@ -144,3 +140,22 @@ def damaged(place: str, what: str) -> LedgerError:
     return LedgerError(
         f"{place} is damaged: {what}. Restore it from a copy; `peerage verify` says what is whole"
     )
+
+
+Part: TypeAlias = tuple[str, str, str]
+"""A part of a database: kind, the table that it belongs to, name."""
+
+
+def shape(place: str, there: Collection[Part], due: Collection[Part]) -> list[str]:
+    """Return what parts a database, at `place`, has besides those that are due, and what its tables lack: a
+    trigger would write what nobody recorded, a missing index let in what contradicts."""
+    tables = {table for kind, table, _ in there if kind == "table"}
+    problems = [
+        f"{place} holds a {kind} {name}, which is none of a ledger's"
+        for kind, _, name in sorted({*there} - {*due})
+    ]
+    return problems + [
+        f"{place}: the table {table} lacks its {kind} {name}"
+        for kind, table, name in sorted({*due} - {*there})
+        if kind != "table" and table in tables
+    ]

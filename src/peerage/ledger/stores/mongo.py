@@ -18,22 +18,19 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from bson.binary import UUID_SUBTYPE, Binary
-from bson.max_key import MaxKey
-from bson.min_key import MinKey
 from pymongo import MongoClient
 from pymongo.client_session import ClientSession
 from pymongo.errors import CollectionInvalid, OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 from pymongo.read_preferences import ReadPreference
 
-from peerage.ledger.forms.rows import LedgerError
 from peerage.ledger.forms.schema import META, Table
 from peerage.ledger.stores._mongo_rows import (
     COLLECTIONS,
@@ -48,11 +45,10 @@ from peerage.ledger.stores._mongo_rows import (
     fields,
     indexes,
     reading,
-    sweep,
 )
-from peerage.ledger.stores._mongo_words import PASSWORD, explained, is_lost, parts, reads_only
-from peerage.ledger.stores.contract import Found, Insert, Reads, Row, Select, Writes
-from peerage.ledger.stores.server import Patience, busy, is_alive, known_password, note, process_named
+from peerage.ledger.stores._mongo_words import explained, is_lost, parts, reads_only
+from peerage.ledger.stores.contract import Found, Insert, Reads, Select, Writes, shape
+from peerage.ledger.stores.server import MONGODB_PASSWORD, Run, Server, busy, is_alive, note, process_named
 
 RENEWED_S = 5.0
 """How often a runner's lease is renewed."""
@@ -64,69 +60,57 @@ VOTING_S = 10.0
 logging.getLogger("pymongo").setLevel(logging.CRITICAL)
 
 
-class _Run(NamedTuple):
-    """The run that holds the ledger: its fence, and how many transactions there were before it."""
-
-    fence: int
-    written: int
-
-
-class MongoStore:
+class MongoStore(Server, MongoReads):
     """One database on a server, `base`: a `contract.Store`."""
+
+    errors = (PyMongoError,)
 
     def __init__(self, address: str) -> None:
         """`address` is `mongodb://[USER[:PASSWORD]@]HOST[:PORT]/DATABASE`, or `mongodb+srv://`, with whatever
         options MongoDB takes there."""
-        self.address, password, name = parts(address)
-        self.place = self.address
-        self._password = known_password(self.address, password or os.environ.get(PASSWORD, ""))
-        self._user = self.address.partition("://")[2].rpartition("@")[0] or "this user"
-        self._direct = "directconnection=true" in self.address.lower()
-        self._patience = Patience(self.place, self._lost)
-        self._run: _Run | None = None
+        place, password, name = parts(address)
+        Server.__init__(self, place, password or os.environ.get(MONGODB_PASSWORD, ""))
+        self._direct = "directconnection=true" in place.lower()
         self._writes: MongoWrites | None = None
+        known: dict[str, Any] = {"password": self._password} if self._password else {}
         with self.explained():
-            self._client: MongoClient[Document] = self._connected()
-            self.base = self._client.get_database(
+            self._client: MongoClient[Document] = MongoClient(
+                place,
+                appname=f"peerage {os.getpid()}",
+                tz_aware=False,
+                retryWrites=False,
+                connectTimeoutMS=10_000,
+                serverSelectionTimeoutMS=1_000,
+                **known,
+            )
+            base = self._client.get_database(
                 name,
                 read_preference=ReadPreference.PRIMARY_PREFERRED,
                 read_concern=ReadConcern("majority"),
                 write_concern=DURABLE,
             )
-        self._reads = MongoReads(self.base, self._found, patiently=self._patiently)
+        MongoReads.__init__(self, base)
 
-    def _connected(self) -> MongoClient[Document]:
-        known: dict[str, Any] = {"password": self._password} if self._password else {}
-        return MongoClient(
-            self.address,
-            appname=f"peerage {os.getpid()}",
-            tz_aware=False,
-            retryWrites=False,
-            connectTimeoutMS=10_000,
-            serverSelectionTimeoutMS=1_000,
-            **known,
-        )
+    def _lost(self, error: Exception) -> bool:
+        """Return whether it is worth to wait: a server that is asked directly does not pass a request on."""
+        if not isinstance(error, PyMongoError):
+            return False
+        passes = error.has_error_label("TransientTransactionError")
+        return passes or (is_lost(error) and not (self._direct and reads_only(error)))
+
+    def _words(self, error: Any) -> str:
+        return explained(error, self.place, self.place.partition("://")[2].rpartition("@")[0] or "this user")
 
     # ------------------------------------------------------------------------------------------ reading
-
-    def rows(self, wanted: Select) -> Iterator[Sequence[Row]]:
-        return self._reads.rows(wanted)
-
-    def totals(self, wanted: Select, by: str = "", of: str = "") -> Mapping[Any, int]:
-        return self._reads.totals(wanted, by, of)
-
-    def heads(self, *tables: Table) -> tuple[int, ...]:
-        return self._reads.heads(*tables)
 
     def moment(self, work: Callable[[Reads], Found]) -> Found:
         def done() -> Found:
             with self._client.start_session(snapshot=True) as session:
-                find = partial(reading, self.base, session)
-                return work(MongoReads(self.base, lambda wanted: iter(list(find(wanted))), session))
+                return work(MongoReads(self.base, session))
 
         return self._patiently(done)
 
-    def _found(self, wanted: Select) -> Iterator[Document]:
+    def _find(self, wanted: Select) -> Iterator[Document]:
         """Documents as they are at one moment, and where that is gone those behind the last at a later
         one."""
         order = fields(wanted.table, wanted.order)
@@ -220,8 +204,6 @@ class MongoStore:
         renewer.start()
         try:
             with session:
-                with self.explained():
-                    self._patience.wait(partial(sweep, self.base))
                 self._writes = MongoWrites(self.base, session, self.place)
                 yield self._writes
         finally:
@@ -233,7 +215,7 @@ class MongoStore:
                 )
             self._run, self._patience.runs = None, False
 
-    def _taken(self, session: ClientSession) -> _Run:
+    def _taken(self, session: ClientSession) -> Run:
         """Take the lease where it is free: nobody's, run out, or of a process of this machine that died."""
         runner = self.base["runner"]
         known = runner.find_one(RUNNER) or {}
@@ -264,14 +246,14 @@ class MongoStore:
                 self.place, held, f"; of one that died on another machine the lease ends within {LEASE_S} s"
             )
         _HELD.add(mine)
-        return _Run(found["fence"], found["written"])
+        return Run(found["fence"], found["written"])
 
     def _is_over(self, held: Document) -> bool:
         """Whether a run of this machine has ended, where it could not give its lease back."""
         pid = int(held["pid"])
         return held["session"] not in _HELD if pid == os.getpid() else not is_alive(pid)
 
-    def _renew(self, run: _Run, ended: threading.Event) -> None:
+    def _renew(self, run: Run, ended: threading.Event) -> None:
         while not ended.wait(RENEWED_S):
             # A server that is away is waited for by who writes; a write of its own renews the lease too.
             with suppress(PyMongoError):
@@ -294,7 +276,7 @@ class MongoStore:
 
         def attempt() -> None:
             try:
-                writes.count_on(run.fence, run.written)
+                writes.count_on(run)
                 work()
                 writes.commit()
             except BaseException:
@@ -302,86 +284,24 @@ class MongoStore:
                 raise
 
         with self.explained():
-            self._patience.commit(attempt, partial(writes.is_durable, *run), again=again)
-            self._run = run._replace(written=run.written + 1)
+            self._patience.commit(attempt, partial(writes.is_durable, run), again=again)
+        run.written += 1
 
     # ------------------------------------------------------------------------------------------ the rest
 
     def integrity(self, tables: Sequence[Table]) -> list[str]:
+        due = {("table", name, name) for name in OURS}
+        due |= {("index", table.name, name) for table in tables for name, *_ in indexes(table)}
         with self.explained():
-            there = set(self.base.list_collection_names())
-            problems = [
-                f"{self.place} holds a collection {name}, which is none of a ledger's"
-                for name in sorted(there - OURS)
-                if not name.startswith("system.")
-            ]
-            return problems + [
-                f"{self.place}: the collection {table.name} lacks its index {name}"
-                for table in tables
-                for name in sorted(self._lacking(table))
-            ]
-
-    def _lacking(self, table: Table) -> set[str]:
-        return {name for name, *_ in indexes(table)} - set(self.base[table.name].index_information())
-
-    def strays(self, table: Table) -> tuple[int, Any]:
-        """Count them by two walks along indexes, but not where keys count on without a gap."""
-        assert table.of is not None
-        column, other = table.of
-        name = fields(table, [column])[0]
-        with self.explained():
-            if self._lacking(table):
-                return 0, 0  # which `integrity` tells
-            (top,) = self.heads(other)
-            spans: list[tuple[Any, Any]] = [(MinKey(), MaxKey())]
-            if self.base[other.name].count_documents({"_id": {"$gte": 1, "$lte": top}}) == top:
-                spans = [(MinKey(), 1), (top + 1, MaxKey())]
-            found = [key for span in spans for key in self._apart(table.name, name, other.name, *span)]
-            return len(found), found[0] if found else 0
-
-    def _apart(self, table: str, name: str, of: str, first: Any, stop: Any) -> Iterator[Any]:
-        """Yield the keys that rows name and that are not there."""
-        ours = (row[name] for row in self._walk(table, name, first, stop))
-        theirs = (row["_id"] for row in self._walk(of, "_id", first, stop))
-        other = next(theirs, None)
-        for each in ours:
-            while other is not None and other < each:
-                other = next(theirs, None)
-            if other != each:
-                yield each
-
-    def _walk(self, table: str, name: str, first: Any, stop: Any) -> Iterator[Document]:
-        only = {name: 1, **({} if name == "_id" else {"_id": 0})}
-        found = self.base[table].find({}, only, sort=[(name, 1)], hint=[(name, 1)])
-        return found.min([(name, first)]).max([(name, stop)])
-
-    def stop_waiting(self, *, writes: bool = True) -> None:
-        self._patience.stop(writes=writes)
+            names = [name for name in self.base.list_collection_names() if not name.startswith("system.")]
+            there = {("table", name, name) for name in names}
+            for name in OURS.intersection(names):
+                there |= {("index", name, index) for index in self.base[name].index_information()}
+        # An index more changes nothing.
+        return shape(self.place, {part for part in there if part[0] != "index" or part in due}, due)
 
     def close(self) -> None:
         self._client.close()
-
-    def _lost(self, error: Exception) -> bool:
-        """Whether it is worth to wait: a server that is asked directly does not pass a request on."""
-        if not isinstance(error, PyMongoError):
-            return False
-        passes = error.has_error_label("TransientTransactionError")
-        return passes or (is_lost(error) and not (self._direct and reads_only(error)))
-
-    def _patiently(self, ask: Callable[[], Found]) -> Found:
-        with self.explained():
-            return self._patience.wait(ask)
-
-    @contextmanager
-    def explained(self) -> Iterator[None]:
-        """Raise LedgerError, which says what went wrong, where, and how to fix it."""
-        try:
-            yield
-        except PyMongoError as error:
-            why = explained(error, self.place, self._user)
-            if self._password:
-                why = why.replace(self._password, "***")
-            raise LedgerError(why) from None
 
 
 def _behind(order: Sequence[str], last: Document | None) -> list[Document]:

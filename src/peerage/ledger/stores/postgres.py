@@ -22,24 +22,22 @@ from contextlib import closing, contextmanager, suppress
 from functools import lru_cache, partial
 from hashlib import sha256
 from typing import Any
-from urllib.parse import quote
 
 import psycopg
-from msgspec import Struct
 from psycopg.conninfo import conninfo_to_dict
 
-from peerage.ledger.forms.rows import LedgerAway, LedgerError
+from peerage.ledger.forms.rows import LedgerError
 from peerage.ledger.forms.schema import BESIDE, KINDS, TABLES, Table
 from peerage.ledger.stores import sql
-from peerage.ledger.stores.contract import Found, Insert, Reads, Row, Writes
+from peerage.ledger.stores.contract import Insert, Row, shape
 from peerage.ledger.stores.postgres_words import explained, is_lost, parts
 from peerage.ledger.stores.server import (
     FIRST_TRY_S,
     READER_AWAY_S,
-    Patience,
+    Run,
+    Server,
     busy,
     is_alive,
-    known_password,
     note,
     process_named,
     superseded,
@@ -53,13 +51,6 @@ _ALIVE = {"keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "ke
 
 # It tells of a line that broke in its own words, beside the error that is handled here.
 logging.getLogger("psycopg").setLevel(logging.ERROR)
-
-
-class Run(Struct):
-    """The run that holds the ledger: its fence, and how many transactions there were, its own included."""
-
-    fence: int
-    written: int
 
 
 class Line:
@@ -100,38 +91,40 @@ class _Lingers(psycopg.OperationalError):
     """A connection of ours that broke holds the lock until the server notices."""
 
 
-class PostgresStore(sql.SqlReads):
-    """One schema of one database on a server: a `contract.Store`."""
+class PostgresStore(Server, sql.SqlStore):
+    """One schema of one database on a server."""
 
+    errors = psycopg.Error, OSError
+    begin_moment = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+    tables_there = "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema()"
     _written = "SELECT written FROM runner WHERE fence = %s"
     _count = "UPDATE runner SET written = written + 1 WHERE fence = %s AND written = %s"
 
     def __init__(self, address: str) -> None:
         """`address` is `postgresql://[USER[:PASSWORD]@]HOST[:PORT]/DATABASE`, with `?schema=NAME` where a
         database holds several arenas, and with whatever else libpq takes there."""
-        self.address, password, self._schema, plain = parts(address)
-        self.place = self.address
-        self._password = known_password(self.address, password)
+        place, password, self._schema, plain = parts(address)
+        Server.__init__(self, place, password)
+        self._stated: dict[str, Any] = {}
         with self.explained():
             self._stated = conninfo_to_dict(plain)
         self._key = int.from_bytes(sha256(f"peerage {self._schema}".encode()).digest()[:8], signed=True)
         # Where nothing can be counted on the statement fails, and with it all that goes with it.
         self._counting = f"WITH mine AS ({self._count} RETURNING 1) SELECT 1 / count(*) FROM mine"
-        self._run: Run | None = None
-        self._patience = Patience(self.place, is_lost)
         self._counted = False
-        self._pool = sql.ReadPool(lambda: Line(partial(self.connect, autocommit=True)))
         self._line: Line | None = None
-        super().__init__(self._read_apart, _among)
+        sql.SqlStore.__init__(self, lambda: Line(partial(self.connect, autocommit=True)), _among)
+
+    def _lost(self, error: Exception) -> bool:
+        return is_lost(error)
+
+    def _words(self, error: Any) -> str:
+        return explained(error, self.place, str(self._stated.get("user") or "this user"), self._schema)
 
     @property
     def _fences(self) -> tuple[int, ...]:
         """What tells who writes, in `_written` and `_count`."""
         return (self._run.fence,) if self._run is not None else ()
-
-    def access(self) -> dict[str, str]:
-        """Return the variables with which a child process opens the address."""
-        return {"PGPASSWORD": self._password} if self._password else {}
 
     # ------------------------------------------------------------------------------------------ reading
 
@@ -156,49 +149,20 @@ class PostgresStore(sql.SqlReads):
                     return
                 part = wanted.where(behind, *[found[-1][at] for at in places])._replace(end=f"LIMIT {size}")
 
+    def _kind(self, column: str) -> str:
+        # Texts are in the order of their bytes, in every database.
+        return 'text COLLATE "C"' if KINDS[column] is str else _TYPES[KINDS[column]]
+
     def read(self, connection: sql.Connection, wanted: sql.Query) -> Iterator[Sequence[Row]]:
         yield connection.execute(wanted.text, wanted.values).fetchall()
 
-    def moment(self, work: Callable[[Reads], Found]) -> Found:
-        def done() -> Found:
-            with self._pool.one() as connection:
-                connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-                return work(sql.SqlReads(partial(self.read, connection), _among))
-
-        with self.explained():
-            return self._patience.wait(done)
-
-    def names(self) -> list[str] | None:
-        with self.explained(), self._pool.one() as connection:
-            return [name for (name,) in connection.execute(_TABLES_THERE)]
-
     # ------------------------------------------------------------------------------------------ writing
 
-    def make(self, tables: Sequence[Table], first: Sequence[Insert]) -> None:
-        def work() -> None:
-            assert self._line is not None
-            there = {name for (name,) in self._line.execute(_TABLES_THERE)}
-            if there.isdisjoint([table.name for table in tables]):
-                _make(self._line, tables)
-                self._insert(self._line, first)
-
-        with self._held(create=True):
-            self.commit(work, again=False)
-
     @contextmanager
-    def lock(self) -> Iterator[Writes]:
-        with self._held(create=False) as line:
-            yield self._writes(line)
-
-    def _writes(self, line: Line) -> Writes:
-        return sql.SqlWrites(partial(self.read, line), self._insert, line, _among)
-
-    @contextmanager
-    def alone(self, table: Table) -> Iterator[Writes]:
-        with self.explained(), closing(Line(self.connect)) as line:
+    def _apart(self) -> Iterator[Line]:
+        with closing(Line(self.connect)) as line:
             line.execute("SELECT pg_advisory_xact_lock(?)", (self._key ^ 1,))
-            _make(line, [table])
-            yield self._writes(line)
+            yield line
             line.commit()
 
     @contextmanager
@@ -220,9 +184,6 @@ class PostgresStore(sql.SqlReads):
                 line.close()
         finally:
             self._run, self._line, self._patience.runs = None, None, False
-
-    def stop_waiting(self, *, writes: bool = True) -> None:
-        self._patience.stop(writes=writes)
 
     def commit(self, work: Callable[[], None], *, again: bool) -> None:
         run, line = self._run, self._line
@@ -269,37 +230,16 @@ class PostgresStore(sql.SqlReads):
         return process_named(json.loads(held or "{}"))
 
     def integrity(self, tables: Sequence[Table]) -> list[str]:
+        due = {("table", name, name) for name in (*[table.name for table in TABLES], *BESIDE)}
+        due |= {
+            ("index", table.name, name)
+            for table in tables
+            for name in (f"{table.name}_pkey", *table.unique, *sql.indexes(table))
+        }
         with self.explained(), self._pool.one() as connection:
             there = set(connection.execute(_SHAPE))
-        known = {("table", name) for name in (*[table.name for table in TABLES], *BESIDE)}
-        owners = {name: table for table in tables for name in _indexes_of(table)}
-        problems = [
-            f"{self.place} holds a {kind} {name}, which is none of a ledger's"
-            for kind, name in sorted(there - known)
-            if kind != "index"
-        ]
-        return problems + [
-            f"{self.place}: the table {table.name} lacks its index {name}"
-            for name, table in sorted(owners.items(), key=lambda owned: owned[0])
-            if ("table", table.name) in there and ("index", name) not in there
-        ]
-
-    def strays(self, table: Table) -> tuple[int, Any]:
-        ((found,),) = self._read_apart(sql.stray(table))
-        return found
-
-    def close(self) -> None:
-        self._pool.close()
-
-    @contextmanager
-    def explained(self) -> Iterator[None]:
-        try:
-            yield
-        except (psycopg.Error, OSError) as error:
-            why = explained(error, self.place, str(self._stated.get("user") or "this user"), self._schema)
-            if self._password:
-                why = why.replace(self._password, "***").replace(quote(self._password), "***")
-            raise (LedgerAway if is_lost(error) else LedgerError)(why) from None
+        # An index more changes nothing.
+        return shape(self.place, {part for part in there if part[0] != "index" or part in due}, due)
 
     def connect(self, *, autocommit: bool = False) -> Connected:
         # PgBouncer in transaction mode refuses `options`: a runner's lock would not outlive one transaction.
@@ -404,42 +344,25 @@ _WRITER = f"""
 """
 """Durable at every commit, and no plan that was made for a small table reads the whole of one that grew."""
 _SHAPE = """
-SELECT CASE relkind WHEN 'i' THEN 'index' WHEN 'v' THEN 'view' WHEN 'm' THEN 'view' WHEN 'S' THEN 'sequence'
-    ELSE 'table' END, relname::text FROM pg_class
-WHERE relnamespace = current_schema()::regnamespace AND relkind NOT IN ('t', 'c')
-UNION ALL SELECT 'trigger', tgname::text FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
+SELECT CASE c.relkind WHEN 'i' THEN 'index' WHEN 'v' THEN 'view' WHEN 'm' THEN 'view' WHEN 'S' THEN 'sequence'
+    ELSE 'table' END, coalesce(o.relname, c.relname)::text, c.relname::text FROM pg_class AS c
+LEFT JOIN pg_index ON indexrelid = c.oid LEFT JOIN pg_class AS o ON o.oid = indrelid
+WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind NOT IN ('t', 'c')
+UNION ALL SELECT 'trigger', relname::text, tgname::text FROM pg_trigger JOIN pg_class AS c ON c.oid = tgrelid
 WHERE relnamespace = current_schema()::regnamespace AND NOT tgisinternal
-UNION ALL SELECT 'rule', rulename::text FROM pg_rewrite JOIN pg_class ON pg_class.oid = ev_class
+UNION ALL SELECT 'rule', relname::text, rulename::text FROM pg_rewrite JOIN pg_class AS c ON c.oid = ev_class
 WHERE relnamespace = current_schema()::regnamespace AND rulename <> '_RETURN'
 """
-"""Kind and name of all that a schema holds."""
+"""Kind, table and name of all that a schema holds."""
 
 
-_TABLES_THERE = "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema() ORDER BY 1"
 _INTENT = "(SELECT id FROM intents WHERE match = r.match AND key = r.key AND attempt = r.attempt)"
 _TYPES = {int: "bigint", str: "text", bytes: "bytea"}
-
-
-def _type_of(column: str) -> str:
-    """Return the type of a column."""
-    # Texts are in the order of their bytes, in every database.
-    return 'text COLLATE "C"' if KINDS[column] is str else _TYPES[KINDS[column]]
 
 
 def _among(column: str, values: Row) -> Row:
     """Return the condition that a column holds one of the values: one text for any number of them."""
     return f"{column} = ANY(?)", list(values)
-
-
-def _make(line: Line, tables: Sequence[Table]) -> None:
-    for table in tables:
-        for statement in sql.making(table, _type_of):
-            line.execute(statement)
-
-
-def _indexes_of(table: Table) -> set[str]:
-    """Return the names of all indexes of a table."""
-    return {f"{table.name}_pkey", *table.unique, *sql.indexes(table)}
 
 
 def _columns_of(table: Table, rows: Sequence[Row]) -> list[list[Any]]:

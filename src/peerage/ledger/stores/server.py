@@ -1,5 +1,6 @@
-"""Shared by all stores: a note says who holds the ledger, a password is known by the address it came with, a
-server that is away is waited for, and a commit is looked up where nobody knows whether it came through."""
+"""Shared by all stores: a note says who holds the ledger. On a server a password is known by
+the address it came with, a server that is away is waited for, and a commit is looked up where nobody knows
+whether it came through."""
 
 from __future__ import annotations
 
@@ -8,17 +9,24 @@ import logging
 import os
 import socket
 import time
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from threading import Event
 from typing import Any, TypeVar
+from urllib.parse import quote
 
-from peerage.ledger.forms.rows import LedgerBusy, LedgerError
+from msgspec import Struct
+
+from peerage.ledger.forms.rows import LedgerAway, LedgerBusy, LedgerError
 
 AWAY_S = 600.0
 """How long a runner waits for a server that it lost, and `READER_AWAY_S` anybody else."""
 READER_AWAY_S = 5.0
 FIRST_TRY_S, LONGEST_TRY_S = 0.02, 2.0
 
+MONGODB_PASSWORD = "PEERAGE_MONGODB_PASSWORD"
+"""The variable by which a child process of ours is given the password of MongoDB."""
 _PASSWORDS: dict[str, str] = {}
 """The password of each address opened here. Addresses get into messages, files and the arguments of
 processes, so no password is in them."""
@@ -82,11 +90,59 @@ class Patience:
                 return
 
 
-def known_password(address: str, stated: str) -> str:
-    """Return the password of an address: as stated, or as when it was opened before; empty for none."""
-    if stated:
-        _PASSWORDS[address] = stated
-    return _PASSWORDS.get(address, "")
+def access(address: str) -> dict[str, str]:
+    """Return the variables with which a child process of ours opens an address that was opened here."""
+    password = _PASSWORDS.get(address)
+    return {MONGODB_PASSWORD if address.startswith("mongodb") else "PGPASSWORD": password} if password else {}
+
+
+class Run(Struct):
+    """The run that holds the ledger: its fence, and how many transactions there were, its own included."""
+
+    fence: int
+    written: int
+
+
+class Server(ABC):
+    """The part of a `contract.Store` that deals with a server being away, and with its errors."""
+
+    errors: tuple[type[Exception], ...]
+    """The errors of its driver."""
+
+    def __init__(self, address: str, password: str) -> None:
+        """`address` is without the password, which was stated, or is known since it was opened before."""
+        self.address = self.place = address
+        if password:
+            _PASSWORDS[address] = password
+        self._password = _PASSWORDS.get(address, "")
+        self._patience = Patience(address, self._lost)
+        self._run: Run | None = None
+
+    @abstractmethod
+    def _lost(self, error: Exception) -> bool:
+        """Return whether it is the connection that failed, or whatever will be there again in a while."""
+
+    @abstractmethod
+    def _words(self, error: Any) -> str:
+        """Return what went wrong, where, and how to fix it."""
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Raise LedgerError, in words for people and without the password."""
+        try:
+            yield
+        except self.errors as error:
+            why = self._words(error)
+            if self._password:
+                why = why.replace(self._password, "***").replace(quote(self._password), "***")
+            raise (LedgerAway if self._lost(error) else LedgerError)(why) from None
+
+    def _patiently(self, act: Callable[[], Found]) -> Found:
+        with self.explained():
+            return self._patience.wait(act)
+
+    def stop_waiting(self, *, writes: bool = True) -> None:
+        self._patience.stop(writes=writes)
 
 
 def note(**more: str) -> str:

@@ -5,14 +5,16 @@ Statements are written once, as both SQLite and PostgreSQL understand them, with
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from itertools import chain
 from threading import Lock
 from typing import Any, NamedTuple, Protocol
 
 from peerage.ledger.forms.schema import INTENTS, NULLABLE, Table
-from peerage.ledger.stores.contract import END, Begins, Insert, Row, Select, Wanted
+from peerage.ledger.stores.contract import END, Begins, Found, Insert, Reads, Row, Select, Wanted, Writes
 
 KEPT = 2
 """Connections that a pool keeps open while nobody reads."""
@@ -161,6 +163,102 @@ class SqlWrites(SqlReads):
         self.connection.execute(f"DELETE FROM {table.name}")
 
 
+class SqlStore(SqlReads, ABC):
+    """A `contract.Store`, but for what each database does in its way: connections, locks, inserts, words."""
+
+    place: str
+    begin_moment = "BEGIN"
+    """Begins a transaction that sees one moment."""
+    tables_there: str
+    """Selects the names of the tables there are."""
+
+    def __init__(self, connect: Callable[[], Connection], among: Among = listed) -> None:
+        """Read through connections made by `connect`."""
+        self._pool = ReadPool(connect)
+        super().__init__(self._read_apart, among)
+
+    @abstractmethod
+    def explained(self) -> AbstractContextManager[None]:
+        """Raise LedgerError, which says what went wrong, where, and how to fix it."""
+
+    @abstractmethod
+    def _kind(self, column: str) -> str:
+        """Return the type of a column in SQL."""
+
+    @abstractmethod
+    def _read_apart(self, wanted: Query) -> Iterator[Sequence[Row]]:
+        """Read rows in no transaction."""
+
+    @abstractmethod
+    def read(self, connection: Connection, wanted: Query) -> Iterator[Sequence[Row]]:
+        """Read rows through one connection."""
+
+    @abstractmethod
+    def _insert(self, connection: Connection, inserts: Sequence[Insert]) -> None:
+        """Write rows through one connection."""
+
+    @abstractmethod
+    def _held(self, *, create: bool) -> AbstractContextManager[Connection]:
+        """Hold the runner's lock and the connection that writes; `create` makes what that needs."""
+
+    @abstractmethod
+    def _apart(self) -> AbstractContextManager[Connection]:
+        """Begin a transaction, durable at its end, while which nobody else begins one."""
+
+    @abstractmethod
+    def commit(self, work: Callable[[], None], *, again: bool) -> None:
+        """Implement `contract.Store.commit`."""
+
+    def _patiently(self, act: Callable[[], Found]) -> Found:
+        with self.explained():
+            return act()
+
+    def moment(self, work: Callable[[Reads], Found]) -> Found:
+        def done() -> Found:
+            with self._pool.one() as connection:
+                connection.execute(self.begin_moment)  # ended when the connection is given back
+                return work(SqlReads(partial(self.read, connection), self._among))
+
+        return self._patiently(done)
+
+    def names(self) -> list[str] | None:
+        with self.explained(), self._pool.one() as connection:
+            return sorted([name for (name,) in connection.execute(self.tables_there)])
+
+    def make(self, tables: Sequence[Table], first: Sequence[Insert]) -> None:
+        with self._held(create=True) as connection:
+
+            def work() -> None:
+                there = {name for (name,) in connection.execute(self.tables_there)}
+                if there.isdisjoint([table.name for table in tables]):
+                    self._make(connection, tables)
+                    self._insert(connection, first)
+
+            self.commit(work, again=False)
+
+    def _make(self, connection: Connection, tables: Sequence[Table]) -> None:
+        for table in tables:
+            for statement in making(table, self._kind):
+                connection.execute(statement)
+
+    @contextmanager
+    def lock(self) -> Iterator[Writes]:
+        with self._held(create=False) as connection:
+            yield self._writes(connection)
+
+    @contextmanager
+    def alone(self, table: Table) -> Iterator[Writes]:
+        with self.explained(), self._apart() as connection:
+            self._make(connection, [table])
+            yield self._writes(connection)
+
+    def _writes(self, connection: Connection) -> Writes:
+        return SqlWrites(partial(self.read, connection), self._insert, connection, self._among)
+
+    def close(self) -> None:
+        self._pool.close()
+
+
 # ---------------------------------------------------------------------------------------------------- tables
 
 
@@ -183,15 +281,6 @@ def indexes(table: Table) -> Mapping[str, Sequence[str]]:
     if table.summed and table.of:  # the sum of all costs must not read every page of bodies
         found[f"{table.name}_{table.summed}"] = (table.of[0], table.summed)
     return found
-
-
-def stray(table: Table) -> Query:
-    """Return the query of how many rows of a table belong to none of another, and the lowest such key."""
-    assert table.of is not None
-    column, other = table.of
-    missing = f"NOT EXISTS (SELECT 1 FROM {other.name} AS o WHERE o.{other.key} = {table.name}.{column})"
-    lowest = f"coalesce(min({table.name}.{column}), 0) AS {column}"
-    return Query(("count(*) AS number", lowest), table.name, (missing,))
 
 
 def inserted(insert: Insert) -> list[str]:

@@ -20,7 +20,7 @@ from typing import Any
 from peerage.ledger.forms.rows import LedgerError
 from peerage.ledger.forms.schema import KINDS, Table
 from peerage.ledger.stores import sql
-from peerage.ledger.stores.contract import BLOCK, Found, Insert, Reads, Row, Writes, damaged
+from peerage.ledger.stores.contract import BLOCK, Insert, Row, damaged, shape
 from peerage.ledger.stores.server import busy, note, process_named
 from peerage.values.inputs import InputRefused, check, read_bytes, real
 from peerage.values.outputs import replacing
@@ -33,13 +33,16 @@ READ_CACHE_KB = 8_192
 """Of each connection: room for the inner pages of indexes. To read a table through needs no more."""
 PATIENCE_S = 10.0
 """How long to wait for another program that holds the file for a moment."""
+_OURS = "NOT LIKE 'sqlite~_%' ESCAPE '~'"
 _LEFT_HALF = "SQLITE_READONLY_ROLLBACK", "SQLITE_READONLY_RECOVERY"
 LOOKED_AT_S = 0.1
 """How long to wait for the runner's lock: one that looks whether it is held holds it for an instant."""
 
 
-class SqliteStore(sql.SqlReads):
-    """One file: a `contract.Store`."""
+class SqliteStore(sql.SqlStore):
+    """One file."""
+
+    tables_there = f"SELECT name FROM sqlite_master WHERE type = 'table' AND name {_OURS}"
 
     def __init__(self, address: str, folder: Path, *, durable: bool = True) -> None:
         """`address` is `sqlite:///FILE`, FILE relative to the arena's folder or absolute. Of one that is not
@@ -63,9 +66,8 @@ class SqliteStore(sql.SqlReads):
             raise LedgerError(f"ledger {address!r}: {why}") from None
         self.address = f"sqlite:///{self.path.as_posix()}"
         self.place = str(self.path)
-        self._pool = sql.ReadPool(self._reader)
         self._writing: sql.Connection | None = None
-        super().__init__(self._read_apart)
+        super().__init__(self._reader)
 
     # ------------------------------------------------------------------------------------------ reading
 
@@ -74,7 +76,6 @@ class SqliteStore(sql.SqlReads):
             yield from self.read(connection, wanted)
 
     def read(self, connection: sql.Connection, wanted: sql.Query) -> Iterator[Sequence[Row]]:
-        """Read rows through one connection."""
         allowed = [{KINDS[name], type(None)} for name in wanted.names]
         with closing(connection.execute(wanted.text, wanted.values)) as cursor:
             while part := cursor.fetchmany(BLOCK):
@@ -84,16 +85,8 @@ class SqliteStore(sql.SqlReads):
                         raise damaged(self.place, f"the column {name} holds what does not belong there")
                 yield part
 
-    def moment(self, work: Callable[[Reads], Found]) -> Found:
-        with self.explained(), self._pool.one() as connection:
-            connection.execute("BEGIN")  # ended when the connection is given back
-            return work(sql.SqlReads(lambda wanted: self.read(connection, wanted)))
-
     def names(self) -> list[str] | None:
-        if not self.path.exists():
-            return None
-        wanted = sql.Query(("name AS key",), "sqlite_master", ("type = 'table'", f"name {_OURS}"))
-        return sorted([name for part in self._read_apart(wanted) for (name,) in part])
+        return super().names() if self.path.exists() else None
 
     def _reader(self) -> sqlite3.Connection:
         path = self.path
@@ -116,21 +109,6 @@ class SqliteStore(sql.SqlReads):
 
     # ------------------------------------------------------------------------------------------ writing
 
-    def make(self, tables: Sequence[Table], first: Sequence[Insert]) -> None:
-        with self._held(create=True) as connection, self.explained(), _transaction(connection):
-            there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
-            if there.isdisjoint([table.name for table in tables]):
-                _make(connection, tables)
-                _insert(connection, first)
-
-    @contextmanager
-    def lock(self) -> Iterator[Writes]:
-        with self._held(create=False) as self._writing:
-            yield self._writes(self._writing)
-
-    def _writes(self, connection: sql.Connection) -> Writes:
-        return sql.SqlWrites(lambda wanted: self.read(connection, wanted), _insert, connection)
-
     @contextmanager
     def _held(self, *, create: bool) -> Iterator[sql.Connection]:
         with self._lock():
@@ -141,9 +119,17 @@ class SqliteStore(sql.SqlReads):
                     # An unwritable ledger is refused now, not after the first paid call.
                     with self.explained(), _transaction(connection):
                         pass
+                    self._writing = connection
                     yield connection
                 finally:
                     self._settle(connection)
+
+    def _settle(self, connection: sql.Connection) -> None:
+        """Move the WAL into the main file, as far as readers allow, so that the file can be copied alone."""
+        # A full disk may stop it; the WAL then keeps what it holds.
+        with suppress(sqlite3.Error):
+            connection.rollback()
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def commit(self, work: Callable[[], None], *, again: bool) -> None:
         assert self._writing is not None
@@ -151,21 +137,13 @@ class SqliteStore(sql.SqlReads):
             work()
 
     @contextmanager
-    def alone(self, table: Table) -> Iterator[Writes]:
+    def _apart(self) -> Iterator[sql.Connection]:
         # Opened for one transaction: once it is closed the file holds everything and can be copied alone.
-        with (
-            self.explained(),
-            closing(self._writer(create=True)) as connection,
-            _transaction(connection),
-        ):
-            _make(connection, [table])
-            yield self._writes(connection)
+        with closing(self._writer(create=True)) as connection, _transaction(connection):
+            yield connection
 
     def stop_waiting(self, *, writes: bool = True) -> None:
         """A file is never away."""
-
-    def close(self) -> None:
-        self._pool.close()
 
     def _writer(self, *, create: bool) -> sqlite3.Connection:
         """A connection; that of a durable file is so at every commit, also through a power failure."""
@@ -221,36 +199,27 @@ class SqliteStore(sql.SqlReads):
         except (Timeout, OSError):  # not ours to open: the note is all there is
             return process_named(_noted(self.path.with_name(self.path.name + ".runner")))
 
-    def _settle(self, connection: sql.Connection) -> None:
-        """Move the WAL into the main file, as far as readers allow, so that the file can be copied alone."""
-        # A full disk may stop it; the WAL then keeps what it holds.
-        with suppress(sqlite3.Error):
-            connection.rollback()
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
     def integrity(self, tables: Sequence[Table]) -> list[str]:
         with self.explained(), self._pool.one() as connection, closing(sqlite3.connect(":memory:")) as new:
-            _make(new, tables)
-            found = [row[0] for row in connection.execute("PRAGMA integrity_check(20)")]
+            self._make(new, tables)
+            found = [row[0] for row in connection.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
             there, due = (set(each.execute(_SHAPE)) for each in (connection, new))
-        problems = [] if found == ["ok"] else [f"{self.path} is damaged: {problem}" for problem in found]
-        problems += [
-            f"{self.path} holds a {kind} {name}, which is none of a ledger's"
-            for kind, _, name in sorted(there - due)
-        ]
-        return problems + [
-            f"{self.path}: the table {table} lacks its {kind} {name}"
-            for kind, table, name in sorted(due - there)
-            if kind != "table" and ("table", table, table) in there
-        ]
+        return [f"{self.path} is damaged: {problem}" for problem in found] + shape(self.place, there, due)
 
-    def strays(self, table: Table) -> tuple[int, Any]:
-        ((found,),) = self._read_apart(sql.stray(table))
-        return found
+    def _insert(self, connection: sql.Connection, inserts: Sequence[Insert]) -> None:
+        # The driver hands over the interpreter lock at every statement, which against a busy event loop may
+        # cost milliseconds; so many rows go in one INSERT, of few enough sizes that all stay prepared.
+        for insert in inserts:
+            for at in range(0, len(insert.rows), _MOST_ROWS):
+                part = insert.rows[at : at + _MOST_ROWS]
+                values = tuple(chain.from_iterable(part))
+                connection.execute(_bulk_sql(insert.table, insert.whole, len(part)), values)
+
+    def _kind(self, column: str) -> str:
+        return _TYPES[KINDS[column]]
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """Raise LedgerError, which says what went wrong, where, and how to fix it."""
         try:
             yield
         except (sqlite3.Error, OSError) as error:
@@ -288,23 +257,6 @@ def _noted(beside: Path) -> dict[str, Any]:
         return {}
 
 
-def _make(connection: sql.Connection, tables: Sequence[Table]) -> None:
-    for table in tables:
-        for statement in sql.making(table, lambda name: _TYPES[KINDS[name]]):
-            connection.execute(statement)
-
-
-def _insert(connection: sql.Connection, inserts: Sequence[Insert]) -> None:
-    # The driver hands over the interpreter lock at every statement, which against a busy event loop may
-    # cost milliseconds; so many rows go in one INSERT, of few enough sizes that all stay prepared.
-    for insert in inserts:
-        for at in range(0, len(insert.rows), _MOST_ROWS):
-            part = insert.rows[at : at + _MOST_ROWS]
-            values = tuple(chain.from_iterable(part))
-            connection.execute(_bulk_sql(insert.table, insert.whole, len(part)), values)
-
-
-_OURS = "NOT LIKE 'sqlite~_%' ESCAPE '~'"
 _SHAPE = f"""
 SELECT type, tbl_name, name FROM sqlite_master WHERE name {_OURS}
 UNION SELECT 'rule', m.name, (SELECT group_concat(name, ', ') FROM pragma_index_info(i.name))
