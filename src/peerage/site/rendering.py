@@ -16,20 +16,14 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from peerage.reading.matches import in_words
-from peerage.render import html
 from peerage.render.blocks import ViewBlock
-from peerage.site.addresses import match_page, player_page
 from peerage.values.figures import (
-    chance,
-    dollars,
     moment,
-    percent,
     score,
     whole,
 )
 from peerage.values.texts import visible
-from peerage.views.player import placed_in
+from peerage.views.player import met
 
 
 class PageView(NamedTuple):
@@ -71,22 +65,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals |= {
-        "match_page": match_page,
-        "player_page": player_page,
-        "percent": percent,
-    }
-    made.filters |= {
-        "money": dollars,
-        "whole": whole,
-        "percent": percent,
-        "time": moment,
-        "chance": chance,
-        "score": score,
-        "standing": placed_in,
-        "wbr": lambda name: Markup(html.breakable(name)),
-        "void": in_words,
-    }
+    made.filters |= {"whole": whole, "time": moment, "score": score, "met": met}
     return made
 
 

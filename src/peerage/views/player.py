@@ -9,7 +9,7 @@ from peerage.game.blocks import Heading, Target
 from peerage.ledger import Summary
 from peerage.reading.matches import in_words
 from peerage.render.blocks import Column, Facts, Rows, Small, ViewBlock, as_facts, numbers, texts
-from peerage.values.figures import interval, moment, percent, score, tenths, whole
+from peerage.values.figures import dollars, interval, moment, percent, score, tenths, whole
 from peerage.views.judges import one_by_one
 from peerage.views.judges.report import JudgesReport
 from peerage.views.leaderboard import columns as leaderboard
@@ -116,9 +116,10 @@ def recent(rows: Sequence[Summary]) -> Rows:
         Column("number", "#", whole, number=True, link=lambda row: ("match", str(row.number))),
         Column("players", "Players and result", value=met),
         *texts(topic="Topic ~1"),
+        *numbers(dollars, cost_usd="Cost ~1"),
         *texts(moment, at_ms="When ~1"),
     ]
-    return Rows(rows, columns, name="recent matches", sorts=False)
+    return Rows(rows, columns, name="matches", sorts=False)
 
 
 def met(match: Summary) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 
 from msgspec import Struct
 
 from peerage.engine.record.registration import registered
-from peerage.game.blocks import TaskText, sent_to_all
+from peerage.game.blocks import Heading, Sentence, TaskText, sent_to_all
 from peerage.game.protocol import Quote
 from peerage.games import hides
 from peerage.ledger import Ledger, LedgerError
@@ -15,7 +16,9 @@ from peerage.ledger.forms.codec import MissingText
 from peerage.ledger.topics.series import shown
 from peerage.ledger.topics.waits import waits
 from peerage.reading.matches import UNDER_WAY, Matches
+from peerage.render.blocks import Fold, Link, Links, ViewBlock
 from peerage.settings.players.hours import closed_until, read_hours
+from peerage.values.figures import moment
 
 
 class UnderWay(Struct, frozen=True):
@@ -78,6 +81,45 @@ def under_way(ledger: Ledger, number: int) -> UnderWay | None:
         until_ms=wait.until_ms if wait else None,
         series=series,
     )
+
+
+def blocks(number: int, match: UnderWay | None) -> Iterator[ViewBlock]:
+    """Yield what may be shown of a match; without one it is settled."""
+    yield Heading(f"Match {number}", 1)
+    if match is None:
+        yield Sentence("This match is settled: the whole of it, with votes, costs and its proof, has a page.")
+        yield Links([Link(f"Match {number}", ("match", str(number)))])
+        return
+    yield Sentence(" ".join([f"{match.game}, round {match.round}: running.", *_progress(match)]))
+    if match.series:
+        yield Sentence(
+            f"It belongs to the series that began with match {match.series}, whose matches share their luck: "
+            "its players and tasks appear when the whole series has ended, since others may still be given "
+            "the same task.",
+            "quiet",
+        )
+        return
+    hidden = (
+        "In this game who is asked, and when, would tell what somebody holds; so that is not shown either. "
+    )
+    yield Sentence(
+        "Players may be watching, so a running match shows only what every contestant has been sent. "
+        f"{hidden * (match.answered is None)}Players, replies and votes appear when it is settled.",
+        "quiet",
+    )
+    yield from match.tasks
+    sent = [TaskText(text) for text in match.sent]
+    if not sent:
+        yield Sentence("Nothing was sent to every contestant yet.", "quiet")
+    yield from [Fold("As every contestant was sent it", sent)] if match.tasks and sent else sent
+
+
+def _progress(match: UnderWay) -> Iterator[str]:
+    if match.answered is not None:
+        yield f"{match.answered} replies are in, {match.waiting} requests wait for one."
+    if match.since_ms:
+        until = f" and goes on after {moment(match.until_ms)}" if match.until_ms else ""
+        yield f"It has waited for a player since {moment(match.since_ms)}{until}; other matches go on."
 
 
 def out_of_hours(ledger: Ledger, at_ms: int) -> list[tuple[str, int]]:

@@ -59,13 +59,9 @@
       const scores = match.scores, many = scores.length > 2;
       const seats = match.players.map((player, seat) => ({ name: visible(player), score: scores[seat] }));
       if (scores.length) seats.sort((one, other) => other.score - one.score || (one.name < other.name ? -1 : 1));
-      seats.forEach(({ name, score }, seat) => {
-        if (seat) line.append(" · ");
-        if (!scores.length) return line.append(name);
-        const place = 1 + scores.filter((other) => other > score).length;
-        line.append(made(place === 1 ? "b" : "span", many ? `${place}. ${name}` : `${name} ${points(score)}`));
-      });
-      if (match.status !== "done") line.append(" ", made("span", visible(match.status), "chip no"));
+      line.append(seats.map(({ name, score }) =>
+        !scores.length ? name : many ? `${1 + scores.filter((other) => other > score).length}. ${name}` : `${name} ${points(score)}`).join(" · "));
+      if (match.status !== "done") line.append(`: ${visible(match.status)}`);
       if (match.topic) line.append(" ", made("span", visible(match.topic), "quiet"));
       ended.prepend(line);
     }

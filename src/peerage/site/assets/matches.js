@@ -77,25 +77,13 @@ function line(place, columns, at, seconds) {
   link.href = `matches/${first}.html#m${number}`;
   link.textContent = String(number);
   cell(link, "n");
-  const who = cell("", "");
   const scores = columns.s[at];
   const seats = columns.p[at].map((player, seat) => ({ name: catalogue.players[player], score: scores[seat] }));
   const many = seats.length > 2;
   if (scores.length) seats.sort((one, other) => other.score - one.score || (one.name < other.name ? -1 : 1));
-  seats.forEach(({ name, score }, seat) => {
-    if (seat) who.append(" · ");
-    if (!scores.length) return who.append(name);
-    const place = 1 + scores.filter((other) => other > score).length;
-    const told = document.createElement(place === 1 ? "b" : "span");
-    told.textContent = many ? `${place}. ${name}` : `${name} ${points(score)}`;
-    who.append(told);
-  });
-  if (!columns.s[at].length) {
-    const chip = document.createElement("span");
-    chip.className = "chip no";
-    chip.textContent = catalogue.statuses[columns.v[at]];
-    who.append(" ", chip);
-  }
+  const told = seats.map(({ name, score }) =>
+    !scores.length ? name : many ? `${1 + scores.filter((other) => other > score).length}. ${name}` : `${name} ${points(score)}`);
+  cell(told.join(" · ") + (scores.length ? "" : `: ${catalogue.statuses[columns.v[at]]}`), "player");
   cell(catalogue.topics[columns.t[at]], "spare");
   const dollars = columns.c[at] / 1e6;
   if (dollars < 0) cell("–", "n spare"); // unknown

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from math import ceil
-from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -39,15 +37,13 @@ class PageFrame:
         self._votes = votes
         self._menu = menu
 
-    async def page(
-        self, path: str, template: str, title: str, values: Mapping[str, Any], status: int = 200
-    ) -> Response:
-        """The page of a template at `path`, filled with `values`."""
+    async def page(self, path: str, view: PageView, status: int = 200) -> Response:
+        """The page at `path`."""
 
         def make() -> bytes:
             # A new one each time: it reads three rows, while a refreshed one reads all that is new.
             site = Site(self._settings, self._ledger, self._votes, menu=self._menu)
-            return document(site, path, PageView(title, path, template=template, values=values))
+            return document(site, path, view)
 
         return Response(await asyncio.to_thread(make), status, NOT_KEPT, HTML)
 

@@ -13,15 +13,17 @@ from typing import Any
 
 import msgspec
 
+from peerage.game.blocks import Sentence
 from peerage.ledger.topics.series import matches_of
 from peerage.reading.matches import Match, in_words
-from peerage.render.blocks import Transcript
+from peerage.render.blocks import Transcript, ViewBlock
 from peerage.site.addresses import BUNDLE, SHARD, first_of, number_in, slug
 from peerage.site.pages.leaderboards import judged
 from peerage.site.reading import Site
 from peerage.site.rendering import PageView, embedded
 from peerage.values.texts import visible
 from peerage.views.match.transcript import transcript, view_of
+from peerage.views.player import recent
 
 NEWEST = 100
 """Matches listed where no script runs."""
@@ -61,6 +63,9 @@ def _bundle(site: Site, first: int) -> PageView:
 def index(site: Site) -> PageView:
     tally = site.tally
     newest = list(site.moment.summaries(max(1, site.number - NEWEST + 1), site.number))
+    blocks: list[ViewBlock] = [recent(newest[::-1])]
+    if not newest:
+        blocks.append(Sentence("No match has been played yet."))
     catalogue = {
         "players": [visible(name) for name in tally.players],
         "pages": [slug(name) for name in tally.players],
@@ -72,11 +77,10 @@ def index(site: Site) -> PageView:
         "epoch": tally.began,
     }
     values = {
-        "newest": newest[::-1],
         "catalogue": embedded(catalogue),
         "thousands": list(range(1, site.number + 1, 1000)) if site.number > 1000 else [],
     }
-    return PageView("Matches", "matches.html", template="matches.html", values=values)
+    return PageView("Matches", "matches.html", blocks, template="matches.html", values=values)
 
 
 def shard(site: Site, first: int) -> bytes:

@@ -226,6 +226,7 @@ def document(site: Site, path: str, view: PageView) -> bytes:
             "described": described(site, view),
             "here": view.here,
             "content": Markup(links(site, path).blocks(view.blocks, heads=view.heads)),
+            "follow": "",
             **view.values,
         },
     )

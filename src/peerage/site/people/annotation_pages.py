@@ -21,6 +21,7 @@ from starlette.responses import Response
 from peerage.ledger.topics.votes import VotedAlready
 from peerage.site.http.frame import NOT_KEPT, PageFrame, Refused, body_of, line, refuse_foreign
 from peerage.site.people.annotation import Annotator, Shown, Verdict
+from peerage.site.rendering import PageView
 from peerage.values.clock import now_ms
 
 ANNOTATE = "annotate"
@@ -48,7 +49,8 @@ class AnnotationRoutes:
             return Response(status_code=303, headers={"location": token, **NOT_KEPT})
         values = await asyncio.to_thread(self._values, token)
         name = self._annotators[token].name
-        return await self._frame.page(f"{ANNOTATE}/", "annotate.html", name, values)
+        view = PageView(name, "", template="annotate.html", values=values)
+        return await self._frame.page(f"{ANNOTATE}/", view)
 
     def _values(self, token: str) -> dict[str, Any]:
         """What the page is made of: the duel that is open, or else the next."""

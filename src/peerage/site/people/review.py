@@ -21,6 +21,7 @@ from peerage.ledger import Ledger, LedgerError
 from peerage.reading.results.challenges import pool
 from peerage.settings import ArenaSettings
 from peerage.site.http.frame import NOT_KEPT, PageFrame, line
+from peerage.site.rendering import PageView
 from peerage.values.clock import now_ms
 from peerage.views import challenges
 
@@ -44,7 +45,7 @@ class ReviewRoutes:
             return await self._take(request)
         after = request.query_params.get("after", "")
         values = await asyncio.to_thread(self._next, after)
-        return await self._frame.page(REVIEW, REVIEW, "Review", values)
+        return await self._frame.page(REVIEW, PageView("Review", REVIEW, template=REVIEW, values=values))
 
     def _next(self, after: str) -> dict[str, object]:
         """The challenge after the one with this id, in the order in which they wait."""

@@ -29,6 +29,7 @@ from peerage.formats.forms import fields, for_person, reply
 from peerage.players.people.requests import LONGEST, Closed, People, PeopleError, Turn
 from peerage.site.http.frame import NOT_KEPT, PageFrame, Refused, as_json, body_of, line, refuse_foreign
 from peerage.site.people.private_key import private_key
+from peerage.site.rendering import PageView
 from peerage.values.clock import now_ms
 
 SEAT = "seat"
@@ -146,7 +147,8 @@ class SeatRoutes:
             values["parts"] = [
                 (speaker, for_person(turn.request.expects, text)) for speaker, text in turn.request.messages
             ]
-        return await self._frame.page(f"{SEAT}/", "seat.html", name, values, status)
+        view = PageView(name, "", template="seat.html", values=values)
+        return await self._frame.page(f"{SEAT}/", view, status)
 
 
 def _sends(options: tuple[str, ...]) -> bool:

@@ -21,7 +21,7 @@ from starlette.responses import Response
 from peerage.ledger import Ledger
 from peerage.ledger.topics.votes import PeopleVotes, VotedAlready
 from peerage.reading.verdicts.people import finished
-from peerage.site.api.answers import failure
+from peerage.site.api.answers import VOTE, failure
 from peerage.site.api.rows import Ballot, Cast, Revealed
 from peerage.site.http.frame import PageFrame, Refused, as_json, body_of, line, refuse_foreign
 from peerage.site.http.guard import network
@@ -34,6 +34,7 @@ from peerage.site.people.voting import (
     VotingService,
     voter_of,
 )
+from peerage.site.rendering import PageView
 from peerage.values.clock import now_ms
 
 YEAR_S = 365 * 86_400
@@ -79,7 +80,8 @@ class VotingRoutes:
         pair = None if pending is None else await asyncio.to_thread(self._voting.read, pending)
         given = len(await asyncio.to_thread(self._votes.judged_by, session.voter))
         values = {"pending": pending, "pair": pair, "given": given}
-        return self._with(session, await self._frame.page("vote.html", "vote.html", "Vote", values))
+        view = PageView("Vote", VOTE, template=VOTE, values=values)
+        return self._with(session, await self._frame.page(VOTE, view))
 
     async def voted(self, request: Request) -> Response:
         """`voted.html?match=N`: who wrote what, for those who have judged it."""
@@ -90,8 +92,8 @@ class VotingRoutes:
             revealed = await asyncio.to_thread(self._reveal, session.voter, int(number))
         if not revealed:
             return line(404, "there is no vote of yours here; vote.html shows a pair")
-        values = {"vote": revealed, "here": "vote.html"}
-        return await self._frame.page("voted.html", "voted.html", "Your vote", values)
+        view = PageView("Your vote", VOTE, template="voted.html", values={"vote": revealed})
+        return await self._frame.page("voted.html", view)
 
     async def ballot(self, request: Request) -> Response:
         """`GET /api/ballot`: the pair that this session has to judge."""

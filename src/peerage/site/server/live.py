@@ -13,10 +13,12 @@ from peerage.ledger import Ledger, LedgerError
 from peerage.ledger.topics.series import shown
 from peerage.site.http.connections import ConnectionPlaces, Held
 from peerage.site.http.frame import PageFrame, full, line
+from peerage.site.rendering import PageView
 from peerage.site.server.events import Feed, playing, settled
 from peerage.values.clock import now_ms
-from peerage.views.under_way import UnderWay, out_of_hours, under_way
+from peerage.views.under_way import UnderWay, blocks, out_of_hours, under_way
 
+LIVE = "live.html"
 RECENT = 12
 """Finished matches on the page of what is in play."""
 
@@ -37,7 +39,7 @@ class LiveRoutes:
         recent = await asyncio.to_thread(settled, self._ledger, max(0, newest - RECENT), newest)
         away = await asyncio.to_thread(out_of_hours, self._ledger, now_ms())
         values = {"playing": flight, "recent": recent[::-1], "now": now_ms(), "away": away}
-        return await self._frame.page("live.html", "live.html", "Live", values)
+        return await self._frame.page(LIVE, PageView("Live", LIVE, template=LIVE, values=values))
 
     async def match(self, request: Request) -> Response:
         """`live/N.html`: a match under way, as far as everybody may know; then where its page is."""
@@ -46,8 +48,9 @@ class LiveRoutes:
             found = await asyncio.to_thread(self._read, number)
         except LedgerError as error:
             return line(404, str(error))
-        values = {"match": found, "number": number, "here": "live.html"}
-        return await self._frame.page(f"live/{number}.html", "live-match.html", f"Match {number}", values)
+        follow = {"follow": number if found else ""}
+        view = PageView(f"Match {number}", LIVE, blocks(number, found), values=follow)
+        return await self._frame.page(f"live/{number}.html", view)
 
     def _read(self, number: int) -> UnderWay | None:
         issued = self._ledger.heads()[0]

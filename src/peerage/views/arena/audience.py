@@ -186,7 +186,7 @@ def audience_blocks(found: Audience, peers: Mapping[str, int | None]) -> Iterato
         f"{whole(found.uncounted)} votes cite a record that is no longer in the ledger and are not counted."
     )
     notes = [MADE, *[LEANING] * (not found.comparable), *[gone] * bool(found.uncounted), VOTERS]
-    yield Rows(found.rows, [*_columns(peers)], notes=notes, name="audience")
+    yield Rows(found.rows, [*_columns(peers)], notes=notes, name="audience", search=True)
 
 
 def _columns(peers: Mapping[str, int | None]) -> Iterator[Column]:
