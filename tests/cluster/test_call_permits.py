@@ -1,4 +1,4 @@
-"""The leader's permits: grants to matches, and what becomes of them."""
+"""The leader's permits: a player's limits hold over all workers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from peerage.settings import Engine, PlayerSettings
 
 ADA = PlayerSettings(name="ada", model="house:0.5")
 PLAN = {"ada": Share(10, 20.0, 4)}
-GRANT = {"ada": 2 * (20 + 4)}
 
 
 class AtWork:
@@ -27,7 +26,6 @@ class AtWork:
 
     def __init__(self, limit: int, call_limit: CallLimit | None = None) -> None:
         self.said: list[tuple[int, Affordable | Away | str, int]] = []
-        self.called_back = 0
         self.budget = Budget(limit, None, None)
         client: Client = HouseClient(ADA)
         if call_limit is not None:
@@ -40,53 +38,9 @@ class AtWork:
             Engine(),
             lambda worker, ticket, verdict, reserved: self.said.append((ticket, verdict, reserved)),
             lambda match, worst: None,
-            self.call_back,
         )
         for number in (1, 2):
             self.budget.open(number, PLAN)
-
-    def call_back(self) -> None:
-        self.called_back += 1
-
-    def ask(self, ticket: int, match: int, worst: int) -> None:
-        self.permits.ask(1, Asks(ticket, match, "key", "ada", worst, 0))
-
-    def paid(self, nano: int, granted: int, *, known: bool = True) -> None:
-        self.permits.paid(1, Paid(0, 1, "key", 1, "ada", nano, known, True, granted))
-
-
-async def test_calls_within_a_grant_are_paid_of_it_and_the_rest_is_free_when_the_match_is_over() -> None:
-    at = AtWork(1000)
-    assert at.permits.grant(1) == GRANT
-    at.paid(3, 3)
-    at.paid(4, 4, known=False)
-    assert (at.budget.billed, at.budget.possibly, at.budget.held) == (3, 4, GRANT["ada"] - 7)
-    assert not at.budget.overrun
-    at.permits.over(1)
-    assert at.budget.held == 0
-    at.paid(2, 2)  # nothing of it is held any more
-    assert (at.budget.billed, at.budget.held) == (5, 0)
-
-
-async def test_a_call_dearer_than_was_taken_for_it_is_an_overrun() -> None:
-    at = AtWork(1000)
-    at.permits.grant(1)
-    at.paid(9, 6)
-    assert (at.budget.overrun, at.budget.held) == ({"ada": 3}, GRANT["ada"] - 6)
-
-
-async def test_where_a_call_must_wait_for_money_grants_are_called_back_once_and_none_is_given() -> None:
-    at = AtWork(100)
-    assert at.permits.grant(1) == GRANT
-    at.ask(1, 2, 60)
-    at.ask(2, 2, 1)
-    assert (at.said, at.called_back) == ([], 1)
-    assert at.permits.grant(2) == {}
-    at.permits.returned(1, {"ada": 40})
-    assert at.said == [(1, Affordable.YES, 60), (2, Affordable.YES, 1)]
-    assert at.budget.held == GRANT["ada"] - 40 + 60 + 1
-    at.permits.over(1)
-    assert at.budget.held == 61
 
 
 async def turns() -> None:
@@ -99,7 +53,7 @@ async def test_the_limit_that_a_provider_bears_holds_over_all_workers_and_learns
     at = AtWork(10**6, limit)
 
     def paid(worker: int, ticket: int, load: Load | None) -> None:
-        at.permits.paid(worker, Paid(ticket, 1, "key", 1, "ada", 1, True, load is None, 0, load))
+        at.permits.paid(worker, Paid(ticket, 1, "key", 1, "ada", 1, True, load is None, load))
 
     for ticket in range(20):
         at.permits.ask(ticket % 2, Asks(ticket, 1, "key", "ada", 1, 0))

@@ -19,9 +19,8 @@ from typer.testing import CliRunner
 from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.cluster import crew as crews
-from peerage.cluster.call_permits import CallPermits
 from peerage.cluster.leases import GivenUp, Leases, WorkersLedger, working
-from peerage.cluster.messages import Asks, Look
+from peerage.cluster.messages import Look
 from peerage.cluster.offers import Offers
 from peerage.engine.run import runner as runners
 from peerage.engine.run.report import RunReport
@@ -243,42 +242,6 @@ def test_the_budget_holds_over_all_workers(
     assert played.report.played > 0
     assert 0.01 < played.spent / 1e9 <= 0.06
     assert 0.01 < most[0] <= 0.06
-
-
-def test_matches_with_a_grant_ask_for_nothing_and_all_of_it_is_accounted_for(
-    tmp_path: Path,
-    postgres: PostgresServer,
-    placed: list[HerePlaces],
-    alone: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    asked: list[Asks] = []
-    granted = dict[int, int]()
-    ask, grant = CallPermits.ask, CallPermits.grant
-
-    def noted_ask(permits: CallPermits, worker: int, asks: Asks) -> None:
-        asked.append(asks)
-        ask(permits, worker, asks)
-
-    def noted_grant(permits: CallPermits, match: int) -> Any:
-        found = grant(permits, match)
-        granted[match] = sum(found.values())
-        return found
-
-    monkeypatch.setattr(CallPermits, "ask", noted_ask)
-    monkeypatch.setattr(CallPermits, "grant", noted_grant)
-    runners: list[Runner] = []
-
-    async def watch(runner: Runner) -> None:
-        runners.append(runner)
-
-    folder = arena(tmp_path, postgres, budget=50, engine={"workers": 3})
-    played = Played(folder, 6, clients=Cast(lambda call, attempt: None, soon), beside=watch)
-    assert played.chains == alone[:6]
-    assert min(granted.values()) > 0
-    assert asked == []
-    assert played.report.billed_nano == played.spent > 0
-    assert runners[0]._budget.held == 0
 
 
 def test_workers_share_the_calls_that_may_be_in_flight(

@@ -56,9 +56,8 @@ class Simulated:
         limit: Limits,
         told: float,
         rng: random.Random,
-        grants: bool = False,
     ) -> None:
-        self.matches, self.limit, self.told, self.rng, self.grants = matches, limit, told, rng, grants
+        self.matches, self.limit, self.told, self.rng = matches, limit, told, rng
         self.paid: dict[tuple[int, str], int] = {}
         self.todo = {number: list(match) for number, match in enumerate(matches)}
         self.failed: dict[tuple[int, int], int] = {}
@@ -86,9 +85,6 @@ class Simulated:
         waiting: list[tuple[int, Asked]] = []
         under_way: set[int] = set()
         stopped: set[int] = set()
-        purses: dict[int, dict[str, int]] = {}
-        of_purse: set[tuple[int, int]] = set()
-        tight = False
         while True:
             for number in sorted(self.todo):
                 if number in self.ended or number in under_way or len(under_way - stopped) >= width:
@@ -104,22 +100,13 @@ class Simulated:
                         break
                 budget.open(number, plan)
                 under_way.add(number)
-                if self.grants and not tight:
-                    purses[number] = budget.grant(number)
                 waiting += [(number, one) for one in self.todo[number]]
             waiting.sort(key=lambda entry: entry[0])
             left = []
-            tight = False
             for at, (number, one) in enumerate(waiting):
                 if number in stopped:
                     continue
-                if 0 < one.worst <= (purse := purses.get(number, {})).get(one.player, 0):
-                    purse[one.player] -= one.worst
-                    of_purse.add((number, id(one)))
-                    flying.append((number, one))
-                    continue
                 verdict = budget.reserve(number, one.player, one.worst)
-                tight |= verdict is Affordable.ARENA or verdict in WAITS
                 if verdict is Affordable.YES:
                     flying.append((number, one))
                 elif verdict is Affordable.ARENA:
@@ -133,16 +120,11 @@ class Simulated:
                 else:
                     self.todo[number].remove(one)
             waiting = left
-            if tight and purses:
-                for number in [*purses]:
-                    self.give_up(budget, number, purses)
-                continue
             open_before = len(under_way)
             for number in sorted(under_way - stopped):
                 if not self.todo[number]:
                     under_way.discard(number)
                     self.ended[number] = "done"
-                    self.give_up(budget, number, purses)
                     budget.close(number, decided=True)
             assert self.limit[0] is None or budget.spent + budget.held <= self.limit[0]
             if not flying:
@@ -162,13 +144,7 @@ class Simulated:
             known = failures >= one.failures
             nano = one.cost if known else one.worst
             self.pay(number, one.player, nano)
-            held = one.worst
-            if (number, id(one)) in of_purse:
-                of_purse.remove((number, id(one)))
-                if number in purses:
-                    held = min(nano, one.worst)
-                    purses[number][one.player] += one.worst - held
-            budget.pay(number, one.player, nano, held, known=known, answered=known)
+            budget.pay(number, one.player, nano, one.worst, known=known, answered=known)
             self.failed[number, id(one)] = failures + 1
             if known:
                 self.todo[number].remove(one)
@@ -176,10 +152,6 @@ class Simulated:
                 waiting.append((number, one))
             self.check()
             assert budget.spent == self.spent()
-
-    def give_up(self, budget: Budget, number: int, purses: dict[int, dict[str, int]]) -> None:
-        for player, nano in purses.pop(number, {}).items():
-            budget.give_up(number, player, nano)
 
     def pay(self, number: int, player: str, nano: int) -> None:
         self.paid[number, player] = self.paid.get((number, player), 0) + nano
@@ -193,7 +165,6 @@ class Simulated:
     st.integers(1, 8),
     st.sampled_from([0.2, 1.0, 5.0]),
     st.randoms(use_true_random=False),
-    st.booleans(),
 )
 def test_no_limit_is_exceeded_and_no_match_waits_for_ever(
     matches: list[list[Asked]],
@@ -202,11 +173,9 @@ def test_no_limit_is_exceeded_and_no_match_waits_for_ever(
     width: int,
     told: float,
     rng: random.Random,
-    grants: bool,
 ) -> None:
-    """At any concurrency, with plans far too cheap or too dear, with grants to matches, through failures and
-    kills."""
-    arena = Simulated(matches, limit, told, rng, grants)
+    """At any concurrency, with plans far too cheap or too dear, through failures and kills."""
+    arena = Simulated(matches, limit, told, rng)
     for narrow, cut in kills:
         arena.run(narrow, cut)
     arena.run(width, 10**9)

@@ -30,8 +30,7 @@ class CallPermits:
 
     `answer(worker, ticket, verdict, reserved)` is called when that is decided; YES lets the call go, and
     holds its worst case and its place in its player's lane until it is `paid`. `unaffordable(match, worst)`
-    tells that the arena's limit has stopped a match. Money is short at `call_back()`: workers are to return
-    what they do not need yet of grants.
+    tells that the arena's limit has stopped a match.
     """
 
     def __init__(
@@ -42,15 +41,11 @@ class CallPermits:
         engine: Engine,
         answer: Callable[[int, int, Affordable | Away | str, int], None],
         unaffordable: Callable[[int, int], None],
-        call_back: Callable[[], None],
     ) -> None:
         self._budget = budget
         self._availability = availability
         self._answer = answer
         self._unaffordable = unaffordable
-        self._call_back = call_back
-        self._grants: dict[int, dict[str, int]] = {}
-        self._to_call_back = False
         self._reservations = Reservations(budget)
         self._dispatcher: Dispatcher[Pending] = Dispatcher(engine.calls, self._leave)
         self._instant: set[str] = set()
@@ -71,49 +66,19 @@ class CallPermits:
         self._of[one] = worker, asks.ticket
         self._submit(one)
 
-    def grant(self, match: int) -> Mapping[str, int]:
-        """Reserve at once what a match will probably cost, by player, so that its calls need not ask; nothing
-        where money is short."""
-        grant = {} if self.stopped or self._reservations.tight else self._budget.grant(match)
-        if grant:
-            self._grants[match] = {**grant}
-            self._to_call_back = True
-        return grant
-
-    def returned(self, match: int, nano: Mapping[str, int]) -> None:
-        """Part of a grant is not needed."""
-        for player, part in nano.items():
-            self._budget.give_up(match, player, self._of_grant(match, player, part))
-        self.decide()
-
-    def over(self, match: int) -> None:
-        """No call of a match will be made by whoever had its grant, nor will one be paid."""
-        if nano := self._grants.get(match):
-            self.returned(match, {**nano})
-            del self._grants[match]
-
-    def _of_grant(self, match: int, player: str, most: int) -> int:
-        """Take so much at most out of what is granted."""
-        grant = self._grants.get(match, {})
-        part = min(most, grant.get(player, 0))
-        if part:
-            grant[player] -= part
-        return part
-
     def paid(self, worker: int, paid: Paid) -> None:
         """Count what a call has cost; what was held for it is free again, and it waits no more."""
         match, player = paid.match, paid.player
         one = self._forget((worker, paid.ticket), paid.load)
         if one is None:
             one = Pending(match, "", player, _NOT_HERE, b"", usual, 0)
-            one.reserved = self._of_grant(match, player, paid.granted)
         self._pay(one, paid.nano, known=paid.known, answered=paid.answered)
         self.decide()
 
     def held_by(self, worker: int) -> list[Paid]:
         """The calls of a worker that asked and are not paid, as if they were not to be sent."""
         return [
-            Paid(ticket, one.match, key, 0, one.player, 0, known=True, answered=False, granted=0)
+            Paid(ticket, one.match, key, 0, one.player, 0, known=True, answered=False)
             for (by, ticket), (key, _, one) in self._asked.items()
             if by == worker
         ]
@@ -129,9 +94,6 @@ class CallPermits:
                 self._unaffordable(one.match, one.worst or 0)
             else:
                 self._refuse(one, verdict)
-        if self._reservations.tight and self._to_call_back:
-            self._to_call_back = False
-            self._call_back()
 
     def lowered(self) -> dict[str, str]:
         """For each player whose calls wait for a limit that was lowered: that limit, and why."""

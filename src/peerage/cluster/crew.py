@@ -19,11 +19,8 @@ from peerage.cluster.messages import (
     Asks,
     Benched,
     Broken,
-    Claimed,
     Decided,
     Ended,
-    GiveBack,
-    Granted,
     Left,
     Link,
     Logged,
@@ -35,7 +32,6 @@ from peerage.cluster.messages import (
     Posting,
     Recalled,
     Replied,
-    Returned,
     State,
     Stop,
     Stopped,
@@ -121,9 +117,7 @@ class Crew:
         self._posting = posting
         self._loop = asyncio.get_running_loop()
         self._short = asyncio.Event()
-        self._permits = CallPermits(
-            budget, availability, runtimes, engine, self._decided, self._unaffordable, self._call_back
-        )
+        self._permits = CallPermits(budget, availability, runtimes, engine, self._decided, self._unaffordable)
         self._matches: dict[int, _Match] = {}
         self._left: list[Stuck] = []
         self._seats: dict[int, _Seat] = {}
@@ -218,7 +212,6 @@ class Crew:
             self._look()
 
     def _forget(self, number: int) -> None:
-        self._permits.over(number)
         self._offers.end((number, self._matches.pop(number).turn))
 
     def _look(self) -> None:
@@ -304,7 +297,6 @@ class Crew:
         for held in self._permits.held_by(seat.number):
             self._permits.paid(seat.number, held)
         for number in numbers:
-            self._permits.over(number)
             self._offer(number)
         _log.warning(
             "worker %d %s: %d of its matches go on elsewhere; %d calls it left open may have been billed",
@@ -334,7 +326,7 @@ class Crew:
             if one.reply is not None:
                 nano = one.cost_nano or 0
                 known = read_reply(one).cost_nano is not None
-            ticket, answered, granted = held.get(of, 0), one.reply is not None, min(nano, one.worst_nano or 0)
+            ticket, answered = held.get(of, 0), one.reply is not None
             paid = Paid(
                 ticket=ticket,
                 match=of[0],
@@ -344,7 +336,6 @@ class Crew:
                 nano=nano,
                 known=known,
                 answered=answered,
-                granted=granted,
             )
             self._permits.paid(worker, paid)
         return opened
@@ -363,10 +354,6 @@ class Crew:
 
     def _hear(self, seat: _Seat, news: News) -> None:
         match news:
-            case Claimed(numbers):
-                free = self._posting.free  # else each call asks anyway
-                grants = {number: self._permits.grant(number) if free else {} for number in numbers}
-                self._order(seat, Granted(grants))
             case Asks():
                 self._permits.ask(seat.number, news)
             case AskLeader():
@@ -375,8 +362,6 @@ class Crew:
                 if number in self._matches:
                     self._matches[number].told.add((key, attempt))
                 self._permits.paid(seat.number, news)
-            case Returned(number, by_player):
-                self._permits.returned(number, by_player)
             case Recalled(number, player, nano):
                 self._budget.recall(number, player, nano)
             case Ended(number, tally, outcome):
@@ -417,10 +402,6 @@ class Crew:
         self.unfinished.pop(number, None)
         self._budget.close(number, decided=not outcome.void)
         self._run.ended(fixture, digest, tally, outcome)
-
-    def _call_back(self) -> None:
-        for seat in self._seats.values():
-            self._order(seat, GiveBack())
 
     def _bench(self, player: str, why: str, match: int | None, told_by: int) -> None:
         if player not in self.benched:

@@ -42,12 +42,6 @@ class Posting(NamedTuple):
 # ------------------------------------------------------------------------------------------ a worker's news
 
 
-class Claimed(NamedTuple):
-    """Matches that a worker begins once it knows what is reserved for them (`Granted`)."""
-
-    matches: Sequence[int]
-
-
 class Asks(NamedTuple):
     """A call waits for money and its player's limits. `worst` is what it may cost at most, None unknown;
     `ticket` is its name between the two."""
@@ -62,8 +56,7 @@ class Asks(NamedTuple):
 
 class Paid(NamedTuple):
     """A call has returned, or will not be sent: what it has cost, or may have (`known` False). `ticket` is 0
-    where it did not ask; so much of what is `Granted` to its match is then held no more as is `granted`.
-    `load` is what the call tells of its server."""
+    where it did not ask. `load` is what the call tells of its server."""
 
     ticket: int
     match: int
@@ -73,15 +66,7 @@ class Paid(NamedTuple):
     nano: int
     known: bool
     answered: bool
-    granted: int
     load: Load | None = None
-
-
-class Returned(NamedTuple):
-    """The part of a grant that is not needed, by player, in 1e-9 dollars."""
-
-    match: int
-    nano: Mapping[str, int]
 
 
 class AskLeader(NamedTuple):
@@ -159,20 +144,7 @@ class Stopped(NamedTuple):
 
 
 News: TypeAlias = (
-    Claimed
-    | Asks
-    | AskLeader
-    | Paid
-    | Returned
-    | Recalled
-    | Ended
-    | Left
-    | Replied
-    | Tripped
-    | Logged
-    | Broken
-    | State
-    | Stopped
+    Asks | AskLeader | Paid | Recalled | Ended | Left | Replied | Tripped | Logged | Broken | State | Stopped
 )
 
 
@@ -185,17 +157,6 @@ class Look(NamedTuple):
 
     places: int
     calls: int
-
-
-class Granted(NamedTuple):
-    """Money reserved for matches at once, by player, in 1e-9 dollars: calls whose worst case fits into what
-    is left of it need not ask. Empty where money is short: each call asks."""
-
-    nano: Mapping[int, Mapping[str, int]]
-
-
-class GiveBack(NamedTuple):
-    """Money is short: all that is granted and not yet needed is to be returned."""
 
 
 class Decided(NamedTuple):
@@ -231,7 +192,7 @@ class Abandon(NamedTuple):
     """Give up on calls in flight."""
 
 
-Order: TypeAlias = Look | Granted | GiveBack | Decided | LeaderSaid | Benched | Stop | Abandon
+Order: TypeAlias = Look | Decided | LeaderSaid | Benched | Stop | Abandon
 
 
 class WorkerLost(Exception):

@@ -1,4 +1,4 @@
-"""A worker's money: what the leader grants a match, or a call that asks; it hears what each has cost."""
+"""A worker's money: each call asks the leader, which hears what it has cost."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Protocol
 
-from peerage.cluster.messages import Asks, News, Paid, Recalled, Returned
+from peerage.cluster.messages import Asks, News, Paid, Recalled
 from peerage.engine.calls.budget import Affordable
 from peerage.engine.calls.pending import Pending
 from peerage.engine.calls.player_runtime import PlayerRuntime
@@ -22,8 +22,8 @@ class Tell(Protocol):
 
 class RemoteReservations:
     """Calls that wait for the leader to let them go (`reservations.Paying`), each by a question. Those need
-    not whose match has a grant that holds their worst case, or that cost nothing, where also their place is
-    known: their player replies at once, or there are `places` of this worker's own.
+    not that cost nothing and have a place: their player replies at once, or there are `places` of this
+    worker's own.
 
     `durable(callback)` calls back when all that was journalled so far is durable: what a call cost is told
     then, so that leader and store never differ.
@@ -48,8 +48,6 @@ class RemoteReservations:
         self._tickets = 0
         self._ticket_of: dict[Pending, int] = {}
         self._asked: dict[int, Pending] = {}
-        self._grants: dict[int, dict[str, int]] = {}
-        self._of_grant: set[Pending] = set()
         self._decided: deque[tuple[Pending, Affordable]] = deque()
 
     def wanted(self, player: str) -> bool:
@@ -58,29 +56,9 @@ class RemoteReservations:
     def _has_place(self, player: str) -> bool:
         return self.places or player in self._instant
 
-    def grant(self, match: int, nano: Mapping[str, int]) -> None:
-        """All this is reserved for a match that begins, by player."""
-        self._grants[match] = {**nano}
-
-    def give_back(self) -> None:
-        """Return what is not needed yet of all grants; calls ask from now on."""
-        for match, nano in self._grants.items():
-            if any(nano.values()):
-                self._tell(Returned(match, nano))
-        self._grants.clear()
-
-    def over(self, match: int) -> None:
-        """A match is driven here no more; the leader takes back what is left of its grant."""
-        self._grants.pop(match, None)
-
     def submit(self, pending: Pending) -> None:
         player, worst = pending.player, pending.worst or 0
-        grant = self._grants.get(pending.match, {})
-        if self._has_place(player) and worst <= grant.get(player, 0):
-            if worst:
-                grant[player] -= worst
-                self._of_grant.add(pending)
-            pending.reserved = worst
+        if self._has_place(player) and not worst:
             self._decided.append((pending, Affordable.YES))
             return
         self._tickets += 1
@@ -118,17 +96,10 @@ class RemoteReservations:
     def pay(self, pending: Pending, nano: int, *, known: bool, answered: bool) -> None:
         ticket, reserved = self._ticket_of.pop(pending, 0), pending.reserved
         pending.reserved = 0
-        player, grant = pending.player, self._grants.get(pending.match)
+        player = pending.player
         if known and nano > reserved and self._bounded:
             self.overrun[player] = self.overrun.get(player, 0) + nano - reserved
-        granted = 0
-        if pending in self._of_grant:
-            self._of_grant.remove(pending)
-            granted = reserved
-            if grant is not None:  # the next call may need what this one did not cost
-                granted = min(nano, reserved)
-                grant[player] += reserved - granted
-        if ticket or nano or granted or (answered and self._bounded):
+        if ticket or nano or (answered and self._bounded):
             paid = Paid(
                 ticket=ticket,
                 match=pending.match,
@@ -138,7 +109,6 @@ class RemoteReservations:
                 nano=nano,
                 known=known,
                 answered=answered,
-                granted=granted,
                 load=pending.load,
             )
             self._durable(partial(self._tell, paid, soon=bool(ticket)))
@@ -149,10 +119,9 @@ class RemoteBudget:
 
     left = 0
 
-    def __init__(self, bounded: bool, tell: Tell, paying: RemoteReservations) -> None:
+    def __init__(self, bounded: bool, tell: Tell) -> None:
         self.bounded = bounded
         self._tell = tell
-        self._paying = paying
 
     def recall(self, number: int, player: str, nano: int) -> None:
         if self.bounded:
@@ -163,8 +132,6 @@ class RemoteBudget:
 
     def leave(self, number: int) -> None:
         """The leader does, when it hears of it."""
-        self._paying.over(number)
 
     def close(self, number: int, *, decided: bool) -> None:
         """The leader does, when it hears of it."""
-        self._paying.over(number)

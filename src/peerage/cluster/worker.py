@@ -18,11 +18,8 @@ from peerage.cluster.messages import (
     Abandon,
     Benched,
     Broken,
-    Claimed,
     Decided,
     Ended,
-    GiveBack,
-    Granted,
     LeaderSaid,
     Left,
     Look,
@@ -82,7 +79,6 @@ class Worker:
         self._stopping = False
         self._claiming = False
         self._offered = False
-        self._claimed: dict[int, tuple[Fixture, str, Sequence[Exchange]]] = {}
         self._look: asyncio.Handle | None = None
         self._stated: State | None = None
         self._ticks: asyncio.TimerHandle | None = None
@@ -126,7 +122,7 @@ class Worker:
             ledger=self._ledger,
             journal=self._journal,
             clock=now_ms,
-            budget=RemoteBudget(posting.bounded, self.tell, self._paying),
+            budget=RemoteBudget(posting.bounded, self.tell),
             paying=self._paying,
             plans=plans,
             availability=Availability(undated, now_ms),
@@ -211,12 +207,6 @@ class Worker:
                 self._paying.places = calls > 0
                 self._matches.calls.cap(calls or NO_CAP)
                 self._claim_soon()
-            case Granted(by_match):
-                for number, nano in by_match.items():
-                    self._paying.grant(number, nano)
-                    self._begin(*self._claimed.pop(number))
-            case GiveBack():
-                self._paying.give_back()
             case Decided(ticket, verdict, reserved):
                 self._decided(ticket, verdict, reserved)
             case LeaderSaid(ticket, came):
@@ -259,7 +249,7 @@ class Worker:
 
     @property
     def _room(self) -> int:
-        return self._places - len(self._claimed) - len(self._matches) + len(self._matches.unfinished)
+        return self._places - len(self._matches) + len(self._matches.unfinished)
 
     async def _claim(self) -> None:
         try:
@@ -267,23 +257,16 @@ class Worker:
             if room <= 0:  # one more worker shares them since
                 return
             self._offered = False
-            claimed = {one[0].number: one for one in await self._aside(partial(self._claim_now, room))}
+            claimed = await self._aside(partial(self._claim_now, room))
             self._offered |= bool(claimed)
-            if claimed and self._posting.bounded:
-                self._claimed |= claimed
-                self.tell(Claimed([*claimed]))
-                return
-            for one in claimed.values():
-                self._begin(*one)
+            for fixture, digest, recorded in claimed:
+                if not self._stopping:
+                    self._matches.start(fixture, digest, recorded)
         except Exception as fault:
             self.broken(fault)
         finally:
             self._claiming = False
             self._claim_soon()
-
-    def _begin(self, fixture: Fixture, digest: str, recorded: Sequence[Exchange]) -> None:
-        if not self._stopping:
-            self._matches.start(fixture, digest, recorded)
 
     def _claim_now(self, most: int) -> list[tuple[Fixture, str, Sequence[Exchange]]]:
         """Claim matches, on a thread of its own."""

@@ -57,24 +57,6 @@ def test_each_limit_refuses_in_its_own_name() -> None:
     assert budget.reserve(2, "ada", 100) is Affordable.YES
 
 
-def test_a_grant_holds_what_a_match_will_probably_take_while_as_much_is_free() -> None:
-    budget = Budget(400, 400, 200)
-    for number in (1, 2, 3):
-        budget.open(number, plan(ada=20, bob=10))
-    assert budget.grant(1) == {"ada": 2 * (20 + 4), "bob": 2 * (10 + 2)}
-    assert budget.held == 48 + 24
-    assert budget.grant(2) != {}
-    assert budget.grant(3) == {}, "three of 48 are more than is left of ada's 200 to others"
-    assert budget.grant(4) == {}, "it is not under way"
-    budget.pay(1, "ada", 5, 5, known=True)
-    budget.give_up(1, "ada", 43)
-    assert (budget.held, budget.billed) == (24 + 48 + 24, 5)
-    for limits in ((143, None, None), (None, 71, None), (None, None, 95)):
-        budget = Budget(*limits)
-        budget.open(1, plan(ada=20, bob=10))
-        assert (budget.grant(1), budget.held) == ({}, 0)
-
-
 def test_billed_and_possibly_billed_count_alike() -> None:
     budget = Budget(100, None, None, billed=10, possibly=20)
     budget.open(1, plan(ada=50))

@@ -378,34 +378,6 @@ class Budget:
             if reserved:
                 self._hold(match, player, -reserved)
 
-    def grant(self, number: int) -> dict[str, int]:
-        """Set aside what a match will probably take of each player at once: twice what is expected, and two
-        calls at their worst. Nothing where less than that stays free of a limit for others. What its calls
-        cost is taken out by `pay`, the rest by `give_up`."""
-        match = self._open.get(number)
-        if match is None:
-            return {}
-        grant = {
-            player: 2 * (round(self._paces[player].factor * left) + match.shares[player].reach)
-            for player, left in match.left.items()
-        }
-        total = sum(grant.values())
-        if self.per_match is not None and match.paid + match.held + total > self.per_match:
-            return {}
-        if self.limit is not None and 2 * (self.held + total) > self.limit - self.spent:
-            return {}
-        for player, nano in grant.items():
-            held, mine = self._held_by.get(player, 0) + nano, self.spent_by.get(player, 0)
-            if self.per_player is not None and 2 * held > self.per_player - mine:
-                return {}
-        for player, nano in grant.items():
-            self._hold(match, player, nano)
-        return grant
-
-    def give_up(self, number: int, player: str, nano: int) -> None:
-        """Make free what was set aside for a match and will not be needed."""
-        self._hold(self._open.get(number) or self._stopped[number], player, -nano)
-
     def _hold(self, match: _Open, player: str, nano: int) -> None:
         match.held += nano
         self._hold_for(player, nano)

@@ -47,11 +47,9 @@ class Paying(Protocol):
 
 
 class Reservations:
-    """The calls of a run that are short of money, by match and in the order they came. `tight`: when this was
-    last decided, one of them had to wait for the money of others, or the arena's limit stopped its match."""
+    """The calls of a run that are short of money, by match and in the order they came."""
 
     def __init__(self, budget: Budget) -> None:
-        self.tight = False
         self._budget = budget
         self._short: list[tuple[int, int, Pending]] = []
         self._submitted = 0
@@ -87,7 +85,7 @@ class Reservations:
         """
         if self._deciding:
             return
-        self._deciding, self.tight = True, False
+        self._deciding = True
         waiting, self._short = self._short, []
         matches: set[int] = set()
         players: set[str] = set()
@@ -103,7 +101,6 @@ class Reservations:
             verdict = self._budget.reserve(pending.match, pending.player, pending.worst or 0)
             if verdict is Affordable.YES:
                 pending.reserved = pending.worst or 0
-            self.tight |= verdict in WAITS or verdict is Affordable.ARENA
             if verdict not in WAITS:
                 yield pending, verdict
             elif verdict is Affordable.WAIT_ARENA:
