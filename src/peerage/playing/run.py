@@ -212,7 +212,6 @@ async def play(
                 votes=_votes_of(ledger, folder),
                 availability=availability,
                 hosts=hosts,
-                env=env,
             )
             if signals:
                 stack.enter_context(stopped_by_signals(runner))

@@ -157,27 +157,11 @@ class Budget:
         self.held += nano
         return nano
 
-    def hold(self, player: str, nano: int) -> bool:
-        """Reserve so much for a call outside of matches; False where the limits leave less. Negative: give it
-        back."""
-        if self.limit is not None and nano > max(0, self.left - self.held):
-            return False
-        by_player = self.spent_by.get(player, 0) + self._held_by.get(player, 0) + nano
-        if self.per_player is not None and by_player > self.per_player and nano > 0:
-            return False
-        self._hold_for(player, nano)
-        return True
-
     def charge(self, costs: Mapping[str, int]) -> None:
         """Count what was billed outside of calls, by player."""
         for player, nano in costs.items():
             self.billed += nano
             self.spent_by[player] = self.spent_by.get(player, 0) + nano
-
-    def doubt(self, player: str, nano: int) -> None:
-        """Count what may have been billed in a match that has ended; negative: less of it."""
-        self.possibly += nano
-        self.spent_by[player] = self.spent_by.get(player, 0) + nano
 
     # -------------------------------------------------------------------------------------- expectations
 
@@ -380,8 +364,5 @@ class Budget:
 
     def _hold(self, match: _Open, player: str, nano: int) -> None:
         match.held += nano
-        self._hold_for(player, nano)
-
-    def _hold_for(self, player: str, nano: int) -> None:
         self.held += nano
         self._held_by[player] = self._held_by.get(player, 0) + nano

@@ -129,21 +129,6 @@ class Folding:
             self._enter(Bench(player, "benched", self._rounds.first_without, self.standings.number, why))
             self._benched(player, why)
 
-    def bring_back(self, player: str, why: str) -> None:
-        """Put on record that pairing has a player again, and from when on."""
-        account = self._accounts.get(player, NOTHING)
-        self._enter(
-            Bench(
-                player=player,
-                event="returned",
-                from_round=self._rounds.first_without,
-                after_match=self.standings.number,
-                why=why,
-                seated=account.seated,
-                failed=account.failed,
-            )
-        )
-
     def _enter(self, entry: Bench) -> None:
         self._journal.rows.amend(self._benches.enter(entry, self._clock()))
         self._journal.touch()

@@ -33,7 +33,6 @@ from peerage.engine.record.records import ENGINE, MatchTally, answered_first
 from peerage.engine.run.admission import Admission
 from peerage.engine.run.folding import Folding
 from peerage.engine.run.hosts import Hosts, Needed
-from peerage.engine.run.paused_players import ask_again, probe_in_run
 from peerage.engine.run.report import Progress, RunReport
 from peerage.engine.run.rounds import Rounds
 from peerage.engine.run.waiting import ASK_AGAIN_S, SOONEST_S, Away, WaitingMatches
@@ -52,7 +51,6 @@ from peerage.scheduling.goal import Known
 from peerage.settings import ArenaSettings
 from peerage.settings.shape import InFlight
 from peerage.standings import pinned_elo
-from peerage.values.texts import storable
 
 GRACE_S = 60.0
 """Seconds that a stopped run waits for calls in flight: they are paid for, so their replies are worth
@@ -67,8 +65,7 @@ class Runner:
     `drive` makes what drives its matches. `clock` gives Unix milliseconds. `observe(record, summary)` is
     called for each match as it is folded. `inline` journals on the loop's own thread, for virtual time.
     `secret` is the arena's. `votes` gives the head of the audience's votes, which the log binds. `hosts`
-    serve some of the players; `availability` says who may be asked when. `env` holds the keys of
-    paused players, which are probed from time to time.
+    serve some of the players; `availability` says who may be asked when.
     """
 
     def __init__(
@@ -88,7 +85,6 @@ class Runner:
         votes: Callable[[], tuple[int, bytes] | None] = lambda: None,
         availability: Availability,
         hosts: Hosts,
-        env: Mapping[str, str] = {},
     ) -> None:
         self._settings = settings
         self._runtimes = runtimes
@@ -170,8 +166,6 @@ class Runner:
         self._grace: asyncio.TimerHandle | None = None
         self._admitting = False
         self._look: asyncio.Handle | None = None
-        self._env = env
-        self._asking: asyncio.Task[None] | None = None
         for bench in recovered.benches.out.values():
             if bench.event == "paused" and bench.player in runtimes:
                 availability.paused[bench.player] = bench.why
@@ -188,15 +182,8 @@ class Runner:
             self._plans.learn(self._ledger, self._budget, self._folding.standings.number)
             self._issue()
             self._admit()
-            if self._availability.paused:
-                asking = ask_again([*self._availability.paused], self._still_paused)
-                self._asking = self._loop.create_task(asking)
-                self._asking.add_done_callback(self._asked)
             reason = await self._done
         finally:
-            if self._asking is not None:
-                self._asking.cancel()
-                await asyncio.gather(self._asking, return_exceptions=True)
             self._waiting.stop()
             await self._matches.stop(0.0 if self._journal.broken else GRACE_S)
             await self._hosts.close()
@@ -272,41 +259,11 @@ class Runner:
         if not self._done.done():
             self._done.set_exception(error)
 
-    # ------------------------------------------------------------------------------------ paused players
-
-    async def _still_paused(self, player: str) -> bool:
-        """Probe a paused player. One that answers is paired again, one that somebody has to fix is benched;
-        its matches go on then, or end without it."""
-        probed = await probe_in_run(
-            self._runtimes[player],
-            self._env,
-            journal=self._journal,
-            budget=self._budget,
-            availability=self._availability,
-            clock=self._clock,
-        )
-        if probed is None or probed.down:
-            return True
-        if probed.unusable:
-            _log.warning("%s; benched", probed.problem)
-            self._folding.bench(player, storable(probed.problem)[:500])
-        else:
-            _log.info("%s is back", player)
-            self._folding.bring_back(player, "it answers again")
-        del self._availability.paused[player]
-        self._waiting.back([player])
-        self.look_soon()
-        return False
-
     def _bench(self, player: str, why: str) -> None:
         """Ask a player no more, as is on record; the matches that wait for it end."""
         self._matches.bench(player, why)
         self._waiting.back([player])
         self.look_soon()
-
-    def _asked(self, asking: asyncio.Task[None]) -> None:
-        if not asking.cancelled() and isinstance(error := asking.exception(), Exception):
-            self.broken(error)
 
     def _account_for_open_calls(self) -> None:
         """Write calls that the last run left open down as failed at their worst: each crash counts once."""
