@@ -45,7 +45,7 @@ from peerage.views.leaderboard.overall import Profile
 from peerage.views.leaderboard.row import Row, Weakness
 from peerage.views.leaderboard.verdict import Chance, Example, Given, Verdict
 from peerage.views.match.transcript import Digests, ExchangeView, MatchView, SeatView
-from peerage.views.plan.estimate import GamePlan, Plan, PlayerPlan
+from peerage.views.plan.estimate import Plan, PlanPart
 from peerage.views.plan.outlook import Further, Outlook, Pair
 from peerage.views.plan.simulate import SimulatedRow
 from peerage.views.rejudge.compared import RejudgedPlayer, RejudgeReport
@@ -375,7 +375,7 @@ _JSON: dict[str, tuple[str | type, ...]] = {
     "`leaderboard`: a list, best first": (Row, Weakness),
     "`verdict`: one object": (Verdict, Chance, Example, Given),
     "`plan`: one object": (Outlook, Pair, Further),
-    "`plan --matches`: one object": (Plan, PlayerPlan, GamePlan),
+    "`plan --matches`: one object": (Plan, PlanPart),
     "`compare`: one object; `one` and `other` are rows of `leaderboard`": (
         Comparison,
         Met,

@@ -63,14 +63,14 @@ def test_a_player_without_a_price_is_named(tmp_path: Path) -> None:
     prices = {player.name: known for player in settings.players} | {"p3": Price()}
     plan = estimate(settings, prices, 10)
     assert plan.unpriced == ("p3",)
-    unknown = next(player for player in plan.players if player.player == "p3")
+    unknown = next(player for player in plan.players if player.name == "p3")
     assert (unknown.expected_usd, unknown.worst_usd) == (None, None)
     assert unknown.calls > 0
     assert plan.worst_usd > plan.expected_usd > 0
 
 
 def test_who_stands_high_is_asked_to_judge(arena: Arena) -> None:
-    calls = {player.player: player.calls for player in arena.plan(40).players}
+    calls = {player.name: player.calls for player in arena.plan(40).players}
     standing = [row.player for row in arena.leaderboard("raw")]
     assert calls[standing[0]] > calls[standing[-1]]
 

@@ -64,7 +64,7 @@ def test_the_terminal_and_json_have_it(folder: Path, arena: Arena) -> None:
     assert rows[0] == "until,matches,at_least,at_most,usd"
     assert rows[-1].startswith(f"proven: {found.pair.one} is better than {found.pair.other},")
     cost = json.loads(cli.invoke(app, [*words[:1], *words[3:], "--matches", "7", "--format", "json"]).stdout)
-    assert (cost["matches"], {row["player"] for row in cost["players"]}) == (7, {f"p{at}" for at in range(7)})
+    assert (cost["matches"], {row["name"] for row in cost["players"]}) == (7, {f"p{at}" for at in range(7)})
     both = (["p5", "p3", "--matches", "7"], ["--until", "best", "--matches", "7"])
     for wrong in (["p5", "nobody"], ["p5"], ["p5", "p5"], *both):
         assert cli.invoke(app, ["plan", *wrong, "--dir", str(folder)]).exit_code == 2

@@ -70,7 +70,7 @@ def plan(
     for again with twice the tokens. Asks nobody and writes nothing.
     """
     from peerage.cli.shared.output import show_blocks, show_json
-    from peerage.views.plan import sections as views
+    from peerage.views.plan import estimate, outlook
 
     asks = {"a player": one, "--until": until}
     if stated := [name for name, value in asks.items() if value and matches]:
@@ -80,7 +80,7 @@ def plan(
         if shape is Format.json:
             show_json(cost.as_dict())
         else:
-            table = views.costs(settings, cost, more)
+            table = estimate.costs(settings, cost, more)
             show_blocks([table], table, shape)
         return
     with arena_in(folder) as arena, told_scope():
@@ -91,7 +91,7 @@ def plan(
         for line in found.lines:
             prose(line)
     else:
-        show_blocks(*views.outlook(found), shape)
+        show_blocks(*outlook.rows(found), shape)
 
 
 def _decided(folder: Path) -> bool:
@@ -165,7 +165,7 @@ def agree(
     from peerage.playing.requirements import refuse_too_dear, refuse_unpriced
     from peerage.settings import ArenaError, SettingsError
     from peerage.values.figures import dollars, listed
-    from peerage.views.plan.sections import asked, costs, too_small
+    from peerage.views.plan.estimate import costs, people_asked, too_small
 
     settings = arena.settings
     if all(player.provider == "house" for player in settings.everyone):
@@ -173,7 +173,7 @@ def agree(
     priced = prices(arena.ledger, settings.everyone, datetime.now(UTC).date())
     made = plan(priced)
     if all(player.provider == "house" or player.is_person for player in settings.everyone):
-        for line in asked(settings, made):
+        for line in people_asked(settings, made):
             say(line)
         return
     if note:

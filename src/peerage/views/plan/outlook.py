@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from peerage.engine.match.plans import policy_of
+from peerage.game.blocks import Sentence
 from peerage.ratings.strength.posterior import strengths
 from peerage.reading.results.evidence import SEED
 from peerage.reading.results.played import PlayedMatches
+from peerage.render.blocks import Rows, numbers, texts
 from peerage.scheduling.further import Further, forecast
 from peerage.scheduling.standing import BEST, Goal
-from peerage.values.figures import percent
+from peerage.values.figures import dollars, percent, whole
 from peerage.views.shown import Sentences
 
 if TYPE_CHECKING:
@@ -138,3 +141,17 @@ def _lines(
         more = f" and {len(absent) - _NAMED} more" if len(absent) > _NAMED else ""
         has = "has" if len(absent) == 1 else "have"
         yield f"{', '.join(absent[:_NAMED])}{more} {has} no decided match yet."
+
+
+def rows(found: Outlook) -> tuple[list[Sentence], Rows]:
+    """Return a forecast in sentences, and as rows: one for each thing that is to be proven."""
+    further = {f"proven: {found.goal}": found.proven, "nobody else may be as good": found.clear}
+    if found.pair:
+        further[f"proven: {found.pair.one} is better than {found.pair.other}"] = found.pair.proven
+    takes_each = [{"until": until, **asdict(takes)} for until, takes in further.items()]
+    columns = [
+        *texts(until="Until"),
+        *numbers(whole, matches="Matches", at_least="At least", at_most="At most"),
+        *numbers(dollars, usd="Cost"),
+    ]
+    return [Sentence(line) for line in found.lines], Rows(takes_each, columns)
