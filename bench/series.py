@@ -18,7 +18,8 @@ import yaml
 from peerage.arena import open_arena
 from peerage.ratings.columns.history import Duels, duels
 from peerage.ratings.fits.regression import fit_clustered
-from peerage.reading.results.played import PlayedMatches, Scope
+from peerage.reading.results.played import PlayedMatches
+from peerage.reading.scope import Scope
 from peerage.views.leaderboard.tracks import bradley_terry
 
 HANDS = Path(__file__).parents[1] / "tests" / "engine" / "hands.py"

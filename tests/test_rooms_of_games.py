@@ -26,7 +26,7 @@ ONE_GAME = {
     "site/people/score_page.py": ({"last_arena"}, "the page of `peerage tournament page`"),
     "interchange/challenges.py": ({"challenge_exchange"}, "reads for a benchmark's own folder"),
     "views/rejudge/compared.py": ({"rejudge"}, "compares what this game found"),
-    "reading/verdicts/votes.py": ({"rejudge"}, "reads of whom verdicts are where nobody has a seat"),
+    "interchange/battles.py": ({"rejudge"}, "tells which pairs share a question"),
     "views/tournament.py": ({"last_arena"}, "the tables of `peerage tournament`"),
 }
 # What no game owns: of an outcome's detail or what was drawn, the keys that all games share, and who reads
@@ -75,6 +75,7 @@ SHARED = {
         "what no judge was asked about, in any game whose judges give scores",
     ),
     "views/tournament.py": ({""}, "hands a tournament's outcome to its game's folder, whole"),
+    "interchange/battles.py": ({""}, "hands what was drawn to its game, whole"),
     "reading/verdicts/votes.py": ({""}, "the ballots of panels, read in part"),
     "testing/conformance.py": ({"unranked"}, "the engine's"),
     "testing/offline.py": ({"unranked"}, "the engine's"),

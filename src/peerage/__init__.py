@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from peerage.ledger import LedgerError
     from peerage.ledger.check.verify import Report as VerifyReport
     from peerage.players.client import PlayerError
-    from peerage.reading.results.played import ScopeError
+    from peerage.reading.scope import ScopeError
     from peerage.render.charts import Chart
     from peerage.render.table import Table
     from peerage.settings import ArenaError, SettingsError
@@ -57,7 +57,7 @@ _HOME = {
     "ReplayReport": "engine.again.replay",
     "Row": "views.leaderboard.row",
     "RunReport": "engine.run.report",
-    "ScopeError": "reading.results.played",
+    "ScopeError": "reading.scope",
     "SettingsError": "settings",
     "Stats": "views.stats.report",
     "Table": "render.table",

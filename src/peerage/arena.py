@@ -187,7 +187,7 @@ class Arena:
 
         Raises ScopeError for a track, game or topic that is not there.
         """
-        from peerage.reading.results.played import Scope
+        from peerage.reading.scope import Scope
         from peerage.render.table import Table
         from peerage.views.leaderboard.board import board
         from peerage.views.leaderboard.columns import table
@@ -202,7 +202,7 @@ class Arena:
         what the pick gives up and how often it beats the others, the best value for money, what weakens that,
         and which judges favour each other. Raises LedgerError where a reply is not as it was logged."""
         from peerage.ledger.check.held import hold_replies
-        from peerage.reading.results.played import Scope
+        from peerage.reading.scope import Scope
         from peerage.views.decision.decision import decision
         from peerage.views.leaderboard.board import board
 
@@ -233,7 +233,7 @@ class Arena:
         holds at every look. Raises ScopeError for an unknown player or a wrong margin, LedgerError where a
         reply is not as it was logged."""
         from peerage.ledger.check.held import hold_replies
-        from peerage.reading.results.played import Scope
+        from peerage.reading.scope import Scope
         from peerage.views.decision.gate import gate, margin
 
         hold_replies(self.ledger)
@@ -251,7 +251,7 @@ class Arena:
         """Return what it takes to prove a goal, to have a clear pick, and to tell two players apart: further
         matches, their price, and the range in which they lie with 80%. `until` is a goal as `arena.yaml` has
         it, which is taken where none is given. Raises ScopeError where a player has no match, or nobody."""
-        from peerage.reading.results.played import ScopeError
+        from peerage.reading.scope import ScopeError
         from peerage.settings import suggest
         from peerage.settings.until import goal_of
         from peerage.views.plan.outlook import outlook
@@ -350,7 +350,7 @@ class Arena:
 
     def stats(self, *, game: str = "", topic: str = "") -> Stats:
         """Statistics of players, judges and authors, over everything or one game or topic."""
-        from peerage.reading.results.played import Scope
+        from peerage.reading.scope import Scope
         from peerage.views.stats.report import stats
 
         return stats(self.reading, Scope(game, topic))

@@ -15,7 +15,7 @@ from peerage.arena import Arena, open_arena
 from peerage.game.match import Outcome
 from peerage.ledger import LedgerError
 from peerage.reading.matches import Match, Matches
-from peerage.reading.results.played import Scope
+from peerage.reading.scope import Scope
 
 
 def test_one_match_is_read_as_in_bulk(arena: Arena) -> None:

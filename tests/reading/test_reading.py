@@ -10,8 +10,9 @@ from peerage.arena import Arena
 from peerage.game.match import DONE
 from peerage.reading.moment import Moment
 from peerage.reading.reading import Reading
-from peerage.reading.results.played import PlayedMatches, Scope
+from peerage.reading.results.played import PlayedMatches
 from peerage.reading.rows import records_of, rows_of, whole_of
+from peerage.reading.scope import Scope
 from peerage.standings import NOBODY, after_all
 from peerage.standings.accounts import position
 from peerage.views.leaderboard.board import board

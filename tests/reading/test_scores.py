@@ -23,7 +23,8 @@ from peerage.judging.scores.standing import standings
 from peerage.ratings.fits.judges import leaders_without
 from peerage.reading.matches import Match, Matches
 from peerage.reading.observations import observe
-from peerage.reading.results.played import EVERYTHING, PlayedMatches
+from peerage.reading.results.played import PlayedMatches
+from peerage.reading.scope import EVERYTHING
 from peerage.reading.verdicts.scores import scored
 from peerage.views.judges.remarks import first_without
 from peerage.views.judges.report import judges

@@ -13,7 +13,7 @@ from peerage.arena import Arena, open_arena
 from peerage.cli.main import app
 from peerage.reading import speed
 from peerage.reading.matches import Matches
-from peerage.reading.results.played import Scope
+from peerage.reading.scope import Scope
 from peerage.reading.speed import quantile, speeds_of
 
 

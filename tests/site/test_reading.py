@@ -10,13 +10,12 @@ import pytest
 from tests.engine.arenas import play
 from tests.site.arenas import hostile, hostile_arena, spans_read
 
+from peerage.engine.record.challenges import pool, retire, withdraw
 from peerage.ledger import LedgerError
 from peerage.reading.moment import Moment
-from peerage.reading.results.challenges import pool
 from peerage.site.pages.router import page
 from peerage.site.reading import Site
 from peerage.views.arena.charts import stops
-from peerage.views.challenges import retire, withdraw
 
 
 def test_a_course_goes_through_what_the_leaderboards_were(pages: Site) -> None:

@@ -219,6 +219,14 @@ ROOM = "~room"
 """Ends of the keys of second requests: for another format, and for the same with more room."""
 
 
+def unusable_reason(cut: int, text: str, note: str, unusable: FormatError) -> str:
+    """Return why a reply is `unusable`. The format is not to blame where it ended at its limit of `cut`
+    tokens, nor where no text came: then its client's `note` says what did."""
+    if cut:
+        return f"cut at its limit of {cut} tokens"
+    return str(unusable) if text.strip() or not note else note
+
+
 def first_key(key: str) -> str:
     """Return the key of the request that a game made, from it or from that of the second request."""
     return key.removesuffix(REPAIR).removesuffix(ROOM)

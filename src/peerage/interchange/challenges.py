@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 
 from peerage.challenges.pool import STREAM, ChallengePool
 from peerage.challenges.wording import identity
+from peerage.engine.record.challenges import pool
 from peerage.formats.integer import whole_number
 from peerage.games.challenge_exchange.valyrian import FinishedMatch, published_challenge
 from peerage.ledger import Exchange, Ledger, amend
 from peerage.ledger.forms.codec import read_record
 from peerage.ledger.out.disclosure import disclosed, redacted
 from peerage.ledger.topics.secret import arena_secret
-from peerage.reading.results.challenges import amended, match_points, pool
+from peerage.reading.results.challenges import amended, match_points
 from peerage.values.sealing import salt, seal, sealing_key, unseal
 from peerage.values.texts import storable, visible
 from peerage.views.challenges import rows

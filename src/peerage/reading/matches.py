@@ -19,7 +19,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from peerage.challenges.drafting import Draft, drafts_of
-from peerage.engine.match.driver import unusable_reason
 from peerage.game.blocks import Block, Replies, SeatReply, plain_blocks
 from peerage.game.match import DONE, Fixture, MatchRecord, Outcome, Seat
 from peerage.game.protocol import (
@@ -35,6 +34,7 @@ from peerage.game.protocol import (
     Run,
     first_key,
     ran,
+    unusable_reason,
 )
 from peerage.games import installed, plays
 from peerage.judging.marks.ballots import ballots_of
@@ -43,7 +43,7 @@ from peerage.ledger import Exchange, FixtureRow, Ledger, LedgerError, RecordRow
 from peerage.ledger.forms.codec import StoredReply, by_hex, read_fixture, read_record, read_said
 from peerage.ledger.forms.codec_requests import Part, read_form, read_request, read_shown
 from peerage.ledger.forms.merkle import GENESIS
-from peerage.reading.results.played import EVERYTHING, Scope
+from peerage.reading.scope import EVERYTHING, Scope
 
 UNDER_WAY = "under way"
 MISSING = "(not on record)"

@@ -14,7 +14,8 @@ from peerage.ledger.topics.places import Bench
 from peerage.ratings.sequential.elo import EloSettings
 from peerage.reading.matches import Match, Matches
 from peerage.reading.observations import Observations, observe
-from peerage.reading.results.played import EVERYTHING, PlayedMatches, Scope
+from peerage.reading.results.played import PlayedMatches
+from peerage.reading.scope import EVERYTHING, Scope
 from peerage.settings import ArenaSettings, Rating
 from peerage.standings import pinned_elo, pinned_rating
 from peerage.standings.accounts import Account, Position, position, possibly_billed

@@ -18,7 +18,7 @@ from peerage.ledger.forms.codec_requests import read_form, read_shown
 from peerage.ledger.topics.series import shown
 from peerage.reading.matches import lookup
 from peerage.reading.reading import Reading
-from peerage.reading.results.played import EVERYTHING, Scope
+from peerage.reading.scope import EVERYTHING, Scope
 
 NEWEST = 100
 """Of each player so many of its newest matches are timed."""

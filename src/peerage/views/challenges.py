@@ -8,13 +8,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from peerage.challenges.flags import FLAGS
-from peerage.challenges.pool import STREAM, ChallengePool, ChallengeReview, PoolChallenge, Verdict
-from peerage.ledger import Ledger, LedgerError, amend
-from peerage.ledger.forms.merkle import digest
-from peerage.reading.results.challenges import amended, pool
+from peerage.challenges.pool import ChallengePool, ChallengeReview, PoolChallenge
+from peerage.ledger import Ledger
+from peerage.reading.results.challenges import amended
 from peerage.render.blocks import Column, Rows, Small, numbers, texts
-from peerage.settings import suggest
 from peerage.values.figures import hundredths, percent, signed, whole
 
 
@@ -137,54 +134,6 @@ def _reason(entry: PoolChallenge) -> str:
 
 def _share(solved: list[bool]) -> float | None:
     return sum(solved) / len(solved) if solved else None
-
-
-def named(found: ChallengePool, name: str) -> PoolChallenge:
-    """The challenge whose id begins with `name`. Raises LedgerError when there is none or more than one."""
-    fitting = [entry for one, entry in found.entries.items() if one.startswith(name)]
-    if len(fitting) == 1:
-        return fitting[0]
-    if fitting:
-        raise LedgerError(f"{len(fitting)} challenges have an id that begins with {name!r}; write more of it")
-    raise LedgerError(
-        f"no challenge of the {len(found.entries)} has the id {name!r}; see `peerage challenges list`"
-    )
-
-
-def flag(ledger: Ledger, name: str, what: str, reason: str, at_ms: int) -> PoolChallenge:
-    """Flag a challenge: it is not drawn any more, and what it decided stands. See `_say`."""
-    if what not in FLAGS:
-        raise LedgerError(f"no flag is called {what!r}{suggest(what, FLAGS)}")
-    return _say(ledger, name, {"action": "flag", "flag": what, "reason": reason}, at_ms)
-
-
-def review(ledger: Ledger, name: str, verdict: Verdict, reason: str, at_ms: int) -> PoolChallenge:
-    """Put a person's verdict on record: with `approve` a challenge is in use, whatever flags it has; with
-    `object` it is not drawn any more, and what it decided stands. The last verdict counts. See `_say`."""
-    return _say(ledger, name, {"action": "review", "verdict": verdict, "reason": reason}, at_ms)
-
-
-def withdraw(ledger: Ledger, name: str, reason: str, at_ms: int) -> PoolChallenge:
-    """Withdraw a challenge: it is not drawn any more, and no attempt at it counts. See `_say`."""
-    return _say(ledger, name, {"action": "withdraw", "reason": reason}, at_ms)
-
-
-def retire(ledger: Ledger, name: str, reason: str, at_ms: int) -> PoolChallenge:
-    """Retire a challenge: it is not drawn any more, and what is sealed of it is disclosed. See `_say`."""
-    return _say(ledger, name, {"action": "retire", "reason": reason}, at_ms)
-
-
-def _say(ledger: Ledger, name: str, said: Mapping[str, Any], at_ms: int) -> PoolChallenge:
-    """Write an amendment that cites the challenge and the record it was accepted in.
-
-    Returns the challenge as it was before. Raises LedgerError for an id that is not one challenge's.
-    """
-    with ledger.runner():
-        entry = named(pool(ledger), name)
-        rows = ledger.match(entry.match, exchanges=False)
-        cited = {"match": entry.match, "record": digest(rows.record.body)} if rows and rows.record else {}
-        amend(ledger, STREAM, [{**said, "challenge_id": entry.challenge_id, **cited}], at_ms)
-    return entry
 
 
 class Effect(Struct, frozen=True):

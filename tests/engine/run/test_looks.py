@@ -14,7 +14,8 @@ from tests.engine.arenas import play, write_arena
 from peerage.arena import open_arena
 from peerage.engine.again.replay import replay
 from peerage.ledger import amend, open_ledger
-from peerage.reading.results.played import PlayedMatches, Scope
+from peerage.reading.results.played import PlayedMatches
+from peerage.reading.scope import Scope
 from peerage.standings.looks import TOPIC, Look, claimed, claims_of, look, looks, series_of
 from peerage.standings.verify import verify
 

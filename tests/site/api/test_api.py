@@ -18,12 +18,12 @@ from tests.site.arenas import sealed_arena
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
+from peerage.engine.record.challenges import retire
 from peerage.ledger.topics.votes import Vote
 from peerage.reading.verdicts.people import finished
 from peerage.site.api.answers import answer, openapi
 from peerage.site.api.endpoints import ENDPOINTS
 from peerage.site.reading import Site
-from peerage.views.challenges import retire
 from peerage.views.leaderboard.board import board
 from peerage.views.match.transcript import match_view, tasks
 

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 from tests.site.pages.test_pages import Read
 
-from peerage.reading.results.challenges import pool
+from peerage.engine.record.challenges import pool, retire
 from peerage.site.pages.router import page
 from peerage.site.reading import Site
 from peerage.standings.verify import verify
-from peerage.views.challenges import retire, rows
+from peerage.views.challenges import rows
 from peerage.views.match.transcript import match_view
 
 

@@ -14,10 +14,10 @@ from starlette.testclient import TestClient
 from tests.engine.arenas import ledger_of
 from tests.site.arenas import MATCHES_SERVED
 
+from peerage.interchange.battles import battles
 from peerage.ledger import Ledger
 from peerage.ledger.topics.votes import PeopleVotes, Vote, expert_voter
 from peerage.reading.verdicts.people import finished, said
-from peerage.reading.verdicts.votes import battles
 from peerage.site.pages.router import page as page_of
 from peerage.site.people.annotation import Annotator
 from peerage.site.people.seats import Links

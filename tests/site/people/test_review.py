@@ -11,8 +11,8 @@ from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
+from peerage.engine.record.challenges import pool
 from peerage.ledger import open_ledger
-from peerage.reading.results.challenges import pool
 from peerage.site.server.server import Server
 from peerage.standings.verify import verify
 from peerage.views.challenges import to_review

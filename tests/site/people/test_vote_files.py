@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from tests.engine.arenas import ledger_of
 
+from peerage.interchange.battles import battles
 from peerage.ledger import Ledger
 from peerage.ledger.topics.votes import PeopleVotes
 from peerage.ratings.read.report import DataError
 from peerage.reading.verdicts.people import finished, said
-from peerage.reading.verdicts.votes import battles
 from peerage.site.people.ballots import ballot
 from peerage.site.people.vote_files import Taken, take_in, written
 

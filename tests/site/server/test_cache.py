@@ -13,13 +13,12 @@ from starlette.testclient import TestClient
 from tests.engine.arenas import ledger_of, play
 from tests.site.arenas import MATCHES_SERVED, eventually
 
-from peerage.reading.results.challenges import pool
+from peerage.engine.record.challenges import pool, retire
 from peerage.site.server import cache
 from peerage.site.server.cache import Busy, Job, PageCache
 from peerage.site.server.events import Version
 from peerage.site.server.server import Server
 from peerage.values.parallel import Processes
-from peerage.views.challenges import retire
 
 
 async def test_what_is_kept_is_given_at_once_renewed_behind_and_bounded(

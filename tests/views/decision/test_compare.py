@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 
 from peerage.arena import Arena
 from peerage.cli.main import app
-from peerage.reading.results.played import EVERYTHING, PlayedMatches, ScopeError
+from peerage.reading.results.played import PlayedMatches
+from peerage.reading.scope import EVERYTHING, ScopeError
 from peerage.site.pages.players import PAIRED, pairs
 from peerage.site.pages.router import body, paths
 from peerage.site.reading import Site

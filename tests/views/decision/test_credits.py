@@ -18,7 +18,8 @@ from peerage.arena import Arena, open_arena
 from peerage.cli.main import app
 from peerage.interchange.evaluations import every_eval_ever
 from peerage.ledger.forms.codec import read_fixture, read_record
-from peerage.reading.results.played import PlayedMatches, Scope
+from peerage.reading.results.played import PlayedMatches
+from peerage.reading.scope import Scope
 from peerage.reading.verdicts.credits import credits_of
 from peerage.site.addresses import player_page
 from peerage.site.pages.router import body

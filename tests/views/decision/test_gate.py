@@ -14,7 +14,7 @@ from tests.engine.clients import Scripted, says
 from peerage.arena import Arena, open_arena
 from peerage.players.client import Answer, Call
 from peerage.ratings.claims.not_worse import fewest
-from peerage.reading.results.played import ScopeError
+from peerage.reading.scope import ScopeError
 from peerage.views.decision.gate import EXIT_CODES, Gate, margin
 
 Right = Callable[[int, int], bool]

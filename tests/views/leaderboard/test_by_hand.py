@@ -27,7 +27,7 @@ from peerage.engine.again.import_recordings import Recording
 from peerage.game.match import Fixture, Seat
 from peerage.game.protocol import Reply
 from peerage.ratings.fits.judges import fit
-from peerage.reading.results.played import Scope, ScopeError
+from peerage.reading.scope import Scope, ScopeError
 from peerage.reading.verdicts.votes import votes
 from peerage.views.leaderboard.board import board
 from peerage.views.leaderboard.row import Row

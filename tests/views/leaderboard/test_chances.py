@@ -13,7 +13,8 @@ from peerage.ratings.columns.history import duels
 from peerage.ratings.overall import Shares, combined, shares_of
 from peerage.ratings.strength.evidence import of_duels
 from peerage.ratings.strength.posterior import strengths
-from peerage.reading.results.played import EVERYTHING, PlayedMatches, Scope
+from peerage.reading.results.played import PlayedMatches
+from peerage.reading.scope import EVERYTHING, Scope
 from peerage.views.leaderboard.board import LONG, board
 from peerage.views.leaderboard.chances import Chances, of_strengths
 

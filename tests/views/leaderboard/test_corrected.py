@@ -22,7 +22,8 @@ from peerage.judging.marks.comparisons import in_orders
 from peerage.judging.marks.marks import Votes
 from peerage.judging.measures.corrections import CORRECTIONS, style_of
 from peerage.reading.matches import Matches
-from peerage.reading.results.played import EVERYTHING, PlayedMatches
+from peerage.reading.results.played import PlayedMatches
+from peerage.reading.scope import EVERYTHING
 from peerage.views.leaderboard.corrected import _styles, judges_matter
 
 MATCHES = 60

@@ -14,7 +14,8 @@ from tests.engine.run.test_series import arena
 from peerage.arena import open_arena
 from peerage.ratings.fits import judges
 from peerage.ratings.fits.regression import fit_clustered
-from peerage.reading.results.played import PlayedMatches, Scope
+from peerage.reading.results.played import PlayedMatches
+from peerage.reading.scope import Scope
 from peerage.views.leaderboard.board import board
 from peerage.views.leaderboard.tracks import TRACKS
 

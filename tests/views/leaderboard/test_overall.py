@@ -14,7 +14,8 @@ from typer.testing import CliRunner
 
 from peerage.arena import open_arena
 from peerage.cli.main import app
-from peerage.reading.results.played import EVERYTHING, PlayedMatches, Scope, ScopeError
+from peerage.reading.results.played import PlayedMatches
+from peerage.reading.scope import EVERYTHING, Scope, ScopeError
 from peerage.site.addresses import player_page
 from peerage.site.export.build import build_folder
 from peerage.site.pages.leaderboards import address, filters

@@ -14,7 +14,7 @@ from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.ratings.sequential.trueskill import Game, TrueSkillSettings, games, rate
 from peerage.reading.matches import Matches
-from peerage.reading.results.played import Scope, ScopeError
+from peerage.reading.scope import Scope, ScopeError
 from peerage.render.blocks import Rows
 from peerage.site.pages import leaderboards
 from peerage.site.reading import Site

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from peerage.ledger import Batch, Ledger, LedgerError, RecordRow, Summary, open_ledger
-from peerage.reading.results.played import PlayedMatches, Scope
+from peerage.reading.results.played import PlayedMatches
+from peerage.reading.scope import Scope
 from peerage.settings import Rating
 from peerage.standings import NOBODY, UNRATED
 from peerage.views.leaderboard.tracks import METHODS, Ratings

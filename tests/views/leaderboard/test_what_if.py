@@ -17,7 +17,8 @@ from peerage.ledger.out.export import lines
 from peerage.ratings.columns.history import duels
 from peerage.ratings.fits.bradley_terry import fit_duels
 from peerage.ratings.fits.judges import fit
-from peerage.reading.results.played import EVERYTHING, PlayedMatches, Scope, ScopeError
+from peerage.reading.results.played import PlayedMatches
+from peerage.reading.scope import EVERYTHING, Scope, ScopeError
 from peerage.views.leaderboard.board import Board, board
 from peerage.views.leaderboard.what_if import WhatIf, read_again
 

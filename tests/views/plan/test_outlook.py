@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from peerage.arena import Arena, open_arena
 from peerage.cli.main import app
-from peerage.reading.results.played import ScopeError
+from peerage.reading.scope import ScopeError
 from peerage.scheduling.further import Further
 from peerage.views.plan.outlook import Pair
 

@@ -331,7 +331,7 @@ def disclose(
 def _pieces(ledger: Ledger, shape: Document, people: PeopleVotes) -> Iterator[str]:
     """The export, piece by piece."""
     if shape == "votes":
-        from peerage.reading.verdicts.votes import battles
+        from peerage.interchange.battles import battles
 
         return battles(ledger)
     if shape == "people":

@@ -398,7 +398,7 @@ def with_goal(settings: ArenaSettings, until: str) -> ArenaSettings:
 def refuse_unplaceable(arena: Arena) -> None:
     """Raise SettingsError where nobody can be placed: nothing was played, or there is nothing to play."""
     from peerage.engine.match.plans import policy_of
-    from peerage.reading.results.challenges import pool, pools
+    from peerage.engine.record.challenges import pool, pools
     from peerage.settings import SettingsError
 
     settings = arena.settings

@@ -69,7 +69,8 @@ def show(
 ) -> None:
     """Show one challenge with all its attempts."""
     from peerage.cli.shared.output import show_json
-    from peerage.views.challenges import attempts, in_words, named, rows
+    from peerage.engine.record.challenges import named
+    from peerage.views.challenges import attempts, in_words, rows
 
     with arena_in(folder) as arena:
         pool = _pool(arena)
@@ -98,16 +99,17 @@ def review(
     approved is in use, whatever its attempts showed; one that is objected to comes into no further match, and
     results stand as they are. Each verdict is an entry of the log; the last one counts.
     """
+    from peerage.engine.record import challenges as record
     from peerage.views import challenges
 
     with arena_in(folder) as arena:
         if verdict is not None and name is not None:
-            entry = challenges.review(arena.ledger, name, verdict, reason, now_ms())
+            entry = record.review(arena.ledger, name, verdict, reason, now_ms())
             stays = f"; it stays {entry.state}" if entry.state in ("withdrawn", "retired") else ""
             say(f"challenge {entry.challenge_id}: {verdict}, on record{stays}")
             return
         pool = _pool(arena)
-        shown = set(pool.entries) if name is None else {challenges.named(pool, name).challenge_id}
+        shown = set(pool.entries) if name is None else {record.named(pool, name).challenge_id}
         waiting = [row for row in challenges.to_review(pool, answers=answers) if row.challenge_id in shown]
         if waiting and not terminal():
             say("No terminal to ask in; write ID and approve or object.", err=True)
@@ -122,7 +124,7 @@ def review(
             chosen = next((one for one in _VERDICTS if said and one.startswith(said)), None)
             if chosen is not None:
                 why = typer.prompt("why", default=reason, show_default=False)
-                challenges.review(arena.ledger, row.challenge_id, chosen, why, now_ms())
+                record.review(arena.ledger, row.challenge_id, chosen, why, now_ms())
     say("no challenge waits for a review" if not waiting else "that was the last one")
 
 
@@ -138,10 +140,10 @@ def flag(
     FLAG is ambiguous, unsolvable, trivial, leaked or "wrong reference". Results stand as they are; `withdraw`
     takes them back.
     """
-    from peerage.views import challenges
+    from peerage.engine.record import challenges as record
 
     with arena_in(folder) as arena:
-        entry = challenges.flag(arena.ledger, name, what, reason, now_ms())
+        entry = record.flag(arena.ledger, name, what, reason, now_ms())
     say(f"challenge {entry.challenge_id} is flagged: {what}; it comes into no further match")
 
 
@@ -151,12 +153,13 @@ def withdraw(name: Name, folder: Folder = HERE, reason: Reason = "") -> None:
 
     The records stay as they are; the withdrawal is a statement of its own, which leaderboards apply.
     """
+    from peerage.engine.record import challenges as record
     from peerage.values.figures import counted
-    from peerage.views import challenges
+    from peerage.views.challenges import effect
 
     with arena_in(folder) as arena:
-        entry = challenges.withdraw(arena.ledger, name, reason, now_ms())
-        found = challenges.effect(arena.ledger, entry)
+        entry = record.withdraw(arena.ledger, name, reason, now_ms())
+        found = effect(arena.ledger, entry)
     changed = ", ".join(map(str, found.changed)) or "none"
     say(
         f"challenge {entry.challenge_id} is withdrawn: {counted(found.attempts, 'attempt')} in "
@@ -171,10 +174,10 @@ def retire(name: Name, folder: Folder = HERE, reason: Reason = "") -> None:
 
     Exports and redacted ledgers then show its answer and every attempt at it. It comes into no further match.
     """
-    from peerage.views import challenges
+    from peerage.engine.record import challenges as record
 
     with arena_in(folder) as arena:
-        entry = challenges.retire(arena.ledger, name, reason, now_ms())
+        entry = record.retire(arena.ledger, name, reason, now_ms())
     say(f"challenge {entry.challenge_id} is retired; its answer was {entry.answer}")
 
 
@@ -249,7 +252,7 @@ def redact(
 
 
 def _pool(arena: Arena) -> ChallengePool:
-    from peerage.reading.results.challenges import pool
+    from peerage.engine.record.challenges import pool
 
     return pool(arena.ledger)
 

@@ -17,7 +17,7 @@ from peerage.values.figures import counted
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
-    from peerage.reading.results.played import Scope
+    from peerage.reading.scope import Scope
     from peerage.views.leaderboard.board import Board
     from peerage.views.leaderboard.what_if import WhatIf
 
@@ -103,7 +103,7 @@ def leaderboard(
     A what-if counts the recorded matches in another way. Nothing is played again or written down, and title,
     notes and JSON say what was asked.
     """
-    from peerage.reading.results.played import Scope
+    from peerage.reading.scope import Scope
     from peerage.views.leaderboard.what_if import WhatIf
     from peerage.views.rejudge.compared import of_answers
 
@@ -184,7 +184,7 @@ def _parts(arena: Arena, words: Set[str], of_games: Mapping[str, float]) -> dict
 @contextmanager
 def told_scope() -> Iterator[None]:
     """Tell what is wrong with the scope that was asked for as a wrong option."""
-    from peerage.reading.results.played import ScopeError
+    from peerage.reading.scope import ScopeError
     from peerage.values.texts import visible
 
     try:
@@ -204,7 +204,7 @@ def show_leaderboard(
 
     People read each game's own table first, where several were played, and then the one over all of them.
     """
-    from peerage.reading.results.played import EVERYTHING, Scope
+    from peerage.reading.scope import EVERYTHING, Scope
     from peerage.views.leaderboard.board import board
     from peerage.views.leaderboard.what_if import AS_PLAYED
 
@@ -228,7 +228,7 @@ def show_leaderboard(
 def show_standings(arena: Arena) -> None:
     """Write who stands where after a run: of the owner's tasks the decision, else one game's leaderboard, or
     of several the strengths by game and then the overall table."""
-    from peerage.reading.results.played import EVERYTHING
+    from peerage.reading.scope import EVERYTHING
     from peerage.reading.verdicts.credits import about_tasks
     from peerage.views.leaderboard.board import board
 

@@ -13,7 +13,7 @@ from peerage.values.figures import shortened, tenths, whole
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
-    from peerage.reading.results.played import Scope
+    from peerage.reading.scope import Scope
     from peerage.views.leaderboard.overall import Profile
 
 
@@ -55,7 +55,7 @@ def show_by_game(arena: Arena, shape: Format, scope: Scope, by: Literal["game", 
 def show_profile(arena: Arena, name: str, shape: Format) -> None:
     """Write one player's strength in each game to standard output, with its intervals drawn. Raises
     ScopeError for a player without a match."""
-    from peerage.reading.results.played import EVERYTHING, ScopeError
+    from peerage.reading.scope import EVERYTHING, ScopeError
     from peerage.settings import suggest
     from peerage.views.leaderboard.notes import OF_MANY
     from peerage.views.leaderboard.overall import COUNTED, WHOLE

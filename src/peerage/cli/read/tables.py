@@ -15,7 +15,7 @@ from peerage.render.data import plain
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
-    from peerage.reading.results.played import Scope
+    from peerage.reading.scope import Scope
 
 Telling = Literal["text", "json", "markdown"]
 Part = Literal[
@@ -60,7 +60,7 @@ def stats(
     JSON holds everything as one object, and so does `--of judges`; of any other table it is the list.
     `favours` then lists every judge and author tested, found or not.
     """
-    from peerage.reading.results.played import Scope
+    from peerage.reading.scope import Scope
 
     if of in OF_JUDGES and (game or topic):
         raise typer.BadParameter(f"--of {of} is about all games and topics: leave --game and --topic out")
@@ -111,7 +111,7 @@ def show_stats(
     arena: Arena, shape: Format = Format.table, of: Part | None = None, scope: Scope | None = None
 ) -> None:
     """Write the statistics to standard output."""
-    from peerage.reading.results.played import EVERYTHING
+    from peerage.reading.scope import EVERYTHING
     from peerage.views.stats.report import parts, remarks
     from peerage.views.stats.report import stats as counted
 

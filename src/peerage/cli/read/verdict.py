@@ -111,7 +111,7 @@ def compare(
     if stated := [name for name, value in options.items() if value]:
         raise typer.BadParameter(f"{stated[0]} is of a gate: add its margin, such as --not-worse-by 3%")
     from peerage.ledger.check.held import hold_replies
-    from peerage.reading.results.played import Scope
+    from peerage.reading.scope import Scope
     from peerage.reading.speed import speeds_of
     from peerage.views.decision import compare as tables
     from peerage.views.decision.compare import compared

@@ -32,6 +32,7 @@ from peerage.game.protocol import (
     Together,
     Voided,
     ran,
+    unusable_reason,
 )
 from peerage.game.section import cost
 from peerage.game.spec import GameSpec, asked_of
@@ -334,14 +335,6 @@ def _parsed(ask: Ask, key: str, raw: Reply) -> tuple[Reply, str]:
         problem = unusable_reason(raw.cut, raw.text, raw.reason, unusable)
         return msgspec.structs.replace(raw, key=key, status="invalid", reason=problem), problem
     return msgspec.structs.replace(raw, key=key, value=value), ""
-
-
-def unusable_reason(cut: int, text: str, note: str, unusable: FormatError) -> str:
-    """Return why a reply is `unusable`. The format is not to blame where it ended at its limit of `cut`
-    tokens, nor where no text came: then its client's `note` says what did."""
-    if cut:
-        return f"cut at its limit of {cut} tokens"
-    return str(unusable) if text.strip() or not note else note
 
 
 def _again(ask: Ask, raw: Reply, reply: Reply, problem: str) -> Ask | None:

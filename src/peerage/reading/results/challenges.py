@@ -6,35 +6,12 @@ from collections.abc import Iterator
 
 import msgspec
 
-from peerage.challenges.pool import STREAM, ChallengePool, read_challenge_detail
-from peerage.engine.record.memory import learnt
+from peerage.challenges.pool import read_challenge_detail
 from peerage.game.ranking import by_rank
-from peerage.games import installed
-from peerage.ledger import Columns, Ledger, LedgerError, Summary
+from peerage.ledger import Columns, Ledger, Summary
 from peerage.ledger.forms.codec import read_header
 from peerage.ledger.forms.columns import of_summaries
 from peerage.ledger.out.disclosure import acted
-
-
-def pools(game: str) -> bool:
-    """Return whether challenges of a game come back in later matches."""
-    spec = installed(game)
-    return spec is not None and spec.memory is not None and spec.memory.stream == STREAM
-
-
-def pool(ledger: Ledger, last: int | None = None) -> ChallengePool:
-    """The pool after the record at place `last`, by default the newest. Raises LedgerError."""
-    found = ChallengePool()
-    number = 0
-    try:
-        for _, number, facts in learnt(ledger, found, STREAM, pools, last):
-            found.learn(number, facts)
-    except (KeyError, TypeError) as error:
-        raise LedgerError(
-            f"what is on record of challenges cannot be read, after match {number} ({error!r}); "
-            "`peerage verify` says what was changed"
-        ) from error
-    return found
 
 
 def withdrawn(ledger: Ledger) -> frozenset[str]:

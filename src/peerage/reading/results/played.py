@@ -12,7 +12,6 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 import numpy as np
-from msgspec import Struct
 from numpy.typing import ArrayLike
 
 from peerage.game.match import DONE, rated
@@ -33,6 +32,7 @@ from peerage.ratings.strength.posterior import Strengths
 from peerage.reading.results.challenges import amended, amended_columns, match_points, withdrawn
 from peerage.reading.results.evidence import SEED, MatchEvidence, evidence_of
 from peerage.reading.rows import records_of, whole_of
+from peerage.reading.scope import Scope, ScopeError
 from peerage.reading.verdicts.credits import Credits, about_tasks, credits_of, known_of
 from peerage.reading.verdicts.votes import LOOKED_AT, flips, votes
 from peerage.settings import suggest
@@ -40,31 +40,6 @@ from peerage.standings import moves_elo, unrated
 from peerage.standings.accounts import Account, count
 from peerage.standings.looks import looks
 
-
-class ScopeError(ValueError):
-    """A table was asked for that there cannot be; the message says why and what there is."""
-
-
-class Scope(Struct, frozen=True):
-    """What a table is about; empty: every game, every topic, players on any side.
-
-    `weights` say how much a match of a game counts, and `games` how much a whole game does on the track
-    `overall`, 1 where nothing is said. `source` says whose results
-    count: those `played` here, the `outside` ones that were imported, or `all`.
-    """
-
-    game: str = ""
-    topic: str = ""
-    weights: Mapping[str, float] = {}
-    source: Literal["played", "outside", "all"] = "played"
-    side: str = ""
-    games: Mapping[str, float] = {}
-
-    def holds(self, game: str, topic: str) -> bool:
-        return self.game in ("", game) and self.topic in ("", topic)
-
-
-EVERYTHING = Scope()
 Field: TypeAlias = Literal["game", "topic", ""]
 """What matches are told apart by; empty: nothing."""
 

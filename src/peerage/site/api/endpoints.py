@@ -14,7 +14,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 from msgspec import Meta, Struct, defstruct
 
 from peerage.judging.measures.corrections import CORRECTIONS
-from peerage.reading.results.played import ScopeError
+from peerage.reading.scope import ScopeError
 from peerage.site.api.rows import (
     Arena,
     Match,

@@ -15,7 +15,7 @@ from peerage.game.blocks import Heading, Sentence, Target
 from peerage.games import installed
 from peerage.ledger.topics.outside import TOPIC
 from peerage.ratings.table import ranks
-from peerage.reading.results.played import Scope
+from peerage.reading.scope import Scope
 from peerage.render.blocks import Answer, Fold, Link, Links, Notes, ViewBlock
 from peerage.settings import rules_of
 from peerage.settings.players.weights import weights

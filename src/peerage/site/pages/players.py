@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from peerage.engine.record.registration import only_judging
 from peerage.game.blocks import Heading, Sentence
-from peerage.reading.results.played import ScopeError
+from peerage.reading.scope import ScopeError
 from peerage.render.blocks import Choices, Column, Figure, Link, Links, ViewBlock, numbers, texts
 from peerage.site.addresses import player_page, slug
 from peerage.site.reading import Site

@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from peerage.game.blocks import Target
 from peerage.judging.measures.corrections import CORRECTIONS
-from peerage.reading.results.played import ScopeError
+from peerage.reading.scope import ScopeError
 from peerage.render.blocks import ViewBlock
 from peerage.render.html import Html
 from peerage.site.addresses import player_page, slug

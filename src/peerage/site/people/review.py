@@ -17,8 +17,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from peerage.challenges.pool import Verdict
+from peerage.engine.record.challenges import pool, review
 from peerage.ledger import Ledger, LedgerError
-from peerage.reading.results.challenges import pool
 from peerage.settings import ArenaSettings
 from peerage.site.http.frame import NOT_KEPT, PageFrame, line
 from peerage.site.rendering import PageView
@@ -73,7 +73,7 @@ class ReviewRoutes:
         if verdict is not None:
             reason, at_ms = sent.get("reason", "")[:_REASON], now_ms()
             try:
-                await asyncio.to_thread(challenges.review, self._ledger, name, verdict, reason, at_ms)
+                await asyncio.to_thread(review, self._ledger, name, verdict, reason, at_ms)
             except LedgerError as error:
                 return line(409, str(error))
         where = f"{REVIEW}?after={quote(name)}" if verdict is None else REVIEW

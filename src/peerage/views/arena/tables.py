@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from peerage.challenges.pool import STREAM
+from peerage.engine.record.challenges import pool, pools
 from peerage.game.match import DONE
 from peerage.games import tracks_of
 from peerage.judging.measures.corrections import Correction
@@ -16,8 +17,8 @@ from peerage.ledger.topics.votes import PeopleVotes
 from peerage.reading.moment import Moment
 from peerage.reading.observations import Observations, observe, together
 from peerage.reading.reading import Reading
-from peerage.reading.results.challenges import pool, pools
-from peerage.reading.results.played import PlayedMatches, Scope
+from peerage.reading.results.played import PlayedMatches
+from peerage.reading.scope import Scope
 from peerage.reading.speed import Speed, speeds_of
 from peerage.reading.verdicts.credits import about_tasks
 from peerage.settings import ArenaSettings

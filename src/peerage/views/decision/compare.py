@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from peerage.ledger import Summary
 from peerage.ratings.accuracy import AccuracyDifference, difference
-from peerage.reading.results.played import ScopeError
+from peerage.reading.scope import ScopeError
 from peerage.reading.speed import NEWEST, Speed
 from peerage.render.blocks import Answer, Column, Rows, ViewBlock, explained
 from peerage.settings import suggest

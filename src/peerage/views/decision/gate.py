@@ -19,7 +19,8 @@ from peerage.ledger import Summary
 from peerage.ledger.topics.series import SERIES
 from peerage.ratings.claims.not_worse import PROVEN, Difference, More, bets, fewest, further, interval
 from peerage.reading.reading import Reading
-from peerage.reading.results.played import EVERYTHING, PlayedMatches, Scope, ScopeError
+from peerage.reading.results.played import PlayedMatches
+from peerage.reading.scope import EVERYTHING, Scope, ScopeError
 from peerage.reading.verdicts.credits import TaskMatch
 from peerage.render.blocks import Rows, numbers, texts
 from peerage.settings import suggest

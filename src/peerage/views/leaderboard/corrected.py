@@ -13,7 +13,8 @@ from peerage.ratings.arrays import Floats
 from peerage.reading.matches import Match
 from peerage.reading.observations import contest_of, texts_judged
 from peerage.reading.reading import Reading
-from peerage.reading.results.played import PlayedMatches, Scope, ScopeError
+from peerage.reading.results.played import PlayedMatches
+from peerage.reading.scope import Scope, ScopeError
 from peerage.reading.verdicts.scores import scored
 from peerage.render.blocks import Column, Rows, bounded, numbers
 from peerage.settings import suggest

@@ -17,8 +17,9 @@ from peerage.judging.marks.ballots import ballots_of
 from peerage.judging.panels.panel import Ballot, PanelRules, count
 from peerage.judging.scores.scoring import recorded
 from peerage.ledger import Summary
-from peerage.reading.results.played import PlayedMatches, ScopeError
+from peerage.reading.results.played import PlayedMatches
 from peerage.reading.rows import whole_of
+from peerage.reading.scope import ScopeError
 from peerage.settings import suggest
 from peerage.values.texts import visible
 

@@ -10,7 +10,7 @@ from peerage.judging.marks.ballots import JudgeStatistics, ballots_in, judge_sta
 from peerage.reading.matches import in_words
 from peerage.reading.observations import Replies
 from peerage.reading.reading import Reading
-from peerage.reading.results.played import EVERYTHING, Scope
+from peerage.reading.scope import EVERYTHING, Scope
 from peerage.render.blocks import Rows
 from peerage.standings.accounts import NOTHING
 from peerage.views.shown import Shown

@@ -1,0 +1,34 @@
+"""Scopes: which of an arena's matches a table is about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from msgspec import Struct
+
+
+class ScopeError(ValueError):
+    """A table was asked for that there cannot be; the message says why and what there is."""
+
+
+class Scope(Struct, frozen=True):
+    """What a table is about; empty: every game, every topic, players on any side.
+
+    `weights` say how much a match of a game counts, and `games` how much a whole game does on the track
+    `overall`, 1 where nothing is said. `source` says whose results
+    count: those `played` here, the `outside` ones that were imported, or `all`.
+    """
+
+    game: str = ""
+    topic: str = ""
+    weights: Mapping[str, float] = {}
+    source: Literal["played", "outside", "all"] = "played"
+    side: str = ""
+    games: Mapping[str, float] = {}
+
+    def holds(self, game: str, topic: str) -> bool:
+        return self.game in ("", game) and self.topic in ("", topic)
+
+
+EVERYTHING = Scope()
