@@ -278,22 +278,12 @@ class Arena:
         """Who beat whom how often: a row for each ordered pair that met in a decided match, in the order of
         the leaderboard."""
         from peerage.render.table import Table
-        from peerage.views.players import PairRow, pairs_table
+        from peerage.views.players import pairs_table
 
         tables = self._tables()
-        names = [row.player for row in tables.table()]
-        met = [(name, other, tables.met(name, other)) for name in names for other in names]
-        return Table(
-            pairs_table(
-                [
-                    PairRow(
-                        name, other, record.matches, record.wins, record.draws, record.losses, record.rate
-                    )
-                    for name, other, record in met
-                    if record.rate is not None
-                ]
-            )
-        )
+        order = {row.player: place for place, row in enumerate(tables.table())}
+        met = [pair for name in order for pair in tables.against(name)]
+        return Table(pairs_table(sorted(met, key=lambda pair: (order[pair.player], order[pair.other]))))
 
     def chart(self, of: str = "", *, track: str = "") -> Chart:
         """A chart of one track (empty: the game's own): `cost` or `speed` against quality, `ratings` over the

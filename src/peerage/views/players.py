@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
 
 from peerage.render.blocks import Column, Rows, Small, numbers, texts
 from peerage.values.figures import dollars, percent, whole
+from peerage.views.arena.tally import Record
 from peerage.views.catalogue import PlayerRow
 from peerage.views.shown import Shown
 
@@ -43,16 +43,7 @@ def pairs_table(rows: Sequence[PairRow]) -> Rows:
     return Rows(rows, columns, title="Head to head", name="pairs")
 
 
-class Met(Protocol):
-    """A record of one player against another."""
-
-    @property
-    def matches(self) -> int: ...
-    @property
-    def rate(self) -> float | None: ...
-
-
-def head_to_head(names: Sequence[str], met: Callable[[str, str], Met]) -> Rows:
+def head_to_head(names: Sequence[str], met: Callable[[str, str], Record]) -> Rows:
     """Return who has which share of the points against whom, the first player's row and column first."""
 
     def against(place: int, other: str) -> Column:

@@ -93,9 +93,9 @@ def test_a_player_by_any_name(site: Site) -> None:
         found = get(site, f"players/{quote(row['player'], safe='')}")
         assert found["player"] == row
         assert found["standings"].keys() == set(site.tracks)
-        assert sum(one["matches"] for one in found["opponents"]) == row["matches"]
-        assert sum(one["wins"] for one in found["opponents"]) == row["wins"]
-        assert [one["opponent"] for one in found["opponents"]] == sorted(
+        assert sum(one["matches"] for one in found["opponents"]) == row["standing"]["matches"]
+        assert sum(one["wins"] for one in found["opponents"]) == row["standing"]["wins"]
+        assert [one["other"] for one in found["opponents"]] == sorted(
             site.tally.players[row["player"]].against
         )
     assert "key_env" not in json.dumps(listed)

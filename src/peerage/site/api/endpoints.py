@@ -7,7 +7,7 @@ into the OpenAPI document.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from itertools import islice
 from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
@@ -18,18 +18,14 @@ from peerage.reading.scope import ScopeError
 from peerage.site.api.rows import (
     Arena,
     Match,
-    Opponent,
     Player,
     PlayerRecord,
-    Standing,
     match_row,
-    picked,
 )
 from peerage.site.reading import Site
 from peerage.version import __version__
 from peerage.views.arena.audience import Audience, audience
 from peerage.views.arena.challenges import AskedChallenge, posed
-from peerage.views.arena.tally import Mine
 from peerage.views.challenges import ChallengeRow
 from peerage.views.leaderboard.board import Board, Row
 from peerage.views.leaderboard.corrected import CorrectedRow, asked
@@ -163,29 +159,24 @@ def _profiles(site: Site) -> list[Profile]:
 @_endpoint("players")
 def _players(site: Site) -> list[Player]:
     """Every player, in the table's order."""
-    return [_player(site, row, site.cards.get(row.player, {})) for row in site.board().rows]
+    return [_player(site, row) for row in site.board().rows]
 
 
 @_endpoint("players/{name}")
 def _one_player(site: Site, name: Name) -> PlayerRecord:
-    """One player, and its record against each opponent."""
+    """One player on every track, and its record against each opponent."""
     row = next((row for row in site.board().rows if row.player == name), None)
     if row is None:
         raise Missing(f"there is no player called {name!r}; /api/players lists them")
-    standings: dict[str, Standing] = {
-        track: picked(Standing, found)
-        for track in site.tracks
-        for found in site.board(track).rows
-        if found.player == name
+    standings: dict[str, Row] = {
+        track: row for track in site.tracks for row in site.table(track) if row.player == name
     }
-    met = site.tally.players.get(name, Mine()).against
-    opponents = tuple([picked(Opponent, record, opponent=other) for other, record in sorted(met.items())])
-    return PlayerRecord(_player(site, row, site.cards.get(name, {})), standings, opponents)
+    return PlayerRecord(_player(site, row), standings, site.against(name))
 
 
-def _player(site: Site, row: Row, card: Mapping[str, Any]) -> Player:
+def _player(site: Site, row: Row) -> Player:
     active = any(row.player == player.name for player in site.settings.players)
-    return picked(Player, row, active=active, standing=picked(Standing, row), card=card)
+    return Player(row.player, active, row, site.cards.get(row.player, {}))
 
 
 @_endpoint("matches")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 from msgspec import Struct
 
 from peerage.ledger import Summary
+from peerage.views.leaderboard.row import Row
+from peerage.views.players import PairRow
 
 JSON = "application/json"
-S = TypeVar("S", bound=Struct)
 
 
 class Failure(Struct, frozen=True):
@@ -60,58 +62,22 @@ class Arena(Struct, frozen=True):
     games: tuple[str, ...]
 
 
-class Standing(Struct, frozen=True):
-    """Where a player stands on one track; see `views.leaderboard.board.Row`."""
-
-    track: str
-    rank: int | None
-    rating: float
-    lower: float | None
-    upper: float | None
-    best: float | None
-    bin: str
-
-
 class Player(Struct, frozen=True):
     """A player: `active` while it is in the settings, `standing` on the game's own track, `card` as last
-    registered. `cost_usd` is what it is known to have been billed, `possibly_usd` what it may have been in
-    addition. `accuracy`, from 0 to 1, with its 95% interval, is null where no task has a check."""
+    registered."""
 
     player: str
-    model: str
-    family: str
     active: bool
-    standing: Standing
-    matches: int
-    wins: int
-    draws: int
-    losses: int
-    void: int
-    cost_usd: float | None
-    possibly_usd: float
-    cost_per_match: float | None
-    accuracy: float | None
-    accuracy_lower: float | None
-    accuracy_upper: float | None
-    card: dict[str, Any]
-
-
-class Opponent(Struct, frozen=True):
-    """A player's record against one opponent; in a match of many, whose score was better counts."""
-
-    opponent: str
-    matches: int
-    wins: int
-    draws: int
-    losses: int
+    standing: Row
+    card: Mapping[str, Any]
 
 
 class PlayerRecord(Struct, frozen=True):
     """A player, its standings by track, and its record against each opponent."""
 
     player: Player
-    standings: dict[str, Standing]
-    opponents: tuple[Opponent, ...]
+    standings: Mapping[str, Row]
+    opponents: Sequence[PairRow]
 
 
 class Match(Struct, frozen=True):
@@ -152,12 +118,6 @@ class Playing(Struct, frozen=True):
     until_ms: int | None = None
 
 
-def picked(kind: type[S], source: object, **more: Any) -> S:
-    """A row of the API: `more`, and all else as the source has it."""
-    fields = [name for name in kind.__struct_fields__ if name not in more]
-    return kind(**more, **{name: getattr(source, name) for name in fields})
-
-
 def match_row(summary: Summary) -> Match:
     """A row of the narrow table as the API gives it."""
-    return picked(Match, summary)
+    return Match(**{name: getattr(summary, name) for name in Match.__struct_fields__})

@@ -33,6 +33,7 @@ from peerage.views.leaderboard.overall import Profile, profiles
 from peerage.views.leaderboard.tracks import METHODS, TRACKS, Ratings, Track
 from peerage.views.leaderboard.verdict import Verdict
 from peerage.views.plan.outlook import Outlook, outlook
+from peerage.views.players import PairRow
 from peerage.views.stats.report import Stats, stats
 
 
@@ -166,6 +167,14 @@ class ArenaTables(Reading):
     def met(self, player: str, other: str) -> Record:
         """The record of one player against another."""
         return self.tally.players.get(player, Mine()).against.get(other, Record())
+
+    def against(self, player: str) -> list[PairRow]:
+        """Return the record of one player against each other that it met, by name."""
+        met = self.tally.players.get(player, Mine()).against
+        return [
+            PairRow(player, other, one.matches, one.wins, one.draws, one.losses, one.rate or 0.0)
+            for other, one in sorted(met.items())
+        ]
 
     @cached_property
     def observations(self) -> Observations:
