@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from time import process_time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -138,6 +139,26 @@ def test_bounds_leave_out_no_claim(monkeypatch: pytest.MonkeyPatch) -> None:
         full = proof(evidence)
         assert (closed(full >= 20) == above).all()
     assert sum(int(above.sum()) for above in quick) > 100
+
+
+def test_most_claims_among_many_need_no_fit_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, fitted = np.random.default_rng(5), []
+    seats = np.argsort(rng.random((4000, 64)), axis=1)[:, :4]
+    play = rng.normal(0, 1.5, 64)[seats] + rng.gumbel(size=seats.shape)
+    evidence = of_games(free_for_all(64, seats, np.argsort(np.argsort(-play))))
+    fit = room._Model._of_pairs
+
+    def counting(self: room._Model, i: np.ndarray, *rest: Any, **named: Any) -> np.ndarray:
+        fitted.append(len(i))
+        return fit(self, i, *rest, **named)
+
+    monkeypatch.setattr(room._Model, "_of_pairs", counting)
+    quick, few = proven(evidence), sum(fitted)
+    monkeypatch.setattr(room, "_MARGIN", 1e9)
+    whole, many = proven(evidence), sum(fitted) - few
+    assert not (quick & ~whole).any()
+    assert quick.sum() >= 0.99 * whole.sum() > 500
+    assert few < many / 5
 
 
 def test_who_never_lost_and_groups_that_never_met() -> None:

@@ -70,7 +70,9 @@ _STEPS, _LONGEST, _CLOSE = 40, 2.0, 1e-6  # of Newton's method: how many, the lo
 _LEVELLED = 1e-4  # likewise the last to s⁰: its square is what is left
 _CHORDS = 25  # steps by the information at the best fit, which needs no solving
 _PEAK_STEPS, _NEAR = 8, 0.005  # likewise to a peak; what is missed of its height is of second order
-_MARGIN = 1.0  # of ln M, by which a bound must be short of a claim
+_MARGIN = 2.0  # of ln M, by which an estimate must be short of a claim, or beyond it
+_PLACES = 128  # strengths at which two players are tried
+_FEW, _KNOWN = 60, 20.0  # more players, and more information on both, for a claim by an estimate alone
 _NEGLIGIBLE = 12.0  # of ln M: a precision that brings so much less than another
 _LITTLE, _MOST = 1e-300, 700.0  # bounds of numbers, and of their logarithms
 _ROUNDED = 1_000_000  # steps from 0 to 1 to which the outcome of a bet is rounded
@@ -261,6 +263,17 @@ class _Top(NamedTuple):
         return gain / (1 + PRECISIONS.reshape(doubt.shape) * wider) - doubt
 
 
+class _Places(NamedTuple):
+    """A `grid` of strengths, and there: with all others held, each player's log-likelihood (`value`) and
+    information (`known`); ln(eˣ + eˢ) with each player's s (`losing`), and with each place as s (`both`)."""
+
+    grid: Floats
+    losing: Floats
+    value: Floats
+    known: Floats
+    both: Floats
+
+
 class _Level(NamedTuple):
     """Fits in which two players share one strength, an element each: the strengths of all, log-likelihood,
     its slope and information, and the `contrast` c."""
@@ -291,18 +304,17 @@ class _Model:
         """M of each pair, [i, j] for i above j, or a bound that is too low for a claim; 0 where the `capital`
         of other bets is enough and, unless `all_pairs`, where a claim follows from others."""
         top = self._top()
-        gap = top.strength[:, None] - top.strength
         needed = np.log(np.maximum(THRESHOLD - capital, _LITTLE) / TOGETHER)
-        wanted = (gap > 0) & (capital < THRESHOLD)
-        found = np.zeros_like(capital)
-        for bound in (self._far_bound, self._near_bound):
-            i, j = np.nonzero(wanted)
-            reach = top.reach(*bound(i, j, top.strength)).max(axis=0)
-            found[i, j] = np.exp(np.minimum(reach, needed[i, j] - _MARGIN))
-            wanted[i, j] = reach > needed[i, j] - _MARGIN
+        found, wanted = np.zeros_like(capital), np.zeros(capital.shape, np.bool_)
+        i, j = np.nonzero((top.strength[:, None] > top.strength) & (capital < THRESHOLD))
+        estimate, sure = self._estimated(i, j, top)
+        short = estimate < needed[i, j] - _MARGIN
+        open_still = ~short & ~(sure & (estimate > needed[i, j] + _MARGIN))
+        found[i, j] = np.where(open_still, 0.0, np.exp(np.minimum(estimate, _MOST)))
+        wanted[i, j] = open_still
         place = np.argsort(np.argsort(-top.strength, kind="stable"))
         apart = place - place[:, None]
-        claimed = capital >= THRESHOLD
+        claimed = TOGETHER * found + capital >= THRESHOLD
         near = 1
         while (wanted & (apart >= near)).any():  # neighbours first: most others follow from them
             far = len(apart) if all_pairs else 2 * near
@@ -359,33 +371,59 @@ class _Model:
         doubt = np.log1p(spread / PRECISIONS[:, None]).sum(axis=1) / 2
         return _Top(strength[0], float(self._value(strength)[0]), information[0], doubt)
 
-    def _far_bound(self, i: Ints, j: Ints, strength: Floats) -> tuple[Floats, Floats]:
-        """More than Λ and less than |Cc|²/v of pairs: with all the information that matches can have."""
-        most = np.diag(self._met.sum(axis=1)) - self._met
-        covariance = np.linalg.inv(most / 4 + 1e-6 * self._eye)
-        own = np.diag(covariance)
-        variance = np.maximum(own[i] + own[j] - 2 * covariance[i, j], _LITTLE)
-        return (strength[i] - strength[j]) ** 2 / 2 / variance, variance / 2
+    def _estimated(self, i: Ints, j: Ints, top: _Top) -> tuple[Floats, np.ndarray]:
+        """ln M of claims, had no strength but the two players' room to move, times what the others' room
+        takes of a gain; and which of these are off by less than `_MARGIN`: a claim can be made."""
+        strength, covariance = top.strength, top.covariance(_HELD)
+        own, cross = np.diag(covariance), top.information[i, j]
+        a, b = top.known[i] + _HELD, top.known[j] + _HELD
+        left = (a + b + 2 * cross) / (a * b - cross**2) / (own[i] + own[j] - 2 * covariance[i, j])
+        few = self._players <= _FEW
+        if few:  # no more than what cannot be a claim is left out
+            left = np.maximum(left, 1.0)
+        grid = np.linspace(strength.min(initial=0.0), strength.max(initial=0.0), _PLACES)
+        chance, losing = _chance(grid[:, None] - strength), np.logaddexp(grid, strength[:, None])
+        places = _Places(
+            grid=grid,
+            losing=losing,
+            value=self._wins.sum(axis=1)[:, None] * grid - self._met @ losing,
+            known=self._met @ (chance * (1 - chance)).T + _HELD,
+            both=np.logaddexp(grid[:, None], grid),
+        )
+        found, firm, step = np.zeros(len(i)), np.zeros(len(i)), _AT_ONCE // 20 // _PLACES
+        for some in [slice(at, at + step) for at in range(0, len(i), step)]:
+            found[some], firm[some] = self._alone(i[some], j[some], left[some], top, places)
+        return found, (firm > _KNOWN) & (not few and self._cluster is None)
 
-    def _near_bound(self, i: Ints, j: Ints, strength: Floats) -> tuple[Floats, Floats]:
-        """Likewise, closer: with all strengths held but these two, which are moved to their best one."""
-        pairs, direct = np.arange(len(i)), self._met[i, j]
-        others = np.ones((len(i), self._players))
-        others[pairs, i] = others[pairs, j] = 0.0
-        won, met = (self._wins[i] + self._wins[j]) * others, (self._met[i] + self._met[j]) * others
-        low, high = strength[j], strength[i]
-        for _ in range(10):
-            level = (low + high) / 2
-            up = (won - met * _chance(level[:, None] - strength)).sum(axis=1) > 0
-            low, high = np.where(up, level, low), np.where(up, high, level)
-        chance = _chance(level[:, None] - strength)
-        held = _log_likelihood(won, met - won, chance).sum(axis=1) - direct * log(2)
-        whole = _log_likelihood(self._wins, self._wins.T, _chance(strength[:, None] - strength))
-        free = whole.sum(axis=1)[i] + whole.sum(axis=1)[j] - whole[i, j]
-        known = chance * (1 - chance) * others
-        a, b = (self._met[i] * known).sum(axis=1), (self._met[j] * known).sum(axis=1)
-        variance = (a + b) / np.maximum(a * b + direct / 4 * (a + b), _LITTLE)
-        return free - held, variance / 2
+    def _alone(self, i: Ints, j: Ints, left: Floats, top: _Top, places: _Places) -> tuple[Floats, Floats]:
+        """ln M of some pairs with all others held, where so much is `left` of a gain; and the lesser
+        information on the two where they are level."""
+        grid, losing, value, known, both = places
+        pairs, met = np.arange(len(i)), self._met[i, j][:, None]
+        won, lost = self._wins[i, j][:, None], self._wins[j, i][:, None]
+        mine, theirs = value[i] - won * grid + met * losing[j], value[j] - lost * grid + met * losing[i]
+        level = (mine + theirs).argmax(
+            axis=1
+        )  # where both are as strong, their own matches are worth as much
+        least = (mine + theirs)[pairs, level] - met[:, 0] * log(2)
+        mine, theirs = mine + won * grid, theirs + lost * grid
+        a, b = known[i, level], known[j, level]
+        variance, squares = 1 / a + 1 / b, 1 / a**2 + 1 / b**2
+        found = []
+        for precision, doubt, part in zip(PRECISIONS, top.doubt, PARTS, strict=True):
+            held, up, down = precision / 2 * (grid - grid[level][:, None]) ** 2, level, level
+            for _ in range(3):
+                up = (mine - held - met * both[down]).argmax(axis=1)
+                down = (theirs - held - met * both[up]).argmax(axis=1)
+            gain = mine[pairs, up] + theirs[pairs, down] - met[:, 0] * both[up, down] - least
+            gain -= held[pairs, up] + held[pairs, down]
+            share = (
+                variance**2 / (variance + precision * squares) / (1 / (a + precision) + 1 / (b + precision))
+            )
+            there, here = (known[i, up], known[j, down]), (top.known[i], top.known[j])
+            more = sum(np.log(precision + at) for at in there) - sum(np.log(precision + at) for at in here)
+            found.append(share * gain * left - doubt - more / 2 + log(part))
+        return np.asarray(np.logaddexp.reduce(found)), np.minimum(a, b)
 
     def _of_pairs(self, i: Ints, j: Ints, needed: Floats, top: _Top, *, all_pairs: bool) -> Floats:
         """ln M of the claims that each of `i` is above each of `j`, or a bound: that is short of `needed`,
