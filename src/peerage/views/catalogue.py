@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
 from peerage.game.spec import GameSpec
 from peerage.games import GAMES, adapted, license_of
 from peerage.players.prices import price_of
+from peerage.render.blocks import Rows, numbers, texts
 from peerage.settings import ArenaSettings
+from peerage.values.figures import span
 from peerage.views.shown import Shown
 
 
@@ -80,3 +82,25 @@ def _game_row(game: GameSpec[Any], license: str) -> GameRow:
     }
     needs = game.needs.extra(rules)
     return GameRow(game.name, game.version, game.contestants, officials, game.about, license, needs)
+
+
+def games_table(rows: Sequence[GameRow], notes: Sequence[str], *, all: bool) -> Rows:
+    """Return games as a table: who is needed for a match, or of `all` games whose they are and what is
+    missing."""
+    columns = [
+        *texts(game="Game"),
+        *numbers(str, version="Version ~1"),
+        *numbers(span, contestants="Contestants"),
+        *(texts(license="License ~2") if all else texts(_roles, officials="Roles ~2")),
+        *(texts(_status, needs="Status") if all else ()),
+        *texts(about="About"),
+    ]
+    return Rows(rows, columns, notes=notes, name="games")
+
+
+def _status(needs: str) -> str:
+    return f"needs peerage[{needs}]" if needs else "installed"
+
+
+def _roles(officials: Mapping[str, tuple[int, int]]) -> str:
+    return ", ".join([f"{span(count)} {role}" for role, count in officials.items()])

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from peerage.engine.record.model_watch import in_words
+from peerage.reading.reading import Reading
 from peerage.render.blocks import Column, Rows, Small, numbers, texts
-from peerage.values.figures import dollars, percent, whole
+from peerage.settings import ArenaSettings
+from peerage.settings.players.hours import closed_until, read_hours
+from peerage.values.figures import moment, percent, whole
 from peerage.views.arena.tally import Record
 from peerage.views.catalogue import PlayerRow
 from peerage.views.shown import Shown
@@ -24,13 +28,37 @@ class PairRow(Shown, frozen=True):
     share: float
 
 
-def players_table(rows: Sequence[PlayerRow]) -> Rows:
-    """Return who plays, with today's prices."""
+def players_table(rows: Sequence[PlayerRow], notes: Sequence[str] = (), title: str = "Players") -> Rows:
+    """Return who plays, with today's prices; `notes` say more about some of them."""
     columns = [
         *texts(player="Player", model="Model", family="Family ~2"),
-        *numbers(dollars, input_usd_per_million="$ per million in", output_usd_per_million="out"),
+        *numbers("{:g}".format, input_usd_per_million="$ in", output_usd_per_million="$ out"),
+        *texts(pricing_source="Prices from ~1"),
     ]
-    return Rows(rows, columns, title="Players", name="players")
+    unknown = ", ".join(row.player for row in rows if not row.price_known)
+    unpriced = (
+        f"No price is known for {unknown}: their matches stay off the cost track, and a budget refuses them. "
+        "`price: {input: …, output: …}` states one."
+    )
+    notes = [*[unpriced] * bool(unknown), *notes, "$ in, $ out: dollars per million tokens"]
+    return Rows(rows, columns, title=title, notes=notes, name="players")
+
+
+def hours(settings: ArenaSettings, now_ms: int) -> Iterator[str]:
+    """Yield when players are available, and until when one is out of its hours now."""
+    for player in settings.everyone:
+        if player.available:
+            until = closed_until(read_hours(player.available), now_ms)
+            out = f"; out of hours until {moment(until)}" if until else ""
+            yield f"{player.name} is available {player.available}{out}"
+
+
+def troubles(reading: Reading) -> Iterator[str]:
+    """Yield who of the arena's players is benched, and whose provider changed what answers."""
+    names = [player.name for player in reading.settings.everyone]
+    out, models = reading.benched, reading.models
+    yield from (f"{name} is {out[name].in_words}" for name in names if name in out)
+    yield from (f"{name}: {line}" for name in names for line in in_words(models, name))
 
 
 def pairs_table(rows: Sequence[PairRow]) -> Rows:

@@ -170,10 +170,7 @@ def test_a_narrow_terminal_leaves_out_columns_of_strengths_and_keeps_the_names(
     assert cli.invoke(app, ["run", "--yes", "--max-matches", "6", "--dir", str(tmp_path)]).exit_code == 0
     drawn: list[Rows] = []
     monkeypatch.setattr(
-        "peerage.cli.read.strengths.show_blocks", lambda _, block, *__, **___: drawn.append(block)
-    )
-    monkeypatch.setattr(
-        "peerage.cli.read.strengths.show", lambda rows, columns, *_, **__: drawn.append(Rows(rows, columns))
+        "peerage.cli.read.leaderboard.show_blocks", lambda _, block, *__, **___: drawn.append(block)
     )
 
     def kept(block: Rows, width: int) -> list[str]:

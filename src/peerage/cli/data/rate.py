@@ -5,15 +5,13 @@ from __future__ import annotations
 import contextlib
 import sys
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Literal
+from typing import Annotated, BinaryIO, Literal
 
 import typer
 
 from peerage.cli.shared.options import Format, refuse_nan
-from peerage.cli.shared.output import show
-from peerage.render.blocks import Column, numbers, texts
+from peerage.cli.shared.output import show_blocks
 from peerage.values import inputs
-from peerage.values.figures import chance, hundredths, percent, spans, whole
 
 
 class RateError(ValueError):
@@ -83,6 +81,7 @@ def rate(
     refuse_nan(given)
     from peerage.ratings.methods import Options, rate
     from peerage.ratings.read.results import read
+    from peerage.views.rated import challenges, players
 
     words = ",".join(control or ()).split(",")
     controls = tuple(dict.fromkeys(name.strip() for name in words if name.strip()))
@@ -103,19 +102,11 @@ def rate(
     if of == "challenges" and not report.challenges:
         raise RateError("--of challenges goes with answers (player, challenge, solved), rated by irt")
     if of != "challenges":
-        rows = _for_people(report.rows) if output.for_people else report.rows
-        show(rows, _columns(rows), output, title=report.title, notes=report.notes)
+        block = players(report, ranks=output.for_people)
+        show_blocks([block], block, output)
     if report.challenges and (of == "challenges" or (of is None and output.for_people)):
-        show(report.challenges, _CHALLENGES, output, title="Challenges, the hardest first")
-
-
-_CHALLENGES = [
-    *texts(challenge="Challenge"),
-    *numbers(hundredths, difficulty="Difficulty", difficulty_error="±", discrimination="Discrimination"),
-    *numbers(hundredths, discrimination_error="±"),
-    *numbers(percent, solved="Solved"),
-    *numbers(whole, answers="Answers"),
-]
+        block = challenges(report)
+        show_blocks([block], block, output)
 
 
 _EVERY_EVAL_EVER = "data/*/*/*/*.jsonl"
@@ -151,41 +142,3 @@ def named(files: list[str]) -> list[str]:
 
 def _open(name: str, opened: contextlib.ExitStack) -> BinaryIO:
     return sys.stdin.buffer if name == "-" else opened.enter_context(inputs.opened(Path(name)))
-
-
-def _for_people(rows: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
-    """The rows with the ranks, in place of the names, of those whom a player is proven above."""
-    place = {row["player"]: row["rank"] for row in rows}
-    return tuple(
-        row | {"beats": spans([place[name] for name in row["above"]])} if "above" in row else row
-        for row in rows
-    )
-
-
-def _columns(rows: tuple[dict[str, Any], ...]) -> list[Column]:
-    """Ratings of 400 points a decade are whole numbers for people; skills have three digits."""
-    first = rows[0] if rows else {}
-    number = _skill if "mu" in first and abs(first["rating"]) < 200 else whole
-    own = _skill if "mu" in first and abs(first["mu"]) < 200 else whole
-    rated = numbers(number, rating="Rating", lower="Lower", upper="Upper")
-    scale = numbers(own, mu="mu", sigma="sigma") if "mu" in first else []
-    if number is _skill:  # the interval next to what it is of
-        rated = numbers(number, mu="mu", lower="Lower of mu", upper="Upper of mu", sigma="sigma")
-        scale = numbers(number, rating="mu - k sigma")
-    return [
-        *numbers(str, rank=""),
-        *texts(player="Player"),
-        *rated,
-        *(numbers(chance, best="Best") if "best" in first else []),
-        *(numbers(str, beats="Proven above") if "beats" in first else []),
-        *numbers(_games, games="Games"),
-        *scale,
-    ]
-
-
-def _skill(value: float | None) -> str:
-    return "" if value is None else f"{value:.3f}"
-
-
-def _games(value: float) -> str:
-    return f"{value:g}" if value < 1e5 else f"{value:.0f}"

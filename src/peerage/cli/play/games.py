@@ -5,16 +5,13 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from peerage.cli.shared.options import Format, Shape
-from peerage.cli.shared.output import show
-from peerage.render.blocks import numbers, texts
-from peerage.values.figures import span
+from peerage.cli.shared.output import show_blocks
 
 if TYPE_CHECKING:
     from peerage.game.spec import GameSpec
@@ -34,25 +31,9 @@ def games(
     from peerage.views import catalogue
 
     found = list(catalogue.games(all=all))
-    rows = [row.as_dict() for row in found if isinstance(row, catalogue.GameRow)]
-    columns = [
-        *texts(game="Game"),
-        *numbers(str, version="Version ~1"),
-        *numbers(span, contestants="Contestants"),
-        *(texts(license="License ~2", needs="Status") if all else texts(_roles, officials="Roles ~2")),
-        *texts(about="About"),
-    ]
-    if all and shape.for_people:
-        rows = [{**row, "needs": _status(row["needs"])} for row in rows]
-    show(rows, columns, shape, notes=[str(row) for row in found if isinstance(row, ImportError)])
-
-
-def _status(needs: str) -> str:
-    return f"needs peerage[{needs}]" if needs else "installed"
-
-
-def _roles(officials: dict[str, Sequence[int]]) -> str:
-    return ", ".join(f"{span(count)} {role}" for role, count in officials.items())
+    rows = [row for row in found if isinstance(row, catalogue.GameRow)]
+    block = catalogue.games_table(rows, [str(row) for row in found if isinstance(row, ImportError)], all=all)
+    show_blocks([block], block, shape)
 
 
 @app.command()

@@ -225,7 +225,7 @@ def demo(
     Makes an arena in the folder and plays it; on a folder that holds one it goes on where it stopped.
     """
     from peerage.cli.begin.setup import demo_text, gauntlet_text
-    from peerage.cli.read.strengths import show_profile
+    from peerage.cli.read.leaderboard import show_profile
     from peerage.games import GAMES
     from peerage.settings import FILE_NAME, ArenaSettings, SettingsError, load, suggest, with_option
     from peerage.settings.game_file import load_file

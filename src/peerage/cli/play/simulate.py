@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from peerage.cli.shared.options import MOST_SEED, Format, Shape, arena_in
-from peerage.cli.shared.output import show
-from peerage.render.blocks import numbers
-from peerage.values.figures import counted, dollars, hundredths, percent, whole
+from peerage.cli.shared.output import show_blocks
+from peerage.values.figures import counted
 
 
 def simulate(
@@ -69,7 +68,7 @@ def simulate(
     from msgspec.structs import replace
 
     from peerage.ratings.simulation import Setup
-    from peerage.views.plan.simulate import own, rows
+    from peerage.views.plan.simulate import own, rows, table
 
     base, usd, title = Setup(10, 400, seed=seed), None, "Simulated arenas"
     if folder is not None:
@@ -90,21 +89,8 @@ def simulate(
     amounts = _listed(matches, "--matches", base.matches, 100_000)
     setups = [replace(base, players=pool, matches=many) for pool in pools for many in amounts]
     usd = usd if usd_per_match is None else usd_per_match
-    columns = [
-        *numbers(whole, players="Players", matches="Matches"),
-        *numbers(hundredths, tau="Order"),
-        *numbers(percent, first="Right", proven="Proven"),
-        *numbers("± {:.0f}".format, half_width="Interval"),
-        *numbers(whole, needed=f"For ± {accuracy:g}"),
-        *(() if usd is None else numbers(dollars, usd="Cost ~1", needed_usd=f"For ± {accuracy:g}")),
-    ]
-    note = (
-        "Order: Kendall's tau with the true order. Right: arenas whose first player is the best; Proven: "
-        f"where that is proven. Interval: the mean 95% interval of a rating, in points. "
-        f"For ± {accuracy:g}: matches until intervals are that narrow on average."
-    )
-    listed = [row.as_dict() for row in rows(setups, arenas, accuracy, usd)]
-    show(listed, columns, shape, title=title, notes=[note])
+    block = table([*rows(setups, arenas, accuracy, usd)], accuracy, title)
+    show_blocks([block], block, shape)
 
 
 def _listed(words: str, option: str, usual: int, most: int) -> list[int]:

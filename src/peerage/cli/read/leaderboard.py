@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from peerage.cli.read.strengths import show_by_game
 from peerage.cli.shared.options import HERE, Folder, Format, Shape, arena_in, say
 from peerage.cli.shared.output import show_blocks, show_json
 from peerage.render.blocks import Answer
@@ -279,3 +278,31 @@ def _weight(stated: str) -> tuple[str, float]:
     except ValueError:
         wrong = f"--weight {stated!r}: expected GAME=NUMBER, such as --weight duel=2"
         raise typer.BadParameter(wrong) from None
+
+
+def show_by_game(arena: Arena, shape: Format, scope: Scope, by: Literal["game", "topic"] = "game") -> None:
+    """Write everybody's strength in each game or on each topic to standard output."""
+    from peerage.views.leaderboard.overall import profiles
+    from peerage.views.leaderboard.strengths import in_terminal, listed
+
+    rows = profiles(arena.reading.within(scope), by)
+    title = f"{arena.settings.name}: shares of wins, {by} by {by}"
+    block = in_terminal(by, rows, title) if shape.for_people else listed(by, rows)
+    show_blocks([block], block, shape, split=True)
+
+
+def show_profile(arena: Arena, name: str, shape: Format) -> None:
+    """Write one player's strength in each game to standard output, with its intervals. Raises ScopeError for
+    a player without a match."""
+    from peerage.reading.scope import EVERYTHING, ScopeError
+    from peerage.settings import suggest
+    from peerage.views.leaderboard.overall import profiles
+    from peerage.views.leaderboard.strengths import listed
+
+    every = profiles(arena.reading.within(EVERYTHING), "game")
+    rows = [row for row in every if row.player == name and (row.rank or not shape.for_people)]
+    if not rows:
+        there = dict.fromkeys(row.player for row in every)
+        raise ScopeError(f"no match is on record of a player {name!r}{suggest(name, there)}")
+    block = listed("game", rows, f"{arena.settings.name}: {name}, game by game")
+    show_blocks([block], block, shape)

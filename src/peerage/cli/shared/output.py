@@ -8,30 +8,11 @@ from typing import Any, TextIO
 
 from peerage.cli.shared.options import Format, ReportFormat
 from peerage.cli.shared.streams import exact
-from peerage.render.blocks import Answer, Column, Rows, ViewBlock
+from peerage.render.blocks import Rows, ViewBlock
 from peerage.render.data import dicts, plain, write_json, write_table
 from peerage.render.markdown import markdown
 from peerage.values.figures import counted, dollars
 from peerage.views.shown import Shown
-
-
-def show(
-    rows: Sequence[Any],
-    columns: Sequence[Column],
-    shape: Format,
-    *,
-    title: str = "",
-    notes: Sequence[str] = (),
-    head: Sequence[str] = (),
-    to: TextIO | None = None,
-    split: bool = False,
-) -> None:
-    """Write a table to `to`, by default standard output; for people alone `head` stands above it, its first
-    line strong, and `notes` under it: one that begins with a column's title only where that is shown. With
-    `split` the columns for which a terminal is too narrow follow in further tables, in place of being left
-    out."""
-    block = Rows(rows, columns, title=title, notes=notes)
-    show_blocks([*([Answer(head)] if head else ()), block], block, shape, to=to, split=split)
 
 
 def show_blocks(

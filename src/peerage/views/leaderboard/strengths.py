@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
+from msgspec.structs import replace
+
 from peerage.game.blocks import Heading, Target
-from peerage.render.blocks import Column, Fold, Rows, ViewBlock
-from peerage.values.figures import tenths, whole
+from peerage.render.blocks import Column, Fold, Rows, ViewBlock, numbers
+from peerage.values.figures import shortened, tenths, whole
+from peerage.views.leaderboard.notes import OF_MANY
 from peerage.views.leaderboard.overall import COUNTED, FEW, WHOLE, Grid, Profile, grid
 
 
@@ -65,3 +68,48 @@ def table(by: Literal["game", "topic"], found: Grid, short: Callable[[str], str 
         )
     columns = [first, *[across(place, other) for place, other in enumerate(found.across)]]
     return Rows(found.down, columns, notes=[*notes, COUNTED[by]], name=f"strengths by {by}")
+
+
+HEAD = 24
+"""Characters of a heading in a terminal at most."""
+
+
+def in_terminal(by: Literal["game", "topic"], rows: Sequence[Profile], title: str) -> Rows:
+    """Return everybody's strengths with headings that are short: a line for each player, or for each game or
+    topic where these would take more room side by side."""
+    found = grid(rows, lambda name: min(len(name), HEAD))
+    block = table(by, found, shortened([other or WHOLE[by] for other in found.across], HEAD).get)
+    more = ["`peerage players NAME` shows one player's with intervals"] if by == "game" else []
+    return replace(block, title=title, notes=[*block.notes, *more])
+
+
+def listed(by: Literal["game", "topic"], rows: Sequence[Profile], title: str = "") -> Rows:
+    """Return strengths one under the other, with their intervals: a row for each game or topic of each
+    player."""
+    columns = [
+        *[Column("player", "Player")] * (len({row.player for row in rows}) > 1),
+        Column(by, by.capitalize(), value=lambda row: row.name or WHOLE[by]),
+        *numbers(str, rank="Rank"),
+        *numbers(tenths, share="Share", lower="from", upper="to"),
+        Column("drawn", DRAWN, value=_drawn, spare=1),
+        *numbers(whole, matches="Matches", wins="W ~2", draws="D ~2", losses="L ~2"),
+    ]
+    notes = [
+        "Share of wins, in percent, that it can expect against the others, with its 95% interval",
+        COUNTED[by],
+        OF_MANY,
+    ]
+    return Rows(rows, columns, title=title, notes=notes)
+
+
+PLOT = 41
+"""Characters of an interval as it is drawn."""
+DRAWN = "0%" + " " * (PLOT // 2 - 5) + "50%" + " " * (PLOT // 2 - 4) + "100%"
+
+
+def _drawn(row: Profile) -> str:
+    """Return a share and its interval on a line from 0% to 100%: a dot at the share, the middle marked."""
+    low, at, high = (round(value / 100 * (PLOT - 1)) for value in (row.lower, row.share, row.upper))
+    cells = ["━" if low <= cell <= high else "┆" if cell == PLOT // 2 else "·" for cell in range(PLOT)]
+    cells[at] = "●"
+    return "".join(cells)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -17,6 +17,8 @@ from peerage.ratings.fits.judges import counted, reliabilities
 from peerage.ratings.simulation import Setup, simulated
 from peerage.ratings.table import POINTS
 from peerage.reading.reading import Reading
+from peerage.render.blocks import Rows, numbers
+from peerage.values.figures import dollars, hundredths, percent, whole
 from peerage.views.shown import Shown
 
 
@@ -36,6 +38,28 @@ class SimulatedRow(Shown, frozen=True):
     needed: int | None
     usd: float | None
     needed_usd: float | None
+
+
+def table(rows: Sequence[SimulatedRow], accuracy: float, title: str) -> Rows:
+    """Return simulated arenas as a table; `accuracy` is in points."""
+    columns = [
+        *numbers(whole, players="Players", matches="Matches"),
+        *numbers(hundredths, tau="Order"),
+        *numbers(percent, first="Right", proven="Proven"),
+        *numbers("± {:.0f}".format, half_width="Interval"),
+        *numbers(whole, needed=f"For ± {accuracy:g}"),
+        *(
+            numbers(dollars, usd="Cost ~1", needed_usd=f"For ± {accuracy:g}")
+            if rows[0].usd is not None
+            else ()
+        ),
+    ]
+    note = (
+        "Order: Kendall's tau with the true order. Right: arenas whose first player is the best; Proven: "
+        f"where that is proven. Interval: the mean 95% interval of a rating, in points. "
+        f"For ± {accuracy:g}: matches until intervals are that narrow on average."
+    )
+    return Rows(rows, columns, title=title, notes=[note])
 
 
 def rows(
