@@ -191,10 +191,10 @@ class Arena:
         from peerage.render.table import Table
         from peerage.views.leaderboard.board import board
         from peerage.views.leaderboard.columns import table
-        from peerage.views.leaderboard.tracks import NAMES
+        from peerage.views.leaderboard.tracks import METHODS
 
         found = board(self.reading, track, Scope(game, topic, side=side))
-        title = ", ".join(filter(None, (NAMES[found.track], game, topic, side)))
+        title = ", ".join(filter(None, (METHODS[found.track].name, game, topic, side)))
         return Table(table(found, title), found.notes, found.verdict.lines)
 
     def verdict(self, track: str = "", *, game: str = "", topic: str = "", side: str = "") -> Verdict:

@@ -26,7 +26,7 @@ from peerage.values.figures import counted
 from peerage.values.texts import visible
 from peerage.views.leaderboard.board import Board
 from peerage.views.leaderboard.row import Row
-from peerage.views.leaderboard.tracks import NAMES
+from peerage.views.leaderboard.tracks import METHODS
 
 SCHEMA = "0.2.1"
 """Of Every Eval Ever."""
@@ -60,7 +60,7 @@ def every_eval_ever(ledger: Ledger, name: str, board: Board, version: str, at_ms
     last = max([row.at_ms for row in ledger.summaries(max(1, ledger.heads()[1]))], default=at_ms)
     ends = [end for row in board.rows for end in (row.lower, row.rating, row.upper) if end is not None]
     bounds = min([_RATINGS[0], *ends]), max([_RATINGS[1], *ends])
-    where, rating = _slug(name), f"{NAMES[board.track]} rating"
+    where, rating = _slug(name), f"{METHODS[board.track].name} rating"
     played = _samples(ledger, f"{where}/share-of-points")
     for row in board.rows:
         if row.rank is None:
@@ -246,7 +246,7 @@ def eval_results(name: str, board: Board, on: str, day: datetime) -> Iterator[Fi
             "value": round(row.rating, 2),
             "date": day.astimezone(UTC).date().isoformat(),
             "source": {"url": f"https://huggingface.co/datasets/{on}", "name": visible(name)},
-            "notes": f"{NAMES[board.track]}, {sure}, {counted(row.matches, 'match')}",
+            "notes": f"{METHODS[board.track].name}, {sure}, {counted(row.matches, 'match')}",
         }
         file = f"{whose}/.eval_results/{_slug(name)}.yaml"
         yield file, yaml.safe_dump([result], sort_keys=False, allow_unicode=True)

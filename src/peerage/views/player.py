@@ -14,9 +14,9 @@ from peerage.views.judges import one_by_one
 from peerage.views.judges.report import JudgesReport
 from peerage.views.leaderboard import columns as leaderboard
 from peerage.views.leaderboard.board import Board
-from peerage.views.leaderboard.columns import number_of, prices
+from peerage.views.leaderboard.columns import prices
 from peerage.views.leaderboard.row import Row
-from peerage.views.leaderboard.tracks import NAMES
+from peerage.views.leaderboard.tracks import METHODS
 from peerage.views.stats.report import Stats, parts
 
 TALLIED = ("matches", "wins", "draws", "losses", "cost_usd", "possibly_usd")
@@ -46,10 +46,10 @@ def ratings(rows: Sequence[Row]) -> Rows:
     """Return a player's lines on several tracks."""
 
     def middle(row: Row) -> str:
-        return number_of(row.track)(row.mu if row.track == "trueskill" else row.rating)
+        return METHODS[row.track].write(row.mu if row.track == "trueskill" else row.rating)
 
     def between(row: Row) -> str | None:
-        return interval(row.lower, row.upper, number_of(row.track))
+        return interval(row.lower, row.upper, METHODS[row.track].write)
 
     def about(row: Row) -> Iterator[Small]:
         if ends := between(row):
@@ -58,7 +58,7 @@ def ratings(rows: Sequence[Row]) -> Rows:
             yield Small(f"of μ; μ - 3σ: {tenths(row.rating)}")
 
     columns = [
-        Column("track", "Track", NAMES.__getitem__),
+        Column("track", "Track", lambda track: METHODS[track].name),
         *numbers(str, rank="Rank"),
         Column("rating", "Rating", number=True, value=middle, small=about),
         Column("interval", "95%", number=True, spare=1, value=between),

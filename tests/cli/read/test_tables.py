@@ -25,7 +25,7 @@ from peerage.settings import suggest
 from peerage.values.figures import interval
 from peerage.views.leaderboard.board import board
 from peerage.views.leaderboard.columns import table
-from peerage.views.leaderboard.tracks import WITH_CHANCES
+from peerage.views.leaderboard.tracks import METHODS
 
 cli = CliRunner()
 
@@ -49,7 +49,7 @@ def test_intervals_and_chances_are_in_every_output_on_every_track(folder: Path, 
     assert len(rows) == 7
     for row in rows:
         assert row["lower"] < row["upper"]
-        assert (row["best"] is None) == (not row["bin"]) == (track not in WITH_CHANCES)
+        assert (row["best"] is None) == (not row["bin"]) == (not METHODS[track].chances)
         assert (row["mu"] is None) == (row["sigma"] is None) == (track not in ("trueskill", "glicko2"))
     kept = list(csv.DictReader(io.StringIO(shown(folder, "--track", track, "--format", "csv"))))
     for row, line in zip(rows, kept, strict=True):
@@ -63,7 +63,7 @@ def test_intervals_and_chances_are_in_every_output_on_every_track(folder: Path, 
         for row in rows:
             line = next(line for line in below if row["player"] in line)
             assert interval(row["lower"], row["upper"], f"{{:,.{digits}f}}".format) in line
-        assert ("Best: the chance to be the best of all" in text) == (track in WITH_CHANCES)
+        assert ("Best: the chance to be the best of all" in text) == (METHODS[track].chances)
 
 
 def test_the_interval_of_a_skill_is_said_to_be_that_of_mu_and_holds_it(folder: Path) -> None:

@@ -29,7 +29,7 @@ from peerage.values.texts import visible
 from peerage.views.arena.charts import charts, course, priced
 from peerage.views.judges.report import Favour, JudgeRow, JudgesReport
 from peerage.views.leaderboard.board import board
-from peerage.views.leaderboard.tracks import NAMES as TRACK_NAMES
+from peerage.views.leaderboard.tracks import METHODS
 from peerage.views.match.transcript import match_view
 
 # What a page may refer to, and what no page may hold.
@@ -244,7 +244,7 @@ def test_the_interval_of_a_skill_is_said_to_be_that_of_mu_and_holds_it(
 def test_the_page_of_games_names_the_tracks_that_the_leaderboard_offers(
     pages: Site, documents: dict[str, Read]
 ) -> None:
-    assert ", ".join([TRACK_NAMES[track] for track in pages.tracks]) in documents["games.html"].text
+    assert ", ".join([METHODS[track].name for track in pages.tracks]) in documents["games.html"].text
 
 
 def test_a_table_is_described_by_its_verdict(pages: Site, documents: dict[str, Read]) -> None:

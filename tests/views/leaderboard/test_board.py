@@ -24,7 +24,7 @@ from peerage.ratings.strength.evidence import of_duels
 from peerage.ratings.strength.posterior import sort_out, strengths
 from peerage.reading.results.evidence import SEED
 from peerage.standings import NOBODY, after_match, elo_settings
-from peerage.views.leaderboard.tracks import TRACKS, WITH_CHANCES
+from peerage.views.leaderboard.tracks import METHODS, TRACKS
 
 UNLOGGED = "DELETE FROM log WHERE about LIKE 'narrow %'"
 """As if the log said nothing of the narrow table, which may then be altered."""
@@ -125,7 +125,7 @@ def test_tracks_show_the_same_chances_or_none(arena: Arena) -> None:
             found = (row.best, row.bin, row.above, row.tier)
             if track == "overall":  # of shares of wins, drawn from the same posterior
                 assert row.best == pytest.approx(shown[row.player][0], abs=0.05)
-            elif track in WITH_CHANCES:
+            elif METHODS[track].chances:
                 assert found == shown[row.player]
             else:
                 assert found == (None, "", (), "")

@@ -31,7 +31,7 @@ from peerage.reading.scope import Scope, ScopeError
 from peerage.reading.verdicts.votes import votes
 from peerage.views.leaderboard.board import board
 from peerage.views.leaderboard.row import Row
-from peerage.views.leaderboard.tracks import TRACKS, WITH_CHANCES
+from peerage.views.leaderboard.tracks import METHODS, TRACKS
 from peerage.views.stats.report import stats
 
 MATCHES = (
@@ -255,7 +255,7 @@ def test_every_ranked_row_has_its_interval_and_chances(arena: Arena, track: str)
     rows = arena.leaderboard(track)
     for row in rows[:3]:
         assert row.lower < row.upper
-        assert (row.best is not None) == bool(row.bin) == bool(row.tier) == (track in WITH_CHANCES)
+        assert (row.best is not None) == bool(row.bin) == bool(row.tier) == (METHODS[track].chances)
     for row in rows[3:]:
         assert (row.lower, row.upper, row.best, row.bin, row.above) == (None, None, None, "", ())
 

@@ -51,7 +51,7 @@ def write(
 
 
 def rated(ledger: Ledger, track: str) -> Ratings:
-    return METHODS[track](PlayedMatches(ledger, Scope()), Rating(), NOBODY)  # type: ignore[index]
+    return METHODS[track].rate(PlayedMatches(ledger, Scope()), Rating(), NOBODY)  # type: ignore[index]
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def test_a_match_that_cannot_be_is_told(
 def test_ratings_of_others_than_the_narrow_table_names_are_told(ledger: Ledger) -> None:
     write(ledger, (("ann", "bob"), (1.0, 0.0)), game="duel")
     with pytest.raises(LedgerError, match="not of the players in the narrow table"):
-        METHODS["raw"](PlayedMatches(ledger, Scope()), Rating(), NOBODY)
+        METHODS["raw"].rate(PlayedMatches(ledger, Scope()), Rating(), NOBODY)
 
 
 def test_games_that_move_no_elo_by_the_ledger_move_none_in_a_part_of_it_either(ledger: Ledger) -> None:
@@ -139,5 +139,5 @@ def test_games_that_move_no_elo_by_the_ledger_move_none_in_a_part_of_it_either(l
     part = played.instead({}, set())
     assert not part.whole
     for track in ("raw", "cost"):
-        found = METHODS[track](part, Rating(), NOBODY)
+        found = METHODS[track].rate(part, Rating(), NOBODY)
         assert found.players == ()

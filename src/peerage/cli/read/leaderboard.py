@@ -32,18 +32,6 @@ Topic = Annotated[
     typer.Option(help="Count the matches on this topic alone.", show_default="all"),
 ]
 
-TITLES = {
-    "strength": "strength with 95% intervals",
-    "bt": "Bradley-Terry rating with 95% intervals",
-    "trueskill": "TrueSkill, μ - 3σ with 95% intervals of μ",
-    "raw": "Elo, sequential, with 95% intervals",
-    "cost": "Elo, sequential, adjusted for cost, with 95% intervals",
-    "glicko2": "Glicko-2 with 95% intervals",
-    "judge-aware": "Bradley-Terry by judges' reliability, with 95% intervals",
-    "overall": "share of wins over all games in percent, with 95% intervals",
-    "points": "points in all with 95% intervals, and the mean of a match",
-}
-
 
 def leaderboard(
     folder: Folder = HERE,
@@ -249,6 +237,7 @@ def _show_board(
     arena: Arena, found: Board, shape: Format, source: str = "played", *, headed: bool = True
 ) -> None:
     from peerage.views.leaderboard.columns import table
+    from peerage.views.leaderboard.tracks import METHODS
 
     about = "".join(
         f", {part}"
@@ -257,7 +246,7 @@ def _show_board(
     )
     about += {"played": "", "outside": ", outside results", "all": ", with outside results"}[source]
     about += f"; WHAT IF: {found.what_if}" if found.what_if else ""
-    block = table(found, f"{arena.settings.name}: {TITLES[found.track]}{about}")
+    block = table(found, f"{arena.settings.name}: {METHODS[found.track].title}{about}")
     show_blocks([*([Answer(found.verdict.lines)] if headed else ()), block], block, shape)
 
 

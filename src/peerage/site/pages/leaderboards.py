@@ -29,7 +29,7 @@ from peerage.views.decision.decision import below
 from peerage.views.leaderboard.board import Board, board
 from peerage.views.leaderboard.columns import STAYED, Moved, table
 from peerage.views.leaderboard.strengths import strengths
-from peerage.views.leaderboard.tracks import NAMES, Track
+from peerage.views.leaderboard.tracks import METHODS, Track
 from peerage.views.leaderboard.verdict import Verdict
 from peerage.views.stats import outside as imported
 
@@ -101,7 +101,7 @@ def leaderboard(site: Site, wanted: Filter) -> PageView:
     found = site.board(*wanted)
     name = wanted.part[1]
     everything = not name
-    track = "" if wanted.track == site.track else NAMES[wanted.track]
+    track = "" if wanted.track == site.track else METHODS[wanted.track].name
     verdict = site.verdict if everything and wanted.track == site.track else found.verdict
     title = " · ".join(filter(None, ("Leaderboard", name, track)))
     blocks = _blocks(site, wanted, found, verdict)
@@ -129,7 +129,7 @@ def _blocks(site: Site, wanted: Filter, found: Board, verdict: Verdict) -> Itera
         yield Links([Link("All matches", ("view", "index.html"))])
     else:
         outside = [Link("Outside results", ("view", OUTSIDE))] if has_outside(site) and site.number else []
-        tracks = [Link(NAMES[one.track], at, one == wanted) for one, at in others if not one.part[1]]
+        tracks = [Link(METHODS[one.track].name, at, one == wanted) for one, at in others if not one.part[1]]
         yield Links([*tracks, *outside])
     parts = [(one, at) for one, at in others if one.part[1]]
     if parts:

@@ -15,11 +15,12 @@ from peerage.site.reading import Site
 from peerage.site.rendering import PageView
 from peerage.values.figures import listed, sentence, share_between, whole
 from peerage.values.texts import visible
-from peerage.views.arena.charts import course, drawn, followed
+from peerage.views.arena.charts import course, followed
 from peerage.views.arena.tally import Field, Mine, Record
 from peerage.views.decision.compare import compare, compared
 from peerage.views.leaderboard.notes import OF_MANY
 from peerage.views.leaderboard.overall import WHOLE
+from peerage.views.leaderboard.tracks import METHODS
 from peerage.views.player import Part, ratings, recent, records, roles, settings, standing
 from peerage.views.players import head_to_head
 
@@ -212,12 +213,12 @@ def _charts(site: Site, name: str, marks: Sequence[tuple[int, str]]) -> Iterator
         yield Figure(
             kind="course",
             title="Rating over the matches",
-            about=f"{drawn(site.track)} after so many matches, with its 95% band."
+            about=f"{METHODS[site.track].curve} after so many matches, with its 95% band."
             + " Dashed: its provider names another model." * bool(marks),
             rows=points,
             columns=followed(site.track),
             name=f"course-{site.track}",
-            options={"names": [name], "what": drawn(site.track), "marks": marks},
+            options={"names": [name], "what": METHODS[site.track].curve, "marks": marks},
         )
 
 

@@ -11,7 +11,7 @@ from rich.cells import chop_cells
 
 from peerage.site.reading import Site
 from peerage.values.texts import visible
-from peerage.views.leaderboard.columns import number_of
+from peerage.views.leaderboard.tracks import METHODS
 
 PATH = "preview.png"
 WIDE, HIGH = 1200, 630
@@ -61,7 +61,7 @@ def drawn(site: Site) -> str:
     middles = [(row.mu if row.track == "trueskill" else row.rating) or 0.0 for row in shown]
     ends = [end for row in shown for end in (row.lower, row.upper) if end is not None] + middles
     low, scale = min(ends, default=0.0), 420 / ((max(ends, default=1.0) - min(ends, default=0.0)) or 1.0)
-    rating = number_of(site.track)
+    rating = METHODS[site.track].write
     for place, (row, middle) in enumerate(zip(shown, middles, strict=True)):
         y = 280 + 55 * place
         parts.append(_text(60, y, str(row.rank), size=30, ink="#666666"))

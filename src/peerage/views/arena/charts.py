@@ -13,8 +13,7 @@ from peerage.render.blocks import Column, Figure, numbers, texts
 from peerage.values.figures import DASH, counted, per_hundred, seconds, whole
 from peerage.views.arena.tables import ArenaTables
 from peerage.views.leaderboard.board import Board, Row
-from peerage.views.leaderboard.columns import number_of
-from peerage.views.leaderboard.tracks import NAMES, Track
+from peerage.views.leaderboard.tracks import METHODS, Track
 from peerage.views.leaderboard.verdict import Verdict
 from peerage.views.offers import frontier as offers
 
@@ -73,11 +72,11 @@ def charts(arena: ArenaTables, track: Track, found: Board, *, everything: bool =
         yield Figure(
             kind="course",
             title="Ratings over the matches",
-            about=f"{drawn(track)} after so many matches; 95% bands for the first {len(names)}.",
+            about=f"{METHODS[track].curve} after so many matches; 95% bands for the first {len(names)}.",
             rows=points,
             columns=followed(track),
             name=f"course-{track}",
-            options={"names": names, "what": drawn(track), "whole": track == arena.track},
+            options={"names": names, "what": METHODS[track].curve, "whole": track == arena.track},
         )
 
 
@@ -98,8 +97,8 @@ def _plane(
     about += " Bars are 95% intervals." * (track != "trueskill")
     about += " Grey: below that line." * any(not one["best"] for one in offers)
     about += " Points without a name have it in their tooltip and in the table." * wide
-    axis = drawn(track, short=True)
-    rating = number_of(track)
+    axis = METHODS[track].axis
+    rating = METHODS[track].write
     best = [one for one in reversed(offers) if one["best"]]
     of = [*columns]
     return Figure(
@@ -130,11 +129,11 @@ def _interval(row: Mapping[str, Any], write: Callable[[float | None], str]) -> s
 
 def followed(track: Track) -> list[Column]:
     """The columns of ratings over the matches."""
-    rating = number_of(track)
+    rating = METHODS[track].write
     return [
         *texts(player="Player"),
         *numbers(whole, match="Match"),
-        *numbers(rating, rating=drawn(track)),
+        *numbers(rating, rating=METHODS[track].curve),
         Column("interval", "95%", number=True, value=lambda row: _interval(row, rating)),
     ]
 
@@ -161,17 +160,6 @@ def _joined(plane: Sequence[Mapping[str, Any]], verdict: Verdict, less: str, lea
         joins = f"{best[0]} has the highest rating and is the {least}; the pick is {verdict.pick}."
     close = f" Differences to those who may be as good as {verdict.pick} may be chance."
     return joins + close * bool(verdict.may_be_as_good)
-
-
-def drawn(track: Track, *, short: bool = False) -> str:
-    """What charts draw over time, and bands are of; `short`: what the axis of ratings is called."""
-    if short:
-        return "share of wins, %" if track == "overall" else "μ - 3σ" if track == "trueskill" else "rating"
-    if track == "overall":
-        return "Mean share of wins, in percent"
-    if track == "strength":
-        return "Strength"
-    return "TrueSkill, μ" if track == "trueskill" else f"{NAMES[track]} rating"
 
 
 def priced(rows: Sequence[Row]) -> list[dict[str, Any]]:

@@ -19,7 +19,7 @@ from peerage.render.blocks import (
 from peerage.settings import EVERY, ArenaSettings
 from peerage.values.figures import whole
 from peerage.views.arena.tables import ArenaTables
-from peerage.views.leaderboard.tracks import NAMES, Track
+from peerage.views.leaderboard.tracks import METHODS, Track
 from peerage.views.player import settings
 
 EVERY_GAME: tuple[Track, ...] = ("bt", "trueskill", "glicko2")
@@ -40,7 +40,7 @@ def games(arena: ArenaTables) -> Iterator[ViewBlock]:
         yield Sentence(spec.about if spec else "This game is not installed here.")
         facts = [Fact("Matches", whole(matches)), Fact("Decided", whole(decided))]
         facts.append(Fact("No result", whole(matches - decided), "; ".join(voids)))
-        rated = ", ".join([NAMES[track] for track in rated_by(arena, name)])
+        rated = ", ".join([METHODS[track].name for track in rated_by(arena, name)])
         yield Facts([*facts, Fact("Rated by", "", rated)])
         links = [Link("The table of this game", ("game", name))] if name in tables else []
         if spec and (original := spec.original) and decided:
@@ -55,7 +55,7 @@ def games(arena: ArenaTables) -> Iterator[ViewBlock]:
 
 def rated_by(arena: ArenaTables, game: str) -> tuple[Track, ...]:
     """The tracks with a page here that matches of a game feed, its own first."""
-    own = [track for track in NAMES if track in tracks_of(game)]
+    own = [track for track in METHODS if track in tracks_of(game)]
     return tuple(dict.fromkeys([track for track in (*own, *arena.tracks) if track in (*own, *EVERY_GAME)]))
 
 

@@ -18,7 +18,7 @@ from peerage.render.blocks import (
 from peerage.settings import EVERY
 from peerage.views.arena.games import stated_rules
 from peerage.views.arena.tables import ArenaTables
-from peerage.views.leaderboard.tracks import NAMES
+from peerage.views.leaderboard.tracks import METHODS
 from peerage.views.player import settings
 
 FORM = '{"role":'
@@ -69,7 +69,7 @@ def method(arena: ArenaTables) -> Iterator[ViewBlock]:
     yield Heading("Ratings")
     yield Notes(every, names)
     for board in boards:
-        yield Heading(NAMES[board.track], 3)
+        yield Heading(METHODS[board.track].name, 3)
         yield Notes([note for note in board.notes if note not in every], names)
     yield Heading("The verdict", 3)
     yield Sentence(VERDICT)

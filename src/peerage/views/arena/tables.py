@@ -127,7 +127,7 @@ class ArenaTables(Reading):
             # Not kept for the other tracks: those of all stops would take as much room as all matches.
             played = self.played.until(number)
             standings = self._stood(played, number) if track in ("raw", "cost") else NOBODY
-            self.courses[track, number] = METHODS[track](played, self.rating, standings)
+            self.courses[track, number] = METHODS[track].rate(played, self.rating, standings)
         return self.courses[track, number]
 
     @cached_property

@@ -13,7 +13,7 @@ from peerage.values.figures import dollars, percent
 from peerage.views.leaderboard.board import Board
 from peerage.views.leaderboard.columns import accuracies, to_player
 from peerage.views.leaderboard.row import Row, Weakness
-from peerage.views.leaderboard.tracks import WITH_CHANCES
+from peerage.views.leaderboard.tracks import METHODS
 
 NOTE_CHARS = 160
 """Characters of a note, which quotes the answer, on one line."""
@@ -52,7 +52,7 @@ def contenders(board: Board, parts: Mapping[str, Part]) -> list[Row]:
     found = [replace(rows[name], worst=_weakness(name, parts)) for name in names]
     if not board.in_dollars:
         found = [replace(row, cost_per_match=None) for row in found]
-    if board.track not in WITH_CHANCES:
+    if not METHODS[board.track].chances:
         chances = board.chances
         at = [chances.of(name) for name in names]
         marks = [{"bin": chances.bins[place], "best": float(chances.best[place])} for place in at]

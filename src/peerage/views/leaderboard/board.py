@@ -31,18 +31,13 @@ from peerage.views.leaderboard.overall import games_of
 from peerage.views.leaderboard.row import Row as Row
 from peerage.views.leaderboard.tracks import (
     METHODS,
-    ONE_BY_ONE,
-    OUTSIDE,
     TRACKS,
-    WITH_CHANCES,
     Track,
     on_side,
     sided,
 )
 from peerage.views.leaderboard.verdict import Flips, Verdict, verdict
 from peerage.views.leaderboard.what_if import AS_PLAYED, WhatIf, read_again
-
-_WITHOUT_SIDES = ("raw", "cost", "judge-aware", "points")
 
 LONG = 12
 """Players from more than which on a table shows its tiers."""
@@ -126,7 +121,7 @@ class _Making:
     def __init__(self, reading: Reading, track: str, scope: Scope, what_if: WhatIf) -> None:
         if track and track not in TRACKS:
             raise ScopeError(f"no track is called {track!r}{suggest(track, TRACKS)}")
-        if scope.weights and track in ("raw", "cost", "points"):
+        if scope.weights and any(known == track and not METHODS[known].weighs for known in TRACKS):
             raise ScopeError(f"track {track} counts every match alike: it takes no weights of games")
         self.reading, self.scope, self.asked = reading, scope, what_if.in_words
         self.here = scope.source == "played"
@@ -140,14 +135,14 @@ class _Making:
                 )
             self.played = read_again(self.played, what_if, self.track)
         if scope.side:
-            if not self.here or self.track in _WITHOUT_SIDES:
+            if not self.here or not METHODS[self.track].sides:
                 raise ScopeError(
                     "sides are of matches played here, rated by strength, bt, trueskill or glicko2"
                 )
             self.played = by_side(self.played, scope.side)
         self.outside = None if self.here else self._outside()
         counted = self.outside or self.played
-        self.rated = METHODS[self.track](counted, reading.rating, reading.position.standings)
+        self.rated = METHODS[self.track].rate(counted, reading.rating, reading.position.standings)
         if "overall" in (self.track, first) and not self.outside:
             self.chances = of_games(games_of(self.played), lambda: counted.claims)
         else:
@@ -163,10 +158,9 @@ class _Making:
 
     def _outside(self) -> Outside:
         """Return the outside results that the scope counts, beside what was played where it says so."""
-        if self.track not in OUTSIDE:
-            raise ScopeError(
-                f"outside results have no track {self.track}: expected one of {', '.join(OUTSIDE)}"
-            )
+        if not METHODS[self.track].outside:
+            there = ", ".join([track for track in TRACKS if METHODS[track].outside])
+            raise ScopeError(f"outside results have no track {self.track}: expected one of {there}")
         if self.scope.game or self.scope.topic or self.scope.weights:
             raise ScopeError(
                 "outside results are of no game or topic of this arena: leave game, topic, weight out"
@@ -193,7 +187,7 @@ class _Making:
         for number in sorted(set(last.values())):
             then = played.until(played.place(number))
             standings = after_all(NOBODY, then.finished, reading.elo)
-            rated = METHODS[self.track](then, reading.rating, standings)
+            rated = METHODS[self.track].rate(then, reading.rating, standings)
             at = dict(zip(rated.players, rated.rating.tolist(), strict=True))
             found |= {name: (number, at[name]) for name in last if last[name] == number and name in at}
         return found
@@ -219,7 +213,7 @@ class _Making:
         yield from self.rated.notes
         if played.of_many:
             yield notes.OF_MANY
-        if self.track in ONE_BY_ONE and self.here and played.hanging is not None:
+        if METHODS[self.track].one_by_one and self.here and played.hanging is not None:
             yield notes.SERIES
         yield from self.elsewhere
         sides = sides_of([scope.game] if scope.game else played.games if self.here else [])
@@ -269,7 +263,7 @@ class _Making:
             player: {field: values[at] for field, values in columns.items()}
             for at, player in enumerate(rated.players)
         }
-        if self.track in WITH_CHANCES:
+        if METHODS[self.track].chances:
             best_first = np.argsort(-chances.order, kind="stable").tolist()
             for at, player in enumerate(chances.players):
                 found[player] |= {

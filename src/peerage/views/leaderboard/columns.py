@@ -18,13 +18,12 @@ from peerage.values.figures import (
     per_hundred,
     signed,
     spans,
-    tenths,
     whole,
 )
 from peerage.views.leaderboard.board import Board
 from peerage.views.leaderboard.notes import OF_MANY
 from peerage.views.leaderboard.row import Row
-from peerage.views.leaderboard.tracks import Track
+from peerage.views.leaderboard.tracks import METHODS
 
 
 class Moved(NamedTuple):
@@ -42,7 +41,7 @@ def table(found: Board, title: str = "", moved: Moved = STAYED, weights: Mapping
     """Return the leaderboard's table. `weights` say whose weights are open and whose proprietary."""
     rows, track = found.rows, found.track
     many = OF_MANY in found.notes
-    number = number_of(track)
+    number = METHODS[track].write
     of_chances = any(row.best is not None for row in rows)
     priced = any(row.cost_per_match for row in rows)
     columns = [
@@ -85,11 +84,6 @@ def table(found: Board, title: str = "", moved: Moved = STAYED, weights: Mapping
         above=lambda row: row.above,
         faint=lambda row: row.rank is None,
     )
-
-
-def number_of(track: Track) -> Callable[[float | None], str]:
-    """Return what writes ratings of a track."""
-    return tenths if track in ("trueskill", "overall", "points") else whole
 
 
 def to_player(row: Row) -> Target:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
@@ -28,24 +28,13 @@ from peerage.reading.results.evidence import MatchEvidence
 from peerage.reading.results.played import ELSEWHERE, PlayedMatches
 from peerage.settings import Rating
 from peerage.standings import NOBODY, Standings, after_all, elo_settings
+from peerage.values.figures import tenths, whole
 from peerage.views.leaderboard.overall import games_of, in_words
 
 Track: TypeAlias = Literal[
     "strength", "bt", "trueskill", "raw", "cost", "glicko2", "points", "judge-aware", "overall"
 ]
 TRACKS: tuple[Track, ...] = get_args(Track)
-
-NAMES: Mapping[Track, str] = {
-    "strength": "Strength",
-    "bt": "Bradley-Terry",
-    "trueskill": "TrueSkill",
-    "raw": "Elo",
-    "cost": "Cost Elo",
-    "glicko2": "Glicko-2",
-    "points": "Points",
-    "judge-aware": "Judge-aware",
-    "overall": "Overall",
-}
 
 _SKILL = TrueSkillSettings()
 _PERIOD = 15  # matches of a player in a rating period: Glickman advises 10 to 15
@@ -293,27 +282,93 @@ def _elo(
     )
 
 
-METHODS: Mapping[Track, Callable[[Any, Rating, Standings], Ratings]] = {
-    "strength": strength,
-    "bt": bradley_terry,
-    "trueskill": trueskill,
-    "raw": partial(_elo, track="raw"),
-    "cost": partial(_elo, track="cost"),
-    "glicko2": glicko,
-    "points": points,
-    "judge-aware": judge_aware,
-    "overall": overall,
+class Method(NamedTuple):
+    """One track: its `name`, the `title` of its table, and how it rates, from the matches, the arena's
+    constants and where the whole arena stands on Elo.
+
+    `write` writes its ratings, which charts call `axis`, over the matches `drawn`. `chances` says that its
+    table shows chances, bins and what is proven; `one_by_one` that its intervals take every match for itself,
+    also where matches of one series hang together; `outside` that it rates outside results too, which have
+    no costs, no points and no place in the arena's order; `sides` that it rates players by side; `weighs`
+    that matches may count by the weights of their games.
+    """
+
+    name: str
+    title: str
+    rate: Callable[[Any, Rating, Standings], Ratings]
+    write: Callable[[float | None], str] = whole
+    drawn: str = ""
+    axis: str = "rating"
+    chances: bool = False
+    one_by_one: bool = False
+    outside: bool = False
+    sides: bool = True
+    weighs: bool = True
+
+    @property
+    def curve(self) -> str:
+        """The name of its ratings over the matches."""
+        return self.drawn or f"{self.name} rating"
+
+
+METHODS: Mapping[Track, Method] = {
+    "strength": Method(
+        "Strength", "strength with 95% intervals", strength, drawn="Strength", chances=True, outside=True
+    ),
+    "bt": Method(
+        "Bradley-Terry", "Bradley-Terry rating with 95% intervals", bradley_terry, chances=True, outside=True
+    ),
+    "trueskill": Method(
+        "TrueSkill",
+        "TrueSkill, μ - 3σ with 95% intervals of μ",
+        trueskill,
+        tenths,
+        "TrueSkill, μ",
+        "μ - 3σ",
+        chances=True,
+        one_by_one=True,
+        outside=True,
+    ),
+    "raw": Method(
+        "Elo",
+        "Elo, sequential, with 95% intervals",
+        partial(_elo, track="raw"),
+        one_by_one=True,
+        sides=False,
+        weighs=False,
+    ),
+    "cost": Method(
+        "Cost Elo",
+        "Elo, sequential, adjusted for cost, with 95% intervals",
+        partial(_elo, track="cost"),
+        one_by_one=True,
+        sides=False,
+        weighs=False,
+    ),
+    "glicko2": Method("Glicko-2", "Glicko-2 with 95% intervals", glicko, one_by_one=True, outside=True),
+    "points": Method(
+        "Points",
+        "points in all with 95% intervals, and the mean of a match",
+        points,
+        tenths,
+        one_by_one=True,
+        sides=False,
+        weighs=False,
+    ),
+    "judge-aware": Method(
+        "Judge-aware", "Bradley-Terry by judges' reliability, with 95% intervals", judge_aware, sides=False
+    ),
+    "overall": Method(
+        "Overall",
+        "share of wins over all games in percent, with 95% intervals",
+        overall,
+        tenths,
+        "Mean share of wins, in percent",
+        "share of wins, %",
+        chances=True,
+    ),
 }
-"""How each track rates: from the matches, the arena's constants, and where the whole arena stands on Elo."""
-
-ONE_BY_ONE = frozenset[Track](("trueskill", "raw", "cost", "glicko2", "points"))
-"""Those whose intervals take every match for itself, also where matches of one series hang together."""
-
-WITH_CHANCES = frozenset[Track](("strength", "bt", "trueskill", "overall"))
-"""Those that show chances, bins and what is proven next to their ratings."""
-
-OUTSIDE: tuple[Track, ...] = ("strength", "bt", "trueskill", "glicko2")
-"""Those that outside results have too: they need no costs, no points and no place in the arena's order."""
+"""Every track, told once."""
 
 
 def _settled(found: EloError) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from peerage.values.figures import (
 from peerage.views.leaderboard.chances import Chances
 from peerage.views.leaderboard.overall import FEW
 from peerage.views.leaderboard.row import Row
-from peerage.views.leaderboard.tracks import NAMES
+from peerage.views.leaderboard.tracks import METHODS
 from peerage.views.shown import Sentences
 
 FAIR = 1 / 4
@@ -338,7 +338,7 @@ def _counts(pick: Row, first: Row, ranked: Sequence[Row]) -> Iterator[str]:
     elif first.track == "judge-aware":
         yield f"The judges' votes put {first.player} first; the results of matches count."
     else:
-        yield f"{NAMES[first.track]} puts {first.player} first; the chances from all matches count."
+        yield f"{METHODS[first.track].name} puts {first.player} first; the chances from all matches count."
 
 
 def _doubts(pick: Row, ranked: Sequence[Row], rows: Sequence[Row], flips: Flips | None) -> Iterator[str]:

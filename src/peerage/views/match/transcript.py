@@ -39,7 +39,7 @@ from peerage.render.html import notebook
 from peerage.render.rows import meeting
 from peerage.values.figures import counted, dollars, moment, seconds, whole
 from peerage.values.texts import visible
-from peerage.views.leaderboard.tracks import NAMES
+from peerage.views.leaderboard.tracks import METHODS
 from peerage.views.shown import Shown
 
 
@@ -321,7 +321,7 @@ REST = 300
 CUT = 2_000
 """Characters of a text that are shown where what is long is cut."""
 _NO_STEPS: Mapping[str, Step] = {}
-_NAMES: Mapping[Any, str] = NAMES
+_NAMES: Mapping[Any, str] = {track: method.name for track, method in METHODS.items()}
 
 
 def transcript(
