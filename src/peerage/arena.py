@@ -332,7 +332,7 @@ class Arena:
 
     def _repr_html_(self) -> str:
         from peerage.game.blocks import Heading, Sentence
-        from peerage.render.html import notebook
+        from peerage.render.html.writer import notebook
 
         name, *about = self._about()
         about_it = Sentence(" · ".join(about), "quiet")

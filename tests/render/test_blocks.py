@@ -6,7 +6,7 @@ import io
 from types import SimpleNamespace
 
 from peerage.render.blocks import Choices, Column, Fact, Rows, as_facts, bounded
-from peerage.render.html import Html
+from peerage.render.html.writer import Html
 from peerage.render.markdown import markdown
 from peerage.render.terminal import text
 from peerage.values.figures import percent

@@ -11,7 +11,7 @@ import jinja2
 import pytest
 from markupsafe import Markup
 
-from peerage.render.html import breakable, coded
+from peerage.render.html.texts import breakable, coded
 from peerage.site.rendering import (
     environment,
     inline,

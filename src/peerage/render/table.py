@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from peerage.render.blocks import Answer, Rows, ViewBlock
 from peerage.render.data import dicts
-from peerage.render.html import notebook
+from peerage.render.html.writer import notebook
 from peerage.render.terminal import text
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from peerage.game.match import Outcome, Table
 from peerage.game.protocol import REPAIR, ROOM, Ask, Choice, Message, Reply, Text, first_key
 from peerage.ledger import Ledger
 from peerage.ledger.forms.codec import read_said
-from peerage.render.html import Html
+from peerage.render.html.writer import Html
 from peerage.site.reading import Site
 from peerage.views.match.transcript import match_view, transcript, view_of
 

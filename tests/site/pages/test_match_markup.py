@@ -30,7 +30,9 @@ from peerage.game.blocks import (
 )
 from peerage.players.client import Call, PlayerError
 from peerage.reading.matches import Match
-from peerage.render.html import FOLD, Html, shown
+from peerage.render.html.match import FOLD
+from peerage.render.html.texts import shown
+from peerage.render.html.writer import Html
 from peerage.site.reading import Site
 from peerage.values.texts import visible
 from peerage.views.match.transcript import transcript, view_of

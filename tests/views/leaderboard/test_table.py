@@ -12,7 +12,8 @@ from tests.views.conftest import recorded
 
 from peerage.arena import Arena, ArenaError, open_arena
 from peerage.game import blocks
-from peerage.render import html
+from peerage.render.html import match
+from peerage.render.html import writer as html
 from peerage.views.leaderboard.row import Row
 
 HOSTILE = "<script>alert(1)</script>\x1b[2J\u202e\"'&"
@@ -138,7 +139,7 @@ def test_every_block_of_a_match_is_escaped(arena: Arena) -> None:
             blocks.Heading(HOSTILE),
             blocks.Sentence(HOSTILE, "bad"),
             blocks.TaskText(HOSTILE, HOSTILE, (HOSTILE,)),
-            blocks.Quoted(HOSTILE, HOSTILE + "x" * html.FOLD, "", HOSTILE, "good", HOSTILE),
+            blocks.Quoted(HOSTILE, HOSTILE + "x" * match.FOLD, "", HOSTILE, "good", HOSTILE),
             blocks.SourceCode(HOSTILE, HOSTILE, "", HOSTILE, "", HOSTILE),
             blocks.Grid((HOSTILE, ">n"), ((HOSTILE, 1.5), (None, 2)), HOSTILE),
             blocks.ScoreLine(HOSTILE, None, HOSTILE),

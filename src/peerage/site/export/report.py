@@ -14,7 +14,7 @@ from markupsafe import Markup
 from peerage.game.blocks import Heading, Sentence
 from peerage.reading.matches import in_words
 from peerage.render.blocks import Fact, Facts, Notes, ViewBlock
-from peerage.render.html import Html
+from peerage.render.html.writer import Html
 from peerage.site.pages.leaderboards import last_time, moves
 from peerage.site.reading import Site
 from peerage.site.rendering import inline, render

@@ -19,7 +19,7 @@ from peerage.game.blocks import Target
 from peerage.judging.measures.corrections import CORRECTIONS
 from peerage.reading.scope import ScopeError
 from peerage.render.blocks import ViewBlock
-from peerage.render.html import Html
+from peerage.render.html.writer import Html
 from peerage.site.addresses import player_page, slug
 from peerage.site.pages import downloads, files, leaderboards, matches, players, preview, proofs
 from peerage.site.reading import Menu, Site

@@ -35,7 +35,7 @@ from peerage.ledger.topics.series import matches_of, shown
 from peerage.reading.matches import UNDER_WAY, Match, Matches, Step
 from peerage.reading.observations import spoken_in, texts_judged
 from peerage.render.blocks import Column, Fold, Link, Links, Meeting, Met, Reply, Rows, Transcript, numbers
-from peerage.render.html import notebook
+from peerage.render.html.writer import notebook
 from peerage.render.rows import meeting
 from peerage.values.figures import counted, dollars, moment, seconds, whole
 from peerage.values.texts import visible

@@ -55,7 +55,7 @@ class Stats(Shown, frozen=True):
 
     def _repr_html_(self) -> str:
         """For notebooks: what players, judges and authors did."""
-        from peerage.render.html import notebook
+        from peerage.render.html.writer import notebook
 
         return notebook([part for part in parts(self)[:3] if part.rows])
 

@@ -1,0 +1,301 @@
+"""Tables and charts in HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from peerage.game.blocks import (
+    Cell,
+    Grid,
+    Target,
+)
+from peerage.render import rows as laid
+from peerage.render.blocks import (
+    Column,
+    Figure,
+    Rows,
+    Small,
+)
+from peerage.render.html.texts import breakable, coded, shown
+from peerage.values.figures import DASH
+
+WIDTH = 200
+"""Of a drawn interval, in pixels."""
+BAR = 120
+"""Of a drawn record, in pixels."""
+MANY = 5
+"""Rows of more than which a table that can be searched offers it."""
+WORDY = 60
+"""Characters from which on a cell of a game's table gets room to read it in."""
+BRIEF = 14
+"""Characters up to which a cell of a game's table may be as narrow as its longest word."""
+
+Href = Callable[[Target], str | None]
+
+
+def nowhere(_: Target) -> None:
+    """Have no address for anything."""
+
+
+class TableWriter:
+    """Writes tables and charts for one place; see `Html`."""
+
+    def __init__(
+        self, href: Href = nowhere, anchor: Callable[[str], str] = str, *, bare: bool = False
+    ) -> None:
+        self._bare = bare
+        self._href = href
+        self._anchor = anchor
+
+    def link(self, text: str, to: Target | None, more: str = "") -> str:
+        """Return text that leads to its target, where that has an address."""
+        at = None if to is None else self._href(to)
+        more += " download" * (to is not None and to[0] == "file")
+        return text if at is None else f'<a href="{escape(at)}"{more}>{text}</a>'
+
+    def _rows(self, block: Rows) -> str:
+        columns, remarks = laid.shown(block, page=True), laid.remarks(block)
+        intervals = [column for column in columns if column.draw == "interval"]
+        scales = {column.key: Scale.over(map(column.of, block.rows)) for column in intervals}
+        name = next((column for column in columns if not column.number), columns[0])
+        picks = [column for column in block.columns if column.pick]
+        head = "".join([_head(column) for column in columns])
+        lines = []
+        kinds = [(column, _kind(column)) for column in columns]
+        for row in block.rows:
+            cells = [
+                self._named(column, row, scales)
+                if column is name
+                else self._cell(column, kind, row, scales, block)
+                for column, kind in kinds
+            ]
+            lines.append(f"<tr{self._about(block, row, picks)}>{''.join(cells)}</tr>\n")
+        heat = any(column.shade for column in columns)
+        kind = ' class="board"' if block.search else ' class="heat"' if heat else ""
+        sorts = " data-sortable" if block.sorts and not self._bare else ""
+        title = f"<caption>{shown(block.title)}</caption>" if block.title and not block.search else ""
+        label = shown(block.title or block.name.capitalize() or name.title)
+        table = (
+            f'<div class="wide" tabindex="0" role="region" aria-label="{label}">\n'
+            f"<table{kind}{sorts}>{title}\n<thead><tr>{head}</tr></thead>\n<tbody>\n{''.join(lines)}</tbody>\n</table>\n</div>\n"
+        )
+        notes = laid.sentences([*laid.hints(columns), *block.notes], block.rows)
+        quiet = f'<p class="quiet">{" ".join([coded(note) for note in notes])}</p>\n' if notes else ""
+        said = [*laid.sentences(remarks.shared, block.rows)]
+        for row, marks in zip(block.rows, remarks.marks, strict=True):
+            own = [note for note, mark in remarks.own.items() if mark in marks.split(",")]
+            said += [f"{name.text(row)}: {note}" for note in own]
+        below = f"<ul>{''.join([f'<li>{coded(line)}</li>' for line in said])}</ul>\n" if said else ""
+        return self._controls(block, picks) + table + quiet + below
+
+    def _about(self, block: Rows, row: Any, picks: Sequence[Column]) -> str:
+        """Return the attributes of a row: its anchor, whom it is above, and what it can be picked by."""
+        said = ""
+        if block.anchor:
+            said += f' id="{escape(self._anchor(block.anchor(row)))}"'
+        if block.above and (above := block.above(row)):
+            said += f' data-above="{escape(" ".join(map(self._anchor, above)))}"'
+        if block.faint and block.faint(row):
+            said += ' class="unranked"'
+        for column in picks:
+            if column.pick == "value" and (value := column.of(row)):
+                said += f' data-{column.key}="{shown(value)}"'
+        return said
+
+    def _named(self, column: Column, row: Any, scales: Mapping[str, Scale]) -> str:
+        text = breakable(column.text(row))
+        return f'<th scope="row" class="player">{self._inside(column, row, text, scales)}</th>'
+
+    def _cell(self, column: Column, kind: str, row: Any, scales: Mapping[str, Scale], block: Rows) -> str:
+        value = column.of(row)
+        if value is None:
+            text, more = DASH, ""
+        else:
+            text, more = coded(column.write(value)), ""
+            if block.cards:
+                more = f' data-name="{shown(column.title.lower())}"'
+            if column.tip:
+                more += f' title="{shown(column.tip(row))}"'
+        if block.sorts and not self._bare:
+            order = column.order(row) if column.order else value
+            more = f' data-v="{order}"{more}' if isinstance(order, int | float) else more
+        if column.shade:
+            kind += _shade(column, row, value)
+        return f'<td class="{kind}"{more}>{self._inside(column, row, text, scales)}</td>'
+
+    def _inside(self, column: Column, row: Any, text: str, scales: Mapping[str, Scale]) -> str:
+        if column.link:
+            text = self.link(text, column.link(row))
+        drawing = ""
+        if column.draw and not self._bare and (value := column.of(row)) is not None:
+            drawing = _record(*value) if column.draw == "record" else scales[column.key].draw(value, text)
+            text = f"<small>{text}</small>"
+        if column.small:
+            text += "".join([_small(one) for one in column.small(row)])
+        return text + drawing
+
+    def _controls(self, block: Rows, picks: Sequence[Column]) -> str:
+        """Return the form that shows some rows only."""
+        choices = {
+            column.key: sorted({column.of(row) or "" for row in block.rows}, reverse=True)
+            for column in picks
+            if column.pick == "value"
+        }
+        several = any(len(kinds) > 1 for kinds in choices.values())
+        if self._bare or not block.search or not (len(block.rows) > MANY or several):
+            return ""
+        parts = ['<label>Search players<input type="search" name="q"></label>']
+        for column in picks:
+            if column.pick == "value" and len(choices[column.key]) > 1:
+                kinds = "".join(
+                    [f"<option>{shown(kind or 'unknown')}</option>" for kind in choices[column.key]]
+                )
+                parts.append(
+                    f'<label>{shown(column.title)}<select name="{column.key}"><option value="">any</option>'
+                    f"{kinds}</select></label>"
+                )
+            elif column.pick == "most" and len([row for row in block.rows if column.of(row) is not None]) > 1:
+                parts.append(
+                    f"<label>At most, {shown(column.title)}"
+                    '<input type="number" name="most" min="0" step="any"></label>'
+                )
+        return (
+            '<form class="controls filters" role="search" aria-label="Players to show">\n'
+            f'{"".join(parts)}<button type="button" hidden>Show all</button><output class="quiet"></output>\n'
+            "</form>\n"
+        )
+
+    def _figure(self, block: Figure) -> str:
+        from peerage.render.charts import draw
+
+        chart = draw(block)
+        whole = " whole" if chart.wide else ""
+        phone = " phone" if chart.wide else ""
+        wide = f'<div class="drawing page">{chart.wide}</div>\n' if chart.wide else ""
+        key = "".join([f"<li>{breakable(name)} <b>{shown(value)}</b></li>" for name, value in chart.key])
+        key = f'<ol class="key">{key}</ol>' if key else ""
+        heads = "".join(
+            [
+                f'<th{" class=n" * bool(place)} scope="col">{shown(name)}</th>'
+                for place, name in enumerate(chart.columns)
+            ]
+        )
+        body = "".join(
+            [
+                f'<tr><th scope="row">{shown(first)}</th>'
+                f"{''.join([f'<td class=n>{shown(value)}</td>' for value in rest])}</tr>"
+                for first, *rest in chart.rows
+            ]
+        )
+        more = (
+            f"<p>The first {len(chart.rows)} of {chart.length} rows.</p>\n"
+            if chart.length > len(chart.rows)
+            else ""
+        )
+        data = ""
+        if chart.name and (at := self._href(("file", f"data/{chart.name}.csv"))):
+            data = f'<p><a href="{escape(at)}" download>All of it as CSV</a></p>\n'
+        return (
+            f'<figure class="chart{whole}">\n<figcaption>{shown(chart.title)} '
+            f'<small class="quiet">{shown(chart.about)}</small></figcaption>\n'
+            f'<div class="drawing{phone}">{chart.svg}</div>\n{wide}'
+            f"{key}\n"
+            '<details class="data"><summary>The same as a table</summary>\n'
+            f'<div class="wide" tabindex="0" role="region" aria-label="{shown(chart.title)}: data">\n'
+            f"<table><thead><tr>{heads}</tr></thead>\n<tbody>{body}</tbody></table>\n</div>\n{more}{data}"
+            "</details>\n</figure>\n"
+        )
+
+
+class Scale:
+    """From values to places on a drawing of `WIDTH` pixels, the same for a whole column."""
+
+    def __init__(self, low: float, high: float) -> None:
+        self._low = low
+        self._scale = (WIDTH - 8) / ((high - low) or 1.0)
+
+    @classmethod
+    def over(cls, values: Iterable[tuple[float, float, float] | None]) -> Scale:
+        """Return the scale on which all intervals find room."""
+        ends = [end for value in values if value for end in value]
+        return cls(min(ends, default=0.0), max(ends, default=1.0))
+
+    def draw(self, value: tuple[float, float, float], about: str) -> str:
+        """Return an interval as a line with its ends and its middle."""
+        low, at, high = [round(4 + (end - self._low) * self._scale, 1) for end in value]
+        return (
+            f'<svg class="whisker" width="{WIDTH}" height="14" viewBox="0 0 {WIDTH} 14" '
+            f'preserveAspectRatio="none" role="img" aria-label="{about.replace("–", " to ")}">'
+            f'<path d="M{low} 7H{high}M{low} 4v6M{high} 4v6"/><path class="at" d="M{at} 7h0"/></svg>'
+        )
+
+
+def _record(won: int, drawn: int, lost: int) -> str:
+    """Return matches won, drawn and lost as a bar."""
+    scale, parts, at = BAR / ((won + drawn + lost) or 1), "", 0.0
+    for kind, count in (("w", won), ("d", drawn), ("l", lost)):
+        parts += f'<rect class="{kind}" x="{at:.1f}" width="{count * scale:.1f}" height="10"/>'
+        at += count * scale
+    return f'<svg class="bar" width="{BAR}" height="10" aria-hidden="true">{parts}</svg>'
+
+
+def grid(block: Grid) -> str:
+    """Return a game's table, of which a page of transcripts has many."""
+    numeric = [name.startswith(">") for name in block.columns]
+    heads = [
+        f'<th class="{"n" if number else "t"}" scope="col">{shown(name.lstrip(">"))}</th>'
+        if name
+        else "<td></td>"
+        for name, number in zip(block.columns, numeric, strict=True)
+    ]
+    rows = []
+    for row in block.rows:
+        cells = [
+            f'<td class="{"n" if number else _width(value)}">{shown(laid.cell(value))}</td>'
+            for value, number in zip(row, numeric, strict=True)
+        ]
+        rows.append(f"<tr>{''.join(cells)}</tr>\n")
+    title = f"<caption>{shown(block.title)}</caption>\n" if block.title else ""
+    about = shown(block.title or ", ".join(filter(None, [name.lstrip(">") for name in block.columns])))
+    return (
+        f'<div class="wide" tabindex="0" role="group" aria-label="{about}">\n<table>\n{title}'
+        f"<thead><tr>{''.join(heads)}</tr></thead>\n<tbody>\n{''.join(rows)}</tbody>\n</table>\n</div>\n"
+    )
+
+
+def _width(value: Cell) -> str:
+    chars = len(value) if isinstance(value, str) else 0
+    return "t long" if chars > WORDY else "t name" if chars > BRIEF else "t"
+
+
+def _head(column: Column) -> str:
+    sorts = " nosort" if column.draw else ""
+    title = shown(column.title)
+    if column.shade:
+        title = f'<span title="{title}">{title}</span>'
+    if column.hint:
+        title = f'<span title="{shown(column.hint)}">{title}</span>'
+    return f'<th class="{_kind(column)}{sorts}" scope="col">{title}</th>'
+
+
+def _kind(column: Column) -> str:
+    """Return the classes of a column's cells."""
+    parts = [
+        "n" if column.number and not column.draw else "",
+        column.draw,
+        "most" if column.pick == "most" else "",
+    ]
+    parts += ["broad" if column.spare > 2 else "spare" if column.spare else "", column.key]
+    return " ".join(dict.fromkeys(filter(None, parts)))
+
+
+def _shade(column: Column, row: Any, value: Any) -> str:
+    """Return the class that colours a cell, from w0 (always lost) to w6 (always won)."""
+    rate = column.shade(row) if column.shade and value is not None else None
+    return " self" if rate is None else f" w{min(6, int(rate * 7))}"
+
+
+def _small(one: Small) -> str:
+    return f'<small class="{one.tone}{" narrow" if one.narrow else ""}">{shown(one.text)}</small>'

@@ -1,0 +1,186 @@
+"""Views as HTML: what stands in a page, in the report and in a notebook's cell.
+
+    Html(href).blocks(view.blocks)
+
+`href` says where a medium has what a link leads to; what it has nowhere is text. Whatever players wrote is
+escaped and made visible: no name, reply or reason becomes markup, steers the direction of text, or hides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from itertools import groupby
+
+from peerage.game.blocks import (
+    Bar,
+    Board,
+    Grid,
+    Heading,
+    Private,
+    Quoted,
+    ScoreLine,
+    Sentence,
+    SourceCode,
+    Swatch,
+    TaskText,
+)
+from peerage.render import rows as laid
+from peerage.render.blocks import (
+    Answer,
+    Beside,
+    Choices,
+    Facts,
+    Figure,
+    Fold,
+    Links,
+    Meeting,
+    Notes,
+    Rows,
+    Section,
+    Transcript,
+    ViewBlock,
+)
+from peerage.render.html.match import BETWEEN, MatchWriter, color, written
+from peerage.render.html.tables import grid
+from peerage.render.html.texts import coded, folded, shown, shown_name
+from peerage.values.figures import score
+
+
+class Html(MatchWriter):
+    """Writes blocks for one place: `href` gives addresses as seen from there. A `bare` place has no style
+    sheet and no scripts of ours: nothing is drawn there, and nothing searched. Blocks of a match are written
+    `within` its transcript."""
+
+    def blocks(self, blocks: Iterable[ViewBlock], *, heads: bool = False) -> str:
+        """Return blocks as markup; where they head a page, the first sentence of an answer is its title."""
+        parts = []
+        for drawn, group in groupby(blocks, lambda block: isinstance(block, Figure)):
+            inside = "".join([self._block(block, heads=heads) for block in group])
+            parts.append(f'<div class="charts">\n{inside}</div>\n' if drawn else inside)
+        return "".join(parts)
+
+    def _block(self, block: ViewBlock, *, heads: bool = False) -> str:
+        match block:
+            case Heading():
+                level = block.level + (self._within is not None)
+                anchor = f' id="{escape(block.anchor)}"' if block.anchor else ""
+                return f"<h{level}{anchor}>{self.link(shown(block.text), block.to)}</h{level}>\n"
+            case Sentence():
+                tone = f' class="{block.tone}"' if block.tone else ""
+                return f"<p{tone}>{coded(block.text)}</p>\n"
+            case Quoted():
+                return self._said(block, "", self._who(block.label), written(block.text, block.label))
+            case TaskText():
+                who = BETWEEN.join([shown_name(block.name)] * bool(block.name) + [*map(self._who, block.by)])
+                return self._said(block, "task", who, written(block.text, "The task"))
+            case SourceCode():
+                who = self._who(block.label) if block.label else ""
+                text = written(block.source, block.label or "The program", "said code")
+                return self._said(block, "program", who, text)
+            case ScoreLine():
+                worth = "unranked" if block.score is None else f"<b>{score(block.score)}</b>"
+                why = f' <span class="quiet">{shown(block.why)}</span>' if block.why else ""
+                return f'<p class="worth">{self._who(block.label)} {worth}{why}</p>\n'
+            case Grid():
+                return grid(block)
+            case Board():
+                return f'<pre class="board">{shown(chr(10).join(block.rows))}</pre>\n'
+            case Bar():
+                most = block.most if block.most > 0 else 1.0
+                meter = f'<meter min="0" max="{most:g}" value="{block.value:g}"></meter>'
+                return f'<p class="worth">{meter} {laid.amount(block)} {shown(block.caption)}</p>\n'
+            case Swatch():
+                return f'<p class="swatches">{"".join([color(*swatch) for swatch in block.colors])}</p>\n'
+            case Private():
+                seen = " and ".join(map(self._who, block.labels))
+                return f'<p class="quiet">seen by {seen} alone</p>\n' if seen and block.marked else ""
+            case Meeting():
+                return self._meeting(block)
+            case Transcript():
+                told = Html(self._href, self._anchor, bare=self._bare, within=block)._stages(block.blocks)
+                number = block.number
+                return (
+                    f'<article class="match" id="m{number}" aria-label="Match {number}">\n'
+                    f"<header>\n{self.blocks(block.head)}</header>\n{told}</article>\n"
+                )
+            case Section():
+                return f'<section class="{block.kind}">\n{self.blocks(block.blocks)}</section>\n'
+            case Beside():
+                groups = "".join([f"<div>{self.blocks(group)}</div>" for group in block.groups])
+                return f'<div class="pair">{groups}</div>\n'
+            case Answer():
+                return self._answer(block, heads=heads)
+            case Facts():
+                return facts(block)
+            case Notes():
+                lines = laid.sentences(block.lines, [{"player": name} for name in block.names])
+                return f"<ul>{''.join([f'<li>{coded(line)}</li>' for line in lines])}</ul>\n"
+            case Links():
+                return self._links(block)
+            case Choices():
+                fields = [
+                    f'<label>{shown(title)}<select name="{key}">{_options(values, chosen)}</select></label>'
+                    for key, title, values, chosen in block.fields
+                ]
+                at = escape(self._href(block.to) or "")
+                button = f"<button>{shown(block.button)}</button>"
+                return f'<form class="controls" method="get" action="{at}">{"".join(fields)}{button}</form>\n'
+            case Fold():
+                if self._within:
+                    inside = self._stages(block.blocks, parted=False)
+                    return folded(block.title, inside, block.anchor, "stage rest")
+                return folded(block.title, self.blocks(block.blocks), block.anchor)
+            case Rows():
+                return self._rows(block)
+            case Figure():
+                return self._figure(block)
+            case _:
+                return ""
+
+    def _answer(self, block: Answer, *, heads: bool) -> str:
+        lines = []
+        for place, line in enumerate(block.lines):
+            tag = "h1" if heads and not place else "p"
+            strong = "" if place else ' class="verdict"'
+            lines.append(f"<{tag}{strong}>{coded(line)}</{tag}>\n")
+        return f'<div class="answer">\n{"".join(lines)}</div>\n'
+
+    def _links(self, block: Links) -> str:
+        links = []
+        for link in block.links:
+            note = f' <span class="quiet">{shown(link.note)}</span>' if link.note else ""
+            current = ' aria-current="page"' if link.current else " download" * (link.to[0] == "file")
+            links.append(self.link(f"{shown(link.text)}{note}", link.to, current))
+        label = shown(block.title or f"{block.links[0].text} and others")
+        inside = f'<nav class="tabs" aria-label="{label}">\n{chr(10).join(links)}\n</nav>\n'
+        if not block.title:
+            return inside
+        return folded(block.title, inside)
+
+
+def _options(values: Iterable[str], chosen: str) -> str:
+    return "".join([f"<option{' selected' * (one == chosen)}>{shown(one)}</option>" for one in values])
+
+
+def facts(block: Facts) -> str:
+    """Return numbers that stand alone."""
+    parts = []
+    for fact in block.facts:
+        about = f'<small class="quiet">{coded(fact.about)}</small>' if fact.about else ""
+        parts.append(f"<div><dt>{shown(fact.title)}</dt><dd>{shown(fact.value)}{about}</dd></div>\n")
+    return f'<dl class="facts">\n{"".join(parts)}</dl>\n'
+
+
+STYLE = (
+    ".peerage .n{text-align:right;font-variant-numeric:tabular-nums}.peerage th,.peerage td{text-align:left}"
+    ".peerage small{display:block}.peerage .narrow{display:none}"
+    ".peerage :is(pre,.said){white-space:pre-wrap;overflow-wrap:anywhere;margin:0 0 .6em 1em;text-align:left}"
+    ".peerage .verdict{font-weight:bold}.peerage .good{color:#2b7a4b}.peerage .bad{color:#b3261e}"
+    ".peerage :is(.quiet,.took){opacity:.75}"
+)
+
+
+def notebook(blocks: Iterable[ViewBlock]) -> str:
+    """Return blocks for a notebook's cell, which has no style sheet of ours."""
+    return f'<div class="peerage"><style>{STYLE}</style>{Html(bare=True).blocks(blocks)}</div>'
