@@ -28,7 +28,6 @@ from peerage.games.last_arena.tables import BudgetRow, Cell, Place, ReasonsRow, 
 from peerage.judging.marks.ballots import JudgeStatistics
 from peerage.judging.measures.favours.search import Favour
 from peerage.ledger.check.kept_checkpoints import Extension
-from peerage.ledger.check.since import Since
 from peerage.ledger.check.verify import Problem, Report
 from peerage.ratings.accuracy import AccuracyDifference
 from peerage.settings import ArenaSettings
@@ -424,7 +423,7 @@ _JSON: dict[str, tuple[str | type, ...]] = {
         Totals,
         Digests,
     ),
-    "`verify`: one object": (_OK, Report, Since, Extension, Problem),
+    "`verify`: one object": (_OK, Report, Extension, Problem),
     "`replay`: one object": (
         "The keys below, and before them `ok`: true with exit codes 0 and 3, false with exit code 1.",
         ReplayReport,

@@ -76,7 +76,7 @@ PARTS = {
     "verify": Part(
         [
             *("ledger/check/verify.py", "ledger/check/audit.py", "ledger/check/held.py"),
-            *("ledger/check/since.py", "ledger/check/kept_checkpoints.py", "ledger/check/checkpoints.py"),
+            *("ledger/check/kept_checkpoints.py", "ledger/check/checkpoints.py"),
         ],
         [
             *("ledger/check/test_verify.py", "ledger/check/test_findings.py"),

@@ -19,7 +19,6 @@ from peerage.ledger import Ledger, Summary
 from peerage.ledger.check import verify as held
 from peerage.ledger.check.audit import Walked
 from peerage.ledger.check.kept_checkpoints import KeptCheckpoint
-from peerage.ledger.check.since import Head
 from peerage.ledger.check.verify import Report
 from peerage.ledger.topics.votes import PeopleVotes
 from peerage.ratings.sequential.elo import EloSettings
@@ -40,12 +39,11 @@ def verify(
     ledger: Ledger,
     workers: int | None = None,
     votes: PeopleVotes | None = None,
-    since: Head | None = None,
     kept: Sequence[KeptCheckpoint] = (),
     helpers: Helpers | None = None,
 ) -> Report:
-    """Check a whole ledger and the `votes` on it, and whether it extends the one whose head is `since`, and
-    those whose checkpoints were `kept`. Requests and replies are read by `helpers` where it is worth it, by
+    """Check a whole ledger and the `votes` on it, and whether it extends those of which roots or checkpoints
+    were `kept`. Requests and replies are read by `helpers` where it is worth it, by
     default in `workers` processes of this machine.
 
     A running arena may go on writing meanwhile; what was finished at the start is checked. Raises
@@ -56,7 +54,6 @@ def verify(
         partial(_recomputed, claims=True),
         workers=workers,
         votes=votes,
-        since=since,
         kept=kept,
         helpers=helpers,
     )

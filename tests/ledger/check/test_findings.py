@@ -33,8 +33,7 @@ from peerage.ledger import (
     open_ledger,
 )
 from peerage.ledger.check.checkpoints import unsigned
-from peerage.ledger.check.kept_checkpoints import KeptCheckpoint
-from peerage.ledger.check.since import Head, read_head
+from peerage.ledger.check.kept_checkpoints import KeptCheckpoint, read_head
 from peerage.ledger.check.verify import remedy
 from peerage.ledger.forms import bodies
 from peerage.ledger.forms.codec import fixture_body
@@ -92,25 +91,25 @@ def fill(folder: Path) -> None:
             ledger.write(Batch(votes=votes.head()))
 
 
-def kept(folder: Path) -> tuple[Head, list[KeptCheckpoint]]:
+def kept(folder: Path) -> list[KeptCheckpoint]:
     """What somebody kept: the root of the log, and a checkpoint with a proof of each of its entries."""
     with closing(opened(folder)) as ledger:
         found = verify(ledger, 1)
         assert found.ok, found.problems
         entries = [(one.position, entry_text(one.position, one.about, one.digest)) for one in ledger.log()]
         checkpoint = unsigned(ledger, found.log_root)
-        return read_head(found.log_root), [KeptCheckpoint("kept.txt", checkpoint, tuple(entries))]
+        return [read_head(found.log_root), KeptCheckpoint("kept.txt", checkpoint, tuple(entries))]
 
 
-def checked(folder: Path, head: Head, checkpoints: list[KeptCheckpoint]) -> Any:
+def checked(folder: Path, checkpoints: list[KeptCheckpoint]) -> Any:
     """What is found, what is done about it, and what a run says that would begin."""
 
     def plain(text: str) -> str:
-        return OTHERS.sub(r"\1", text.replace(str(folder), "").replace(str(head), "HEAD"))
+        return OTHERS.sub(r"\1", text.replace(str(folder), "").replace(checkpoints[0].name, "HEAD"))
 
     try:
         with closing(opened(folder)) as ledger:
-            report = verify(ledger, 1, PeopleVotes(ledger.address, folder), head, checkpoints)
+            report = verify(ledger, 1, PeopleVotes(ledger.address, folder), checkpoints)
             refused = ""
             try:
                 check_records(ledger)
@@ -118,9 +117,8 @@ def checked(folder: Path, head: Head, checkpoints: list[KeptCheckpoint]) -> Any:
                 refused = plain(str(error))
     except LedgerError as error:
         return plain(str(error))
-    extends = [report.since, *report.checkpoints]
     counted = [report.matches, report.exchanges, report.head[:6], [*report.streams]]
-    counted += [[one.extends, one.matches, one.entries] for one in extends if one]
+    counted += [[one.extends, one.matches, one.entries] for one in report.checkpoints]
     return [[plain(str(one)) for one in report.problems], remedy(report), refused, counted]
 
 
@@ -137,31 +135,29 @@ TABLES = (
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Head, list[KeptCheckpoint]]:
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[KeptCheckpoint]]:
     folder = tmp_path_factory.mktemp("findings")
     fill(folder)
-    return folder, *kept(folder)
+    return folder, kept(folder)
 
 
-def told(
-    whole: Path, head: Head, checkpoints: list[KeptCheckpoint], table: str, work: Path
-) -> dict[str, Any]:
+def told(whole: Path, checkpoints: list[KeptCheckpoint], table: str, work: Path) -> dict[str, Any]:
     found = {}
     for number, (file, harm) in enumerate(harms(whole, table)):
         copy = work / str(number)
         shutil.copytree(whole, copy)
         if harm.do(copy / file):
-            found[harm.name] = checked(copy, head, checkpoints)
+            found[harm.name] = checked(copy, checkpoints)
         shutil.rmtree(copy)
     return found
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_what_is_said(whole: tuple[Path, Head, list[KeptCheckpoint]], table: str, tmp_path: Path) -> None:
+def test_what_is_said(whole: tuple[Path, list[KeptCheckpoint]], table: str, tmp_path: Path) -> None:
     recorded.check(FILE, table, told(*whole, table, tmp_path))
 
 
-def test_of_a_whole_ledger_nothing_is_said(whole: tuple[Path, Head, list[KeptCheckpoint]]) -> None:
+def test_of_a_whole_ledger_nothing_is_said(whole: tuple[Path, list[KeptCheckpoint]]) -> None:
     problems, _, refused, _ = checked(*whole)
     assert (problems, refused) == ([], "")
 
@@ -172,4 +168,4 @@ if __name__ == "__main__":
         arena.mkdir()
         fill(arena)
         place = kept(arena)
-        recorded.write(FILE, {table: partial(told, arena, *place, table, Path(name)) for table in TABLES})
+        recorded.write(FILE, {table: partial(told, arena, place, table, Path(name)) for table in TABLES})

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from peerage.cli.main import app
 from peerage.ledger import amend
-from peerage.ledger.check.since import read_head
+from peerage.ledger.check.kept_checkpoints import read_head
 from peerage.ledger.forms.log import entry_leaf
 from peerage.ledger.forms.merkle import EMPTY_ROOT, root
 from peerage.standings.verify import verify
@@ -42,6 +42,10 @@ def kept(folder: Path) -> str:
     return next(line for line in said.splitlines() if line.startswith("log root: ")).split()[2]
 
 
+def entries_of(root: str) -> int:
+    return int(root.partition(":")[0])
+
+
 def asked(folder: Path, since: str) -> tuple[int, str]:
     done = CliRunner().invoke(app, ["verify", "--dir", str(folder), "--since", since])
     return done.exit_code, done.output
@@ -53,7 +57,7 @@ def test_the_root_is_that_of_the_entries(folder: Path) -> None:
         report = verify(ledger)
     due = root([entry_leaf(entry.position, entry.about, entry.digest) for entry in entries])
     assert report.log_root == f"{len(entries)}:{due.hex()}" == kept(folder)
-    assert report.since is None
+    assert report.checkpoints == ()
 
 
 def test_a_ledger_extends_itself(folder: Path) -> None:
@@ -102,8 +106,8 @@ def another(folder: Path) -> None:
 
 
 HARMS: list[tuple[Callable[[Path], None], str]] = [
-    (rewritten, "first {size} entries, with 4 matches, are not those"),
-    (reworded, "first {size} entries, with 4 matches, are not those"),
+    (rewritten, "entries 1 to {size} (matches 1 to 4"),
+    (reworded, "entries 1 to {size} (matches 1 to 4"),
     (cut, "that one had {size} entries. Its end was cut off"),
     (another, "Its past was rewritten, or it is another arena"),
 ]
@@ -127,12 +131,13 @@ def test_the_answer_as_json(folder: Path) -> None:
     done = CliRunner().invoke(app, [*command, before])
     found = json.loads(done.output)
     assert (done.exit_code, found["ok"]) == (0, True)
-    entries = int(found["log_root"].partition(":")[0]) - int(before.partition(":")[0])
-    assert found["since"] == {"head": before, "extends": True, "matches": 2, "entries": entries}
+    entries = entries_of(found["log_root"]) - entries_of(before)
+    extended = {"size": entries_of(before), "extends": True, "matches": 2, "entries": entries}
+    assert found["checkpoints"] == [{"name": before, **extended, "signed": [], "cosigned": []}]
     done = CliRunner().invoke(app, [*command, f"3:{'ab' * 32}"])
     found = json.loads(done.output)
     assert (done.exit_code, found["ok"]) == (1, False)
-    assert found["since"] == {"head": f"3:{'ab' * 32}", "extends": False, "matches": 0, "entries": 0}
+    assert [one["extends"] for one in found["checkpoints"]] == [False]
 
 
 @pytest.mark.parametrize(

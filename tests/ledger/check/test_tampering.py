@@ -23,7 +23,7 @@ from peerage.arena import ArenaError
 from peerage.cli.main import app
 from peerage.ledger import LedgerError
 from peerage.ledger.check.held import read_log
-from peerage.ledger.check.since import log_root
+from peerage.ledger.forms.log import log_root
 from peerage.settings import SettingsError
 
 KINDS: dict[str, Callable[[Path], Path]] = {"duels": duels, "exchange": exchange}

@@ -16,7 +16,7 @@ from bench.sample import sample
 from tests.engine.arenas import SMALL, house, ledger_of, play, write_arena
 
 from peerage.ledger import Batch, Ledger, LedgerError, open_ledger
-from peerage.ledger.check.since import read_head
+from peerage.ledger.check.kept_checkpoints import read_head
 from peerage.ledger.check.verify import Problem, Report
 from peerage.ledger.forms.merkle import digest, link, stream_genesis
 from peerage.ledger.topics.votes import STREAM, PeopleVotes, Vote, VotedAlready
@@ -228,8 +228,8 @@ def test_a_run_takes_the_votes_into_the_log(tmp_path: Path) -> None:
     play(folder, 8)
     assert [about for about in abouts(folder) if about.startswith("votes ")] == ["votes 3", "votes 5"]
     with closing(ledger_of(folder)) as ledger:
-        report = verify(ledger, votes=PeopleVotes(ledger.address, folder), since=read_head(before))
-    assert (report.ok, report.since and report.since.matches) == (True, 2)
+        report = verify(ledger, votes=PeopleVotes(ledger.address, folder), kept=[read_head(before)])
+    assert (report.ok, [one.matches for one in report.checkpoints]) == (True, [2])
 
 
 def test_votes_that_come_while_matches_are_played_are_bound_at_the_end(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def verify(
     """
     from peerage.cli.check.checkpoint import kept_of, keys_of
     from peerage.ledger.check.checkpoints import kept_in
-    from peerage.ledger.check.since import read_head
+    from peerage.ledger.check.kept_checkpoints import read_head
     from peerage.ledger.check.verify import remedy
     from peerage.ledger.topics.votes import PeopleVotes
     from peerage.standings.verify import verify as check
@@ -70,11 +70,12 @@ def verify(
         raise typer.BadParameter("FOLDER and --dir name the same thing; give one of them")
     folder = folder_ or folder
     try:
-        head = read_head(since) if since else None
+        kept = [read_head(since)] if since else []
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--since") from None
     keys = keys_of(key or ())
-    kept = [one for stated in checkpoint or () for one in kept_of(stated, keys)]
+    roots = {one.name for one in kept}
+    kept += [one for stated in checkpoint or () for one in kept_of(stated, keys)]
     with (
         _arena(folder) as arena,
         ledger_in(arena) as ledger,
@@ -82,7 +83,7 @@ def verify(
     ):
         every = (*kept_in(arena), *kept)
         votes = PeopleVotes(ledger.address, arena)
-        report = check(ledger, votes=votes, since=head, kept=every, helpers=helping)
+        report = check(ledger, votes=votes, kept=every, helpers=helping)
     code = 0 if report.ok else 1
     if shape is ReportFormat.json:
         _leave(report, code)
@@ -99,15 +100,12 @@ def verify(
         say("a copy for others: what was in play and the audience's votes are not in it")
     if not report.ended:
         say("the run that wrote last did not come to its end, or is still under way")
-    if report.since is not None and report.since.extends:
-        more = f"{counted(report.since.matches, 'match')} and {counted(report.since.entries, 'entry')}"
-        say(f"extends {report.since.head} by {more}")
     for change in report.changes:
         say(f"settings changed {change.in_words}")
     for one in report.checkpoints:
         if one.extends:
             more = f"{counted(one.matches, 'match')} and {counted(one.entries, 'entry')}"
-            say(f"extends {one.name} by {more}; {_who(one)}")
+            say(f"extends {one.name} by {more}{'' if one.name in roots else f'; {_who(one)}'}")
     if report.problems:
         say(remedy(report))
     raise typer.Exit(code)

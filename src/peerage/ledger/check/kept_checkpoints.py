@@ -1,11 +1,13 @@
-"""What people kept of a ledger, checkpoints and proofs of matches, and whether it still says the same. Pure.
+"""What people kept of a ledger, roots, checkpoints and proofs, and whether it still says the same. Pure.
 
-A checkpoint tells of all entries that were there when it was signed. Several of them tell between which two
+What `verify` prints as the root of the log, SIZE:ROOT, is a checkpoint that nobody signed: it tells of all
+entries that were there. Several of them tell between which two
 the past was rewritten, and a proof tells it of one match.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 
@@ -26,12 +28,14 @@ from peerage.ledger.forms.log import finished
 from peerage.ledger.forms.merkle import root
 from peerage.ledger.ledger import Ledger
 
+_HEAD = re.compile(r"([0-9]{1,15}):([0-9a-f]{64})")
 _NAMED = 6
 """Matches that are named one by one where they are not one after the other."""
 
 
 class KeptCheckpoint(Struct, frozen=True):
-    """A checkpoint that somebody kept, under the name of its file; `entries` are texts of entries that are
+    """A checkpoint that somebody kept, under the name of its file, or a root, which has no origin and is its
+    own name; `entries` are texts of entries that are
     proven to be in it, by position. `signed` are signatures that hold; `wrong` says what is wrong with it
     by itself."""
 
@@ -58,6 +62,17 @@ class Extension(Struct, frozen=True):
 
 class _Line(Struct):
     proof: str
+
+
+def read_head(text: str) -> KeptCheckpoint:
+    """The root of a log as `verify` prints it. Raises ValueError, whose message says what was expected."""
+    head = _HEAD.fullmatch(text.strip().lower())
+    if not head:
+        raise ValueError(
+            f"{text[:80]!r} is no head of a ledger: expected what `peerage verify` printed as its log root, "
+            "as 412:5f0c… with all 64 hex digits"
+        )
+    return KeptCheckpoint(head[0], Checkpoint("", int(head[1]), bytes.fromhex(head[2])))
 
 
 def read_kept(
@@ -116,7 +131,7 @@ def held_against(
         note = one.checkpoint
         extends = note.size <= there and root(logged.leaves[: note.size]) == note.root
         told = ""
-        if note.origin != origin:
+        if note.origin and note.origin != origin:
             extends = False
             told = (
                 f"{one.name} is of another arena, or this ledger was written again from its first entry: the "
@@ -150,15 +165,16 @@ def _differs(one: KeptCheckpoint, held: KeptCheckpoint | None, ledger: Ledger, l
     """What happened to a ledger that does not extend a checkpoint, `held` being the longest that it does."""
     size, there = one.checkpoint.size, len(logged.leaves)
     agrees = f"; it agrees with {held.name}, of {held.checkpoint.size} entries" if held else ""
+    another = "" if one.checkpoint.origin else ", or it is another arena"
     if size > there:
         return (
             f"it does not extend {one.name}: its log has {there} entries and {len(logged.firsts)} matches, "
-            f"that one had {size} entries. Its end was cut off, or it is an older copy{agrees}"
+            f"that one had {size} entries. Its end was cut off, or it is an older copy{another}{agrees}"
         )
     first = held.checkpoint.size + 1 if held else 1
     return (
         f"it does not extend {one.name}: entries {first} to {size} ({_about(ledger, first, size)}) are not "
-        f"all as they were when that was signed. Its past was rewritten{agrees}"
+        f"all as they were then. Its past was rewritten{another}{agrees}"
     )
 
 

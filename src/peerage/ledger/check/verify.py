@@ -4,8 +4,7 @@ What is on record (fixtures, requests, replies, records, texts, amendments) is h
 their own digest, fixtures and exchanges by the record of their match, records by the chain. What else there
 is of them (attempts, costs, times, failures, facts, snapshots, what is in play) is held by the log, and what
 follows from the records is computed again. A chain cannot show that its end was cut off, nor that all of it
-was written again: for that, give the root of the log that was printed `since` (`ledger.check.since`), or
-checkpoints that were `kept` (`ledger.check.kept_checkpoints`).
+was written again: for that, give roots and checkpoints that were `kept` (`ledger.check.kept_checkpoints`).
 """
 
 from __future__ import annotations
@@ -37,8 +36,8 @@ from peerage.ledger.check.held import Found, Logged, agreed, amendments, facts, 
 from peerage.ledger.check.held import in_play as play
 from peerage.ledger.check.held import votes as held_votes
 from peerage.ledger.check.kept_checkpoints import Extension, KeptCheckpoint, held_against
-from peerage.ledger.check.since import Head, Since, extends_log, log_root
 from peerage.ledger.forms.codec import read_issued
+from peerage.ledger.forms.log import log_root
 from peerage.ledger.forms.merkle import GENESIS, checksum, stream_genesis
 from peerage.ledger.forms.merkle import digest as digest_of
 from peerage.ledger.forms.rows import COPY, LedgerError
@@ -74,9 +73,9 @@ class Report:
     `log_root` is size and Merkle root of the log, which holds everything, as "412:5f0c…". `streams` gives the
     head of each chain apart from the log: the audience's votes. `copy` says that this is a copy for others,
     without what is in play and without votes. `ended` says that the run that wrote last came to its end:
-    otherwise what is in play is held by checksums alone. `since` says what a head
-    that was given says of this ledger, `checkpoints` what each kept one says; where it does not extend one of
-    them, `problems` say so. `changes` are those of settings and players since the first entry about them.
+    otherwise what is in play is held by checksums alone. `checkpoints` say what each kept one says of
+    this ledger; where it does not extend one of them, `problems` say so. `changes` are those of settings and
+    players since the first entry about them.
     """
 
     matches: int
@@ -88,7 +87,6 @@ class Report:
     log_root: str = ""
     copy: bool = False
     ended: bool = True
-    since: Since | None = None
     changes: tuple[SettingsChange, ...] = ()
     checkpoints: tuple[Extension, ...] = ()
 
@@ -130,7 +128,6 @@ def verify(
     *,
     workers: int | None = None,
     votes: PeopleVotes | None = None,
-    since: Head | None = None,
     kept: Sequence[KeptCheckpoint] = (),
     helpers: Helpers | None = None,
     replies: bool = True,
@@ -181,10 +178,6 @@ def verify(
     if votes is not None and ((logged.votes and not now.copy) or votes.exists()):
         with _noted(problems):
             _votes(ledger, votes, logged, streams, problems)
-    extension: Since | None = None
-    if since is not None:
-        extension, differs = extends_log(since, logged.leaves, logged.firsts)
-        problems += [(None, differs)] if differs else []
     checkpoints: list[Extension] = []
     if kept:
         with _noted(problems):
@@ -200,7 +193,6 @@ def verify(
         log_root=log_root(logged.leaves) if replies else "",
         copy=now.copy,
         ended=logged.in_play is not None,
-        since=extension,
         changes=changes,
         checkpoints=tuple(checkpoints),
     )

@@ -28,7 +28,7 @@ from typing import Any
 
 import msgspec
 
-from peerage.ledger.forms.merkle import leaves, match_root
+from peerage.ledger.forms.merkle import leaves, match_root, root
 from peerage.ledger.forms.rows import Attempts, Exchange, FixtureRow
 from peerage.values.sealing import committed
 
@@ -69,6 +69,11 @@ def entry_text(position: int, about: str, digest: bytes) -> str:
 def entry_leaf(position: int, about: str, digest: bytes) -> bytes:
     """The leaf of an entry in the tree of the log: SHA-256 of 0x00 and its text as UTF-8."""
     return sha256(b"\x00" + entry_text(position, about, digest).encode()).digest()
+
+
+def log_root(leaves: Sequence[bytes]) -> str:
+    """The root of a log of entries with these leaves, as it is kept: SIZE:ROOT; empty for one of none."""
+    return f"{len(leaves)}:{root(leaves).hex()}" if leaves else ""
 
 
 def digest(value: object) -> bytes:

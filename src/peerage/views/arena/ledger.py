@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from peerage.game.blocks import Heading, Sentence, SourceCode
-from peerage.ledger.check.since import log_root
-from peerage.ledger.forms.log import entry_leaf
+from peerage.ledger.forms.log import entry_leaf, log_root
 from peerage.ledger.topics.settings_log import settings_changes
 from peerage.render.blocks import (
     Column,
