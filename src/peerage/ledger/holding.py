@@ -181,7 +181,7 @@ class Holding:
         for row in self._rows.said(topic):
             if entry is None or row.position > entry.position + FACTS_FROM_THE_START:
                 entries = self._rows.log(row.position - 1)
-            entry = next((one for one in entries if one.position >= row.position), None)
+            entry = next((candidate for candidate in entries if candidate.position >= row.position), None)
             if entry is None:  # written since these entries were read
                 entries = self._rows.log(row.position - 1)
                 entry = next(entries, None)
@@ -214,12 +214,12 @@ class Holding:
     def _rows_of(self, record: RecordRow, attempts: Attempts | None, logged: Logged, rows: Rows) -> None:
         if attempts is None:
             attempts = next(rows.attempts([record.number], bodies=False), Attempts())
-        found = of_record(record.at_ms, record.chain, attempts)
-        if logged.get(record.number) == found:
+        digest = of_record(record.at_ms, record.chain, attempts)
+        if logged.get(record.number) == digest:
             return
         # What became known of it after it was folded, such as a late failure, was logged again.
         newest = rows.last_entry(f"record {record.number}")
-        if newest is None or newest.digest != found:
+        if newest is None or newest.digest != digest:
             raise self._differs(record.number, "attempts, costs, times or failures changed")
 
     def _fixture(self, issued: FixtureRow, record: RecordRow) -> None:
@@ -251,12 +251,12 @@ class Holding:
 
     def _logged(self, numbers: Sequence[int]) -> dict[int, bytes]:
         """The digests that the log holds of these matches, which follow each other."""
-        found: dict[int, bytes] = {}
+        digests: dict[int, bytes] = {}
         for entry in self._entries(numbers):
-            found[finished(entry.about)] = entry.digest
+            digests[finished(entry.about)] = entry.digest
             if finished(entry.about) == numbers[-1]:
                 break
-        return found
+        return digests
 
     def _entries(self, numbers: Sequence[int]) -> Iterator[Entry]:
         """The log's entries about matches, from the first of these on."""

@@ -358,8 +358,8 @@ class Ledger:
     def snapshot(self, at_most: int | None = None) -> tuple[int, bytes] | None:
         """The newest rating state, or the newest after at most so many matches, of those that are as they
         were logged: others are nothing to build on."""
-        while found := self._rows.last_snapshot(at_most):
-            number, body = found
+        while newest := self._rows.last_snapshot(at_most):
+            number, body = newest
             logged = self._rows.last_entry(f"snapshot {number}")
             if logged is not None and logged.digest == sha256(body).digest():
                 return number, body
@@ -441,9 +441,9 @@ class Ledger:
         self._store.close()
 
 
-def amend(ledger: Ledger, topic: str, said: Iterable[Any], at_ms: int) -> None:
+def amend(ledger: Ledger, topic: str, statements: Iterable[Any], at_ms: int) -> None:
     """Write statements down, plain data or structs, all or none; the caller holds the runner's lock."""
-    rows = [Amendment(topic, msgspec.json.encode(one), at_ms) for one in said]
+    rows = [Amendment(topic, msgspec.json.encode(statement), at_ms) for statement in statements]
     ledger.write(Batch(amendments=rows))
 
 
@@ -454,5 +454,5 @@ def amended(ledger: Ledger, topic: str, kind: type[T]) -> Iterator[T]:
         try:
             yield read(row.body)
         except msgspec.MsgspecError as error:
-            found = f"{ledger.address}: an entry about {topic} cannot be read ({error})"
-            raise LedgerError(f"{found}; `peerage verify` says more") from error
+            what = f"{ledger.address}: an entry about {topic} cannot be read ({error})"
+            raise LedgerError(f"{what}; `peerage verify` says more") from error

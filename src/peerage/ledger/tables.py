@@ -119,8 +119,8 @@ class Rows:
         if not isinstance(matches, range):
             for some in _parts(matches):
                 places = {number: place for place, number in enumerate(some)}
-                found = self._stored(INTENTS, {"match": some}, names)
-                yield sorted(found, key=lambda row: (places[row[1]], row[0]))
+                requests = self._stored(INTENTS, {"match": some}, names)
+                yield sorted(requests, key=lambda row: (places[row[1]], row[0]))
             return
         part: list[Row] = []
         for _, rows in groupby(self._stored(INTENTS, {"match": matches}, names, by), itemgetter(1)):
@@ -173,13 +173,13 @@ class Rows:
     def last_entry(self, about: str = "") -> Entry | None:
         """The newest entry about something, or, where `about` is empty or ends in a blank, about what begins
         so."""
-        found = self._last(LOG)
-        if about and found is not None:
+        newest = self._last(LOG)
+        if about and newest is not None:
             where: dict[str, Wanted] = {"about": Begins(about) if about[-1] == " " else about}
             # Seldom far from the end, where a store may not begin: it would read the whole log.
-            near = {**where, "position": range(found[0] - NEAR + 1, END)}
-            found = self._last(LOG, near) or self._last(LOG, where)
-        return None if found is None else Entry(*found)
+            near = {**where, "position": range(newest[0] - NEAR + 1, END)}
+            newest = self._last(LOG, near) or self._last(LOG, where)
+        return None if newest is None else Entry(*newest)
 
     def pin(self) -> Pin:
         """The newest row of each kind."""
@@ -218,9 +218,9 @@ class Rows:
         last = pin.intents
         most = last if COPY in self.facts() else last - pin.replies - pin.failures
         while last > 0 and most > 0:
-            found = self._open_among(range(max(last - IDS, 0) + 1, last + 1))
-            yield from found
-            most -= len(found)
+            still_open = self._open_among(range(max(last - IDS, 0) + 1, last + 1))
+            yield from still_open
+            most -= len(still_open)
             last -= IDS
 
     def _open_among(self, ids: range) -> Sequence[Any]:
@@ -259,15 +259,15 @@ class Rows:
         gapless = self.number_of(other, {other.key: known}) == top
         if gapless and self.number_of(table, {column: known}) == self.number_of(table):
             return 0, 0
-        found = list[int]()
+        strangers = list[int]()
         keys = chain.from_iterable(self._all(other, {}, (other.key,), (other.key,)))
         there = next(keys, END)
         for (key,) in self._all(table, {}, (column,), (column,)):
             while isinstance(key, int) and there < key:
                 there = next(keys, END)
             if there != key:
-                found.append(key)
-        return len(found), found[0] if found else 0
+                strangers.append(key)
+        return len(strangers), strangers[0] if strangers else 0
 
     def _all(
         self,
@@ -309,8 +309,8 @@ class Rows:
 
     def dictionary(self) -> bytes:
         """The dictionary by which bodies are compressed; empty where there is none yet."""
-        found = self._reads.rows(Select(DICTIONARIES, ("body",)))
-        return next((bytes(body) for part in found for (body,) in part), b"")
+        parts = self._reads.rows(Select(DICTIONARIES, ("body",)))
+        return next((bytes(body) for part in parts for (body,) in part), b"")
 
     def samples(self) -> list[bytes]:
         """Bodies of the first rows of each kind, from which a dictionary is made."""
@@ -363,8 +363,8 @@ def inserts_of(batch: Batch, bodies: Bodies) -> list[Insert]:
         of = row.match, row.key, row.attempt, row.player, row.worst_nano
         asked.append((row.id, *of, row.checksum, pack(row.request)))
         if row.reply is not None:
-            said = row.cost_nano, row.at_ms, row.latency_ms, row.reply_checksum, pack(row.reply)
-            replied.append((row.reply_id, row.id, *said))
+            reply = row.cost_nano, row.at_ms, row.latency_ms, row.reply_checksum, pack(row.reply)
+            replied.append((row.reply_id, row.id, *reply))
         if row.failure is not None:
             failed.append((row.failure.id, row.id, *row.failure[1:]))
     inserts = [

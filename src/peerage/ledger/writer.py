@@ -83,7 +83,7 @@ class Writer:
     def _note(self, batch: Batch) -> None:
         """Log what a batch has just written."""
         facts = {key: value for key, value in batch.meta.items() if key not in UNLOGGED}
-        said: list[Said] = [*_facts(facts)]
+        entries: list[Said] = [*_facts(facts)]
         recorded = [row.number for row in batch.records]
         late = [row.match for rows in (batch.intents, batch.replies, batch.failures) for row in rows]
         again = {match for match in late if match <= self._newest}.difference(recorded)
@@ -92,21 +92,21 @@ class Writer:
         before = len(self._folded)
         self._folded += recorded
         self._newest = max(self._newest, *recorded, 0)
-        said += [matches[number] for number in sorted(again)]
+        entries += [matches[number] for number in sorted(again)]
         snapshots = dict(batch.snapshots)
         places = [*batch.places, *[0] * (len(batch.amendments) - len(batch.places))]
         # What rests on a record stands after it and before the next, however many a batch holds.
         for place, number in enumerate([0, *recorded]):
             if place:
-                said.append(matches[number])
-            said += [row for row, at in zip(batch.amendments, places, strict=True) if at == place]
+                entries.append(matches[number])
+            entries += [row for row, at in zip(batch.amendments, places, strict=True) if at == place]
             if before + place in snapshots:
-                said += self._snapshot(before + place, snapshots.pop(before + place))
+                entries += self._snapshot(before + place, snapshots.pop(before + place))
         for number, body in snapshots.items():
-            said += self._snapshot(number, body)
+            entries += self._snapshot(number, body)
         if batch.votes is not None:
-            said.append((f"votes {batch.votes[0]}", batch.votes[1]))
-        self._append(said)
+            entries.append((f"votes {batch.votes[0]}", batch.votes[1]))
+        self._append(entries)
 
     def _snapshot(self, number: int, body: bytes) -> list[Said]:
         return [*self._narrow_entry(number), (f"snapshot {number}", sha256(body).digest())]
@@ -139,12 +139,12 @@ class Writer:
         self._narrow_logged = self._narrow.rows
         return [(f"narrow {self._narrow.rows}", self._narrow.digest())]
 
-    def _append(self, said: Iterable[Said]) -> None:
+    def _append(self, to_come: Iterable[Said]) -> None:
         assert self._head is not None
-        entries = list(said)
+        entries = list(to_come)
         abouts = [
-            (one.topic, of_amendment(one.at_ms, one.body)) if isinstance(one, Amendment) else one
-            for one in entries
+            (entry.topic, of_amendment(entry.at_ms, entry.body)) if isinstance(entry, Amendment) else entry
+            for entry in entries
         ]
         rows = list(extended(*self._head, abouts))
         if rows:
@@ -153,10 +153,10 @@ class Writer:
             self._head = rows[-1][0], rows[-1][3]
             self.written = True
 
-    def _enter(self, rows: Sequence[Row], said: Sequence[tuple[int, Amendment]]) -> None:
+    def _enter(self, rows: Sequence[Row], amendments: Sequence[tuple[int, Amendment]]) -> None:
         """Write entries into the log, and what those about a topic say, by position."""
         pack = self._bodies.packed
-        bodies = [(at, row.topic, row.at_ms, pack(row.body)) for at, row in said]
+        bodies = [(at, row.topic, row.at_ms, pack(row.body)) for at, row in amendments]
         inserts = [Insert(LOG, rows), Insert(ENTRIES, bodies)]
         self.transaction.append([insert for insert in inserts if insert.rows])
 

@@ -147,7 +147,7 @@ def test_an_entry_that_was_changed_is_found_and_one_that_cannot_be_read_is_repor
     play(write_arena(tmp_path), 2)
     for old, new, due in (
         ('"judges":3', '"judges":4', "about settings, is not as it was logged"),
-        ('{"after_match"', '["after_match"', "states no settings"),
+        ('{"after_match"', '["after_match"', "an entry about settings cannot be read"),
     ):
         with sqlite3.connect(tmp_path / "arena.db") as db:
             db.execute("UPDATE entries SET body = CAST(replace(body, ?, ?) AS BLOB)", (old, new))

@@ -89,7 +89,7 @@ def take_in_votes(ledger: Ledger, votes: PeopleVotes) -> int:
     """Take the newest votes of the audience into the log, unless a run holds the ledger, which does so
     itself; how many are still outside of it."""
     head = votes.head()
-    logged = [int(one.about.split()[1]) for one in ledger.log() if one.about.startswith("votes ")]
+    logged = [int(entry.about.split()[1]) for entry in ledger.log() if entry.about.startswith("votes ")]
     newer = head[0] - max(logged, default=0) if head else 0
     if not newer:
         return 0
@@ -114,18 +114,18 @@ def unsigned(ledger: Ledger, log_root: str) -> Checkpoint:
 
 def leaves_of(ledger: Ledger) -> list[bytes]:
     """The leaves of all entries of the log."""
-    return [entry_leaf(one.position, one.about, one.digest) for one in ledger.log()]
+    return [entry_leaf(entry.position, entry.about, entry.digest) for entry in ledger.log()]
 
 
 def kept_in(folder: Path) -> list[KeptCheckpoint]:
     """The checkpoints kept in an arena's folder, the shortest first. Raises LedgerError for a file that holds
     none."""
     keys = read_public_keys(folder / FOLDER / KEYS)
-    found: list[KeptCheckpoint] = []
+    kept: list[KeptCheckpoint] = []
     for file in (folder / FOLDER).glob("*.txt"):
         if file.name != KEYS:
-            found += read_file(file, keys)
-    return sorted(found, key=lambda one: one.checkpoint.size)
+            kept += read_file(file, keys)
+    return sorted(kept, key=lambda each: each.checkpoint.size)
 
 
 def read_file(file: Path, keys: Sequence[VerifierKey], *, demanded: bool = False) -> Iterator[KeptCheckpoint]:
@@ -161,7 +161,7 @@ def keep(folder: Path, note: Checkpoint, keys: Sequence[VerifierKey]) -> Path:
     for before in read_file(file, ()) if file.exists() else ():
         note = before.checkpoint.with_signatures(note.signatures)
     every = dict.fromkeys([*read_public_keys(file.with_name(KEYS)), *keys])
-    for path, text in ((file, str(note)), (file.with_name(KEYS), "".join([f"{one}\n" for one in every]))):
+    for path, text in ((file, str(note)), (file.with_name(KEYS), "".join([f"{key}\n" for key in every]))):
         with replacing(path) as part:
             part.write_text(text, "utf-8", newline="\n")
     return file

@@ -126,15 +126,15 @@ def read_signatures(text: str) -> tuple[Signature, ...]:
     lines = text.split("\n")
     if len(text) > LONGEST or not 1 <= len(lines) - 1 <= MOST_SIGNATURES or lines.pop():
         raise ValueError(f"expected 1 to {MOST_SIGNATURES} signature lines, each with a line feed at its end")
-    found = []
+    signatures = []
     for line in lines:
         dash, _, rest = line.partition(" ")
         name, _, body = rest.partition(" ")
         raw = _bytes(body)
         if dash != "—" or not _NAME.fullmatch(name) or len(raw) < 5:
             raise ValueError(f"{line[:120]!r} is no signature: expected a dash (U+2014), a name, and base64")
-        found.append(Signature(name, raw[:4], raw[4:]))
-    return tuple(found)
+        signatures.append(Signature(name, raw[:4], raw[4:]))
+    return tuple(signatures)
 
 
 def read_checkpoint(text: str) -> Checkpoint:
@@ -164,15 +164,15 @@ def signers(note: Checkpoint, keys: Iterable[VerifierKey]) -> tuple[list[Signed]
     held: list[Signed] = []
     wrong: list[VerifierKey] = []
     for key in dict.fromkeys(keys):
-        for one in note.signatures:
-            if (one.name, one.id) != (key.name, key.id):
+        for signature in note.signatures:
+            if (signature.name, signature.id) != (key.name, key.id):
                 continue
-            made, said, at_s = one.made, note.text.encode(), None
+            made, signed_text, at_s = signature.made, note.text.encode(), None
             if key.kind == WITNESS:
                 at_s, made = int.from_bytes(made[:8]), made[8:]
-                said = b"cosignature/v1\ntime %d\n%b" % (at_s, said)
+                signed_text = b"cosignature/v1\ntime %d\n%b" % (at_s, signed_text)
             try:
-                Ed25519PublicKey.from_public_bytes(key.public).verify(made, said)
+                Ed25519PublicKey.from_public_bytes(key.public).verify(made, signed_text)
                 held.append(Signed(key, at_s))
             except (InvalidSignature, ValueError):
                 wrong.append(key)
@@ -218,7 +218,7 @@ def read_proof(text: str) -> Proof:
     if mark != PROOF or not extra.startswith("extra ") or place == index or not _NUMBER.fullmatch(place):
         raise ValueError(f"it is no proof: expected {PROOF}, `extra`, `index`, digests and a checkpoint")
     entry = _bytes(extra.removeprefix("extra ")).decode()
-    return Proof(entry, int(place), tuple([_bytes(one) for one in path[:-2]]), read_checkpoint(note))
+    return Proof(entry, int(place), tuple([_bytes(digest) for digest in path[:-2]]), read_checkpoint(note))
 
 
 def witness_request(note: Checkpoint, old: int, path: Sequence[bytes]) -> bytes:

@@ -176,8 +176,8 @@ def _settings(digest: str, text: str) -> Mapping[str, Any]:
     """What thousands of fixtures share; a game takes them as they are, so they must be what was written."""
     if text_digest(text).hex() != digest:
         raise ChangedText(digest)
-    found: Mapping[str, Any] = msgspec.json.decode(text)
-    return found
+    settings: Mapping[str, Any] = msgspec.json.decode(text)
+    return settings
 
 
 def record_body(record: MatchRecord) -> bytes:
@@ -269,7 +269,7 @@ def reply_body(
 
     With a `salt` (`reply_salt`) its text is sealed.
     """
-    said = StoredReply(
+    stored = StoredReply(
         status=reply.status,
         text=Kept(salt, reply.text) if salt else reply.text,
         reason=reply.reason,
@@ -286,7 +286,7 @@ def reply_body(
         reasoning_tokens=reply.reasoning_tokens,
         cached_tokens=reply.cached_tokens,
     )
-    return _encode(said)
+    return _encode(stored)
 
 
 def reply_salt(secret: str, key: str) -> str:
@@ -311,21 +311,21 @@ def read_reply(row: Exchange) -> Reply:
     return reply_of(row, read_said(row.reply or b""))
 
 
-def reply_of(row: Exchange, said: StoredReply) -> Reply:
+def reply_of(row: Exchange, stored: StoredReply) -> Reply:
     """The raw reply of an attempt, from what is stored of it."""
     return Reply(
-        status=said.status,  # type: ignore[arg-type]  # a status that nobody wrote is told when it is used
-        text=said.words,
-        reason=said.reason,
-        input_tokens=said.input_tokens,
-        output_tokens=said.output_tokens,
+        status=stored.status,  # type: ignore[arg-type]  # a status that nobody wrote is told when it is used
+        text=stored.words,
+        reason=stored.reason,
+        input_tokens=stored.input_tokens,
+        output_tokens=stored.output_tokens,
         latency_ms=row.latency_ms or 0,
-        cost_nano=said.cost_nano,
-        energy_mwh=said.energy_mwh,
-        hidden=said.hidden,
+        cost_nano=stored.cost_nano,
+        energy_mwh=stored.energy_mwh,
+        hidden=stored.hidden,
         key=row.key,
-        cut=said.cut,
-        final=said.final,
-        reasoning_tokens=said.reasoning_tokens,
-        cached_tokens=said.cached_tokens,
+        cut=stored.cut,
+        final=stored.final,
+        reasoning_tokens=stored.reasoning_tokens,
+        cached_tokens=stored.cached_tokens,
     )

@@ -155,10 +155,12 @@ def _long(text: str, texts: list[Text]) -> str:
     return digest.hex()
 
 
-def read_request(key: str, body: bytes, texts: Callable[[str], str], said: Callable[[str], str]) -> Request:
+def read_request(
+    key: str, body: bytes, texts: Callable[[str], str], reply_text: Callable[[str], str]
+) -> Request:
     """The request as it was asked, without its oracle.
 
-    `texts` gives a long text by hex digest, `said` a reply's text by request key; both raise KeyError.
+    `texts` gives a long text by hex digest, `reply_text` a reply's by request key; both raise KeyError.
     """
     if body.startswith(_RUN):
         program = _decode_program(body)
@@ -184,7 +186,7 @@ def read_request(key: str, body: bytes, texts: Callable[[str], str], said: Calla
             elif value.label is None:
                 filled[place] = texts(value.text)
             elif value.reply:
-                filled[place] = Quote(value.label, said(value.reply)[: value.chars], value.reply)
+                filled[place] = Quote(value.label, reply_text(value.reply)[: value.chars], value.reply)
             else:
                 filled[place] = Quote(value.label, texts(value.text) if value.text else value.said)
         messages.append(Message(speaker, template, filled))

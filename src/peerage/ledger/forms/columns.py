@@ -22,9 +22,9 @@ _KIND = itemgetter(*[_AT[name] for name in ("game", "topic", "status")])
 
 def of_rows(parts: Iterable[Sequence[Sequence[Any]]]) -> Columns:
     """The columns of the narrow table's rows. LedgerError when somebody else wrote one."""
-    found: Any = Columns(*_found(parts))
-    tables, results = narrow.column("players", found.tables), narrow.column("scores", found.results)
-    columns: Columns = found._replace(tables=tables, results=results)
+    raw: Any = Columns(*_found(parts))
+    tables, results = narrow.column("players", raw.tables), narrow.column("scores", raw.results)
+    columns: Columns = raw._replace(tables=tables, results=results)
     return columns
 
 
@@ -48,5 +48,5 @@ def _found(parts: Iterable[Sequence[Sequence[Any]]]) -> tuple[Any, ...]:
         numbers.extend(map(_NUMBER, part))
         for into, known, of in places:
             into.extend(map(known.__getitem__, map(of, part)))
-    arrays = [np.array(one, np.int64) for one in (numbers, *[into for into, *_ in places])]
+    arrays = [np.array(values, np.int64) for values in (numbers, *[into for into, *_ in places])]
     return (*arrays, *[[*known] for _, known, _ in places])

@@ -40,10 +40,10 @@ Row = Sequence[Any]
 
 
 def extended(
-    position: int, chain: bytes, said: Iterable[tuple[str, bytes]]
+    position: int, chain: bytes, entries: Iterable[tuple[str, bytes]]
 ) -> Iterator[tuple[int, str, bytes, bytes]]:
     """The rows that continue a log whose last entry stands at `position`: what each is about, its digest."""
-    for about, digest in said:
+    for about, digest in entries:
         position += 1
         chain = linked(chain, about, digest)
         yield position, about, digest, chain
@@ -126,8 +126,8 @@ def of_amendment(at_ms: int, body: bytes) -> bytes:
 def root_of(attempts: Attempts) -> str:
     """The root of a match (`merkle.match_root`), whose attempts, all answered, these are."""
     replies = [reply or b"" for reply in attempts.reply]
-    found = leaves(attempts.key, attempts.player, attempts.request, replies)
-    return match_root(dict(zip(attempts.key, found, strict=True)))
+    digests = leaves(attempts.key, attempts.player, attempts.request, replies)
+    return match_root(dict(zip(attempts.key, digests, strict=True)))
 
 
 def record_rows(at_ms: int, chain: bytes, attempts: Attempts) -> bytes:

@@ -71,10 +71,10 @@ def root(leaves: Sequence[bytes]) -> bytes:
 
 def levels(leaves: Sequence[bytes]) -> list[list[bytes]]:
     """The tree over leaves in order: they themselves, what is above them, and so on to the root."""
-    found = [list(leaves)]
-    while len(found[-1]) > 1:
-        found.append(_above(found[-1]))
-    return found
+    tree = [list(leaves)]
+    while len(tree[-1]) > 1:
+        tree.append(_above(tree[-1]))
+    return tree
 
 
 def proof(tree: Sequence[Sequence[bytes]], index: int) -> tuple[bytes, ...]:

@@ -30,7 +30,9 @@ _YEAR_10_000 = 253_402_300_800_000
 def flat(row: Summary) -> tuple[Any, ...]:
     """The columns of a summary."""
     values = msgspec.structs.astuple(row)
-    return tuple([msgspec.json.encode(one).decode() if isinstance(one, tuple) else one for one in values])
+    return tuple(
+        [msgspec.json.encode(value).decode() if isinstance(value, tuple) else value for value in values]
+    )
 
 
 def deep(rows: Sequence[Sequence[Any]]) -> Iterator[Summary]:
@@ -71,9 +73,9 @@ def column(name: str, texts: Sequence[str]) -> tuple[Any, ...]:
     """The lists that texts of a column are. LedgerError when one is none."""
     decode: Any = _LISTS[name]
     try:
-        found = decode(f"[{','.join(texts)}]")
-        if len(found) == len(texts):
-            return tuple(found)
+        lists = decode(f"[{','.join(texts)}]")
+        if len(lists) == len(texts):
+            return tuple(lists)
     except msgspec.MsgspecError:
         pass
     return tuple([_alone(decode, text) for text in texts])
@@ -81,9 +83,9 @@ def column(name: str, texts: Sequence[str]) -> tuple[Any, ...]:
 
 def _alone(decode: Any, text: str) -> Any:
     try:
-        (found,) = decode(f"[{text}]")
+        (value,) = decode(f"[{text}]")
     except (msgspec.MsgspecError, ValueError) as error:
         raise LedgerError(
             f"the narrow table holds {text[:60]!r} ({error}); `peerage verify` says where"
         ) from error
-    return found
+    return value

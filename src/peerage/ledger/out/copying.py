@@ -153,13 +153,13 @@ def _snapshots(source: Ledger, newest: _Newest) -> Iterator[Batch]:
 
 def _said(source: Ledger, pin: Pin) -> Iterator[Batch]:
     """The log up to the pin, with what it says of its topics."""
-    log, said = _log(source, pin), source.amendments()
-    one = next(said, None)
+    log, amendments = _log(source, pin), source.amendments()
+    amendment = next(amendments, None)
     while entries := list(islice(log, ROWS)):
         batch = Batch(log=entries)
-        while one is not None and one.position <= entries[-1].position:
-            batch.amendments.append(one)
-            one = next(said, None)
+        while amendment is not None and amendment.position <= entries[-1].position:
+            batch.amendments.append(amendment)
+            amendment = next(amendments, None)
         yield batch
 
 
@@ -167,7 +167,7 @@ def _with_texts(source: Ledger, batch: Batch, known: set[bytes]) -> Batch:
     named = {settings_text(row.body) for row in batch.fixtures}
     for row in batch.attempts:
         named |= texts_of(row.request)
-    due = {bytes.fromhex(one.decode()) for one in named if len(one) == 64} - known
+    due = {bytes.fromhex(digest.decode()) for digest in named if len(digest) == 64} - known
     if len(known) > MOST_TEXTS:  # which are written again, in vain
         known.clear()
     known |= due

@@ -30,12 +30,9 @@ from peerage.ledger.forms.rows import (
     Amendment,
     Batch,
     Exchange,
-    FailureRow,
     FixtureRow,
-    IntentRow,
     LedgerError,
     RecordRow,
-    ReplyRow,
 )
 from peerage.ledger.ledger import Ledger, prepare
 from peerage.ledger.stores.sqlite import SqliteStore
@@ -127,10 +124,10 @@ def texts_until(ledger: Ledger, last: int) -> dict[bytes, str]:
 
 def _texts(ledger: Ledger, fixtures: Iterable[FixtureRow], exchanges: Iterable[Exchange]) -> dict[bytes, str]:
     """The long texts to which these rows refer, in the order of their digests."""
-    found = {settings_text(row.body) for row in fixtures}
+    named = {settings_text(row.body) for row in fixtures}
     for row in exchanges:
-        found |= texts_of(row.request)
-    digests = [bytes.fromhex(one.decode()) for one in sorted(found) if _DIGEST.fullmatch(one)]
+        named |= texts_of(row.request)
+    digests = [bytes.fromhex(digest.decode()) for digest in sorted(named) if _DIGEST.fullmatch(digest)]
     return dict(sorted(ledger.texts(digests).items()))
 
 
@@ -141,30 +138,23 @@ def _copy(ledger: Ledger, to: Ledger) -> None:
     revealed = disclosed(ledger)
     log = list(ledger.log())
     meta = {key: value for key, value in ledger.meta().items() if key != "schema"}
-    said = [redacted(row, revealed) for row in ledger.amendments() if row.position <= len(log)]
-    to.write(Batch(meta={**meta, COPY: "redacted"}, amendments=said, log=log))
+    amendments = [redacted(row, revealed) for row in ledger.amendments() if row.position <= len(log)]
+    to.write(Batch(meta={**meta, COPY: "redacted"}, amendments=amendments, log=log))
     copied: set[bytes] = set()
     _, done = ledger.heads()
     for first in range(1, done + 1, BLOCK):
         last = min(first + BLOCK - 1, done)
         fixtures, exchanges = list(ledger.fixtures(first, last)), list(ledger.exchanges(first, last))
         texts = [item for item in _texts(ledger, fixtures, exchanges).items() if item[0] not in copied]
-        copied.update([one for one, _ in texts])
+        copied.update([digest for digest, _ in texts])
         batch = Batch(
             texts=texts,
             fixtures=[redacted(row, revealed) for row in fixtures],
+            attempts=[redacted(row, revealed) for row in exchanges],
             records=[redacted(row, revealed) for row in ledger.records(first, last)],
             summaries=list(ledger.summaries(first, last)),
             log=(),
         )
-        for row in exchanges:
-            at, request = (row.match, row.key, row.attempt), committed(row.request, revealed)
-            batch.intents.append(IntentRow(*at, row.player, request, row.worst_nano))
-            if row.reply is not None and row.at_ms is not None:
-                reply = committed(row.reply, revealed)
-                batch.replies.append(ReplyRow(*at, reply, row.cost_nano, row.at_ms, row.latency_ms or 0))
-            if row.failure is not None:
-                batch.failures.append(FailureRow(*at, *row.failure[1:]))
         to.write(batch)
     newest = ledger.snapshot()
     if newest is not None:

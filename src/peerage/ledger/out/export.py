@@ -126,13 +126,13 @@ def _document(
     texts: Callable[[str], str],
 ) -> dict[str, Any]:
     fixture = read_fixture(issued.body, texts)
-    said = {row.key: read_reply(row).text for row in exchanges if row.reply is not None}
+    reply_texts = {row.key: read_reply(row).text for row in exchanges if row.reply is not None}
     return {
         "match": record.number,
         "fixture": fixture,
         "record": msgspec.Raw(record.body),
         "at_ms": record.at_ms,
-        "exchanges": [_exchange(row, fixture.seed, texts, said.__getitem__) for row in exchanges],
+        "exchanges": [_exchange(row, fixture.seed, texts, reply_texts.__getitem__) for row in exchanges],
         "proof": {
             "fixture_body": issued.body.decode(),
             "record_body": record.body.decode(),
@@ -146,10 +146,10 @@ _stored = lru_cache(maxsize=1024)(stored)  # thousands of requests share a forma
 
 
 def _exchange(
-    row: Exchange, seed: str, texts: Callable[[str], str], said: Callable[[str], str]
+    row: Exchange, seed: str, texts: Callable[[str], str], reply_text: Callable[[str], str]
 ) -> dict[str, Any]:
     """One attempt: what was sent as the player saw it, what came back (None: nothing), and the proof."""
-    ask = read_request(row.key, row.request, texts, said)
+    ask = read_request(row.key, row.request, texts, reply_text)
     mark = fence(seed, row.key)
     answered: dict[str, Any] = {"reply": None, "proof": None}
     if row.reply is not None:
@@ -170,7 +170,10 @@ def _exchange(
             "max_tokens": ask.max_tokens,
             "temperature": ask.temperature,
             "expects": _stored(ask.expects),
-            "messages": [{"speaker": said.speaker, "text": render(said, mark)} for said in ask.messages],
+            "messages": [
+                {"speaker": reply_text.speaker, "text": render(reply_text, mark)}
+                for reply_text in ask.messages
+            ],
         }
     return {
         "key": row.key,

@@ -45,11 +45,11 @@ Index = tuple[str, tuple[str, ...], bool]
 
 def indexes(table: Table) -> list[Index]:
     """Return the indexes of a table besides that of its key."""
-    found: list[Index] = [(name, tuple(those), True) for name, those in table.unique.items()]
-    found += [(name, fields(table, those), False) for name, those in table.indexes.items()]
+    every: list[Index] = [(name, tuple(those), True) for name, those in table.unique.items()]
+    every += [(name, fields(table, those), False) for name, those in table.indexes.items()]
     if table.summed:
-        found.append((f"{table.name}_{table.summed}", (*table.inherits, table.summed), False))
-    return found
+        every.append((f"{table.name}_{table.summed}", (*table.inherits, table.summed), False))
+    return every
 
 
 def fields(table: Table, columns: Sequence[str]) -> tuple[str, ...]:
@@ -68,8 +68,10 @@ def reading(
     if "body" in names:
         only |= {"parts": 1, "digest": 1}
     order = [(name, -1 if wanted.down else 1) for name in fields(wanted.table, wanted.order)]
-    found = base[wanted.table.name].find(where, only, sort=order or None, limit=wanted.limit, session=session)
-    return map(_plain, found)
+    cursor = base[wanted.table.name].find(
+        where, only, sort=order or None, limit=wanted.limit, session=session
+    )
+    return map(_plain, cursor)
 
 
 def _plain(row: Document) -> Document:
@@ -229,8 +231,8 @@ class MongoWrites(MongoReads):
             return [(*row, *owners[row[1]]) for row in rows], names
         self._look_up([row[:3] for row in rows])
         first = self._next(table.name, len(rows))
-        found = [(row, self._request(row[:3])) for row in rows]
-        return [(at, owner[0], *row[3:], *owner[1:]) for at, (row, owner) in enumerate(found, first)], names
+        pairs = [(row, self._request(row[:3])) for row in rows]
+        return [(at, owner[0], *row[3:], *owner[1:]) for at, (row, owner) in enumerate(pairs, first)], names
 
     def _look_up(self, asked: Sequence[Row]) -> None:
         """Find requests that were written before this process, or this transaction, began."""
@@ -245,13 +247,13 @@ class MongoWrites(MongoReads):
 
     def _request(self, asked: Row) -> Row:
         """Return id, match and player of a request, which is followed once."""
-        found = self._open.pop(asked, None)
-        if found is None:
+        request = self._open.pop(asked, None)
+        if request is None:
             raise LedgerError(
                 f"a row contradicts what {self._place} holds: {asked[1]!r} of match {asked[0]} was never "
                 "asked, or was answered; nothing of this batch was written"
             )
-        return found
+        return request
 
     def _next(self, table: str, rows: int) -> int:
         """Return the id of the next of so many rows to come; ids count on, without a gap."""

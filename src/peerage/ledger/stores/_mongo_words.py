@@ -52,11 +52,11 @@ def reads_only(error: PyMongoError) -> bool:
 def explained(error: PyMongoError, place: str, user: str) -> str:
     """What went wrong, where, and how to fix it."""
     code = getattr(error, "code", None)
-    said = " ".join(str(error).partition(", full error")[0].partition(", Timeout:")[0].split())
+    message = " ".join(str(error).partition(", full error")[0].partition(", Timeout:")[0].split())
     details = getattr(error, "details", None) or {}
     if wrong := details.get("writeErrors"):
-        code, said = wrong[0].get("code"), str(wrong[0].get("errmsg", said))
-    if code == 18 or "Authentication failed" in said:
+        code, message = wrong[0].get("code"), str(wrong[0].get("errmsg", message))
+    if code == 18 or "Authentication failed" in message:
         return (
             f"{place} refused the password of {user}, or knows no such user; write the whole address with "
             "the right one into .env, as MONGODB_URI=..., and `ledger: $MONGODB_URI` into arena.yaml. Where "
@@ -64,10 +64,10 @@ def explained(error: PyMongoError, place: str, user: str) -> str:
         )
     if code in (13, 8000):
         return (
-            f"{place}: {user} lacks a right ({said}). An administrator gives it: the role readWrite on that "
-            "database to play, the role read to look"
+            f"{place}: {user} lacks a right ({message}). An administrator gives it: the role readWrite on "
+            "that database to play, the role read to look"
         )
-    if code == 20 or "replica set" in said:
+    if code == 20 or "replica set" in message:
         return (
             f"{place} is no replica set, and without one there are no transactions; start mongod with "
             "--replSet NAME and initiate it once (rs.initiate()), one member is enough"
@@ -78,11 +78,13 @@ def explained(error: PyMongoError, place: str, user: str) -> str:
             "the replica set, without directConnection"
         )
     if code == 11000:
-        return f"a row contradicts what {place} holds: {said}; nothing of this batch was written"
+        return f"a row contradicts what {place} holds: {message}; nothing of this batch was written"
     if code == 14031:
         return f"{place}: its disk is full; what was recorded is safe. Free some space, run again"
     if isinstance(error, (ConfigurationError, InvalidURI)):
-        return f"{place} is no address of MongoDB: {said}"
+        return f"{place} is no address of MongoDB: {message}"
     if is_lost(error):
-        return f"{place} cannot be reached ({said}). Check that the server runs and that the address is right"
-    return f"{place}: {said}"
+        return (
+            f"{place} cannot be reached ({message}). Check that the server runs and that the address is right"
+        )
+    return f"{place}: {message}"

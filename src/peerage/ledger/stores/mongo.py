@@ -223,30 +223,30 @@ class MongoStore(Server, MongoReads):
         free: list[Document] = [{"$expr": {"$lt": [{"$ifNull": ["$until", 0]}, "$$NOW"]}}]
         if held.get("machine") == _machine() and self._is_over(held):
             free.append({"holder": known["holder"]})
-        mine = bytes(session.session_id["id"]).hex()
+        session_id = bytes(session.session_id["id"]).hex()
         if held and runner.find_one({**RUNNER, "$or": free}, {"_id": 1}):
             # What it left under way would hold the lease for a minute.
             theirs = {"id": Binary(bytes.fromhex(held["session"]), UUID_SUBTYPE)}
             self._client.admin.command("killSessions", [theirs])
-        found = runner.find_one_and_update(
+        lease = runner.find_one_and_update(
             {**RUNNER, "fence": known.get("fence"), "$or": free},
             [
                 {
                     "$set": {
                         "fence": {"$add": ["$fence", 1]},
-                        "holder": {"$literal": note(machine=_machine(), session=mine)},
+                        "holder": {"$literal": note(machine=_machine(), session=session_id)},
                         "until": UNTIL,
                     }
                 }
             ],
             return_document=True,
         )
-        if found is None:
+        if lease is None:
             raise busy(
                 self.place, held, f"; of one that died on another machine the lease ends within {LEASE_S} s"
             )
-        _HELD.add(mine)
-        return Run(found["fence"], found["written"])
+        _HELD.add(session_id)
+        return Run(lease["fence"], lease["written"])
 
     def _is_over(self, held: Document) -> bool:
         """Whether a run of this machine has ended, where it could not give its lease back."""
@@ -316,9 +316,9 @@ def _behind(order: Sequence[str], last: Document | None) -> list[Document]:
 
 def _machine() -> str:
     """What tells this machine, since its start, from every other; processes of one know of each other."""
-    found = [socket.gethostname()]
+    marks = [socket.gethostname()]
     for path in ("/proc/sys/kernel/random/boot_id", "/proc/self/ns/pid"):
         with suppress(OSError):
             at = Path(path)
-            found.append(str(at.readlink()) if at.is_symlink() else at.read_text().strip())
-    return " ".join(found)
+            marks.append(str(at.readlink()) if at.is_symlink() else at.read_text().strip())
+    return " ".join(marks)

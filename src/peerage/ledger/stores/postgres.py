@@ -143,11 +143,11 @@ class PostgresStore(Server, sql.SqlStore):
             behind = f"({', '.join(wanted.order)}) > ({', '.join(['?'] * len(places))})"
             size = BLOCK if "body" in wanted.names else NARROW_BLOCK
             part = wanted._replace(end=f"LIMIT {size}")
-            while found := self._patience.wait(partial(block, part)):
-                yield found
-                if len(found) < size:
+            while rows := self._patience.wait(partial(block, part)):
+                yield rows
+                if len(rows) < size:
                     return
-                part = wanted.where(behind, *[found[-1][at] for at in places])._replace(end=f"LIMIT {size}")
+                part = wanted.where(behind, *[rows[-1][at] for at in places])._replace(end=f"LIMIT {size}")
 
     def _kind(self, column: str) -> str:
         # Texts are in the order of their bytes, in every database.

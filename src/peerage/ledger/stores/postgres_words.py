@@ -19,11 +19,11 @@ def parts(address: str) -> tuple[str, str, str, str]:
     schema = asked.get("schema", "peerage")
     if not (schema.isidentifier() and schema == schema.lower() and len(schema.encode()) < 64):
         raise LedgerError(f"schema={schema} is no name of a schema; write small letters, digits and _")
-    told = {name: value for name, value in asked.items() if name != "schema"}
+    options = {name: value for name, value in asked.items() if name != "schema"}
     place, plain = (
         f"postgresql://{user}{at}{host}{url.path}"
         + (f"?{urlencode(query, safe='/', quote_via=quote)}" if query else "")
-        for query in (asked, told)
+        for query in (asked, options)
     )
     return place, unquote(stated) or password, schema, plain
 
@@ -38,33 +38,33 @@ def is_lost(error: Exception) -> bool:
 def explained(error: Exception, place: str, user: str, schema: str) -> str:
     """What went wrong, where, and how to fix it."""
     state = str(getattr(error, "sqlstate", None) or "")
-    said = " ".join(str(error).split()).partition(" LINE ")[0]
+    message = " ".join(str(error).split()).partition(" LINE ")[0]
     known = {
         "25006": "it only reads, as a replica does. Reading commands work; for others give the address of "
         "the server that writes",
-        "42501": f"{user} lacks a right ({said}). The owner of the database gives it: GRANT CREATE ON "
+        "42501": f"{user} lacks a right ({message}). The owner of the database gives it: GRANT CREATE ON "
         f"DATABASE to make a ledger; GRANT USAGE ON SCHEMA {schema} and GRANT SELECT, to write also INSERT, "
         "UPDATE and DELETE, ON ALL TABLES in it to use one",
         "53100": "its disk is full; what was recorded is safe. Free some space, run again",
-        "42P01": f"it is damaged ({said}); restore it from a copy",
+        "42P01": f"it is damaged ({message}); restore it from a copy",
     }
     if state in known:
         return f"{place}: {known[state]}"
     if state.startswith("23"):
-        return f"a row contradicts what {place} holds: {said}; nothing of this batch was written"
+        return f"a row contradicts what {place} holds: {message}; nothing of this batch was written"
     if not is_lost(error):
-        return f"{place}: {said}"
-    if "unsupported startup parameter" in said:
+        return f"{place}: {message}"
+    if "unsupported startup parameter" in message:
         return (
             f"{place} is the address of a pooler, under which no lock outlives a transaction; give the "
             "address of the server itself"
         )
-    if "authentication failed" in said or "no password supplied" in said:
+    if "authentication failed" in message or "no password supplied" in message:
         return (
             f"{place} refused the password of {user}, or was given none; write the whole address with the "
             "right one into .env, as DATABASE_URL=..., and `ledger: $DATABASE_URL` into arena.yaml"
         )
-    refused = said.rpartition("FATAL: ")[2].strip()
+    refused = message.rpartition("FATAL: ")[2].strip()
     if refused.endswith("does not exist"):
         return f"{place}: {refused} on that server; make it, or correct the address"
-    return f"{place} cannot be reached ({said}). Check that the server runs and that the address is right"
+    return f"{place} cannot be reached ({message}). Check that the server runs and that the address is right"

@@ -66,12 +66,12 @@ def listed(column: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
 def query(wanted: Select, among: Among = listed) -> Query:
     """Return the query of rows."""
     name = _namer(wanted)
-    found = Query(tuple(map(name, wanted.names)), _source(wanted, (*wanted.names, *wanted.where)))
-    found = _where(found, wanted, name, among)
+    asked = Query(tuple(map(name, wanted.names)), _source(wanted, (*wanted.names, *wanted.where)))
+    asked = _where(asked, wanted, name, among)
     if not (wanted.limit or wanted.down):
-        return found._replace(order=tuple(map(name, wanted.order)))
+        return asked._replace(order=tuple(map(name, wanted.order)))
     order = ", ".join([f"{name(column)}{' DESC' if wanted.down else ''}" for column in wanted.order])
-    return found._replace(end=f"ORDER BY {order}{f' LIMIT {wanted.limit}' if wanted.limit else ''}")
+    return asked._replace(end=f"ORDER BY {order}{f' LIMIT {wanted.limit}' if wanted.limit else ''}")
 
 
 def _total(wanted: Select, by: str, of: str, among: Among) -> Query:
@@ -80,8 +80,8 @@ def _total(wanted: Select, by: str, of: str, among: Among) -> Query:
     # The plus keeps SQLite from going through all requests where few rows belong to one.
     source = _source(wanted, (*wanted.where, by, of)).replace(" ON x.", " ON +x.")
     columns = (name(by), number) if by else (number,)
-    found = Query(columns, source, end=f"GROUP BY {name(by)}" if by else "")
-    return _where(found, wanted, name, among)
+    asked = Query(columns, source, end=f"GROUP BY {name(by)}" if by else "")
+    return _where(asked, wanted, name, among)
 
 
 def _namer(wanted: Select) -> Callable[[str], str]:
@@ -100,10 +100,10 @@ def _source(wanted: Select, names: Iterable[str]) -> str:
     return f"{table.name} AS x{joined if {*names} & {*table.inherits} else ''}"
 
 
-def _where(found: Query, wanted: Select, name: Callable[[str], str], among: Among) -> Query:
+def _where(asked: Query, wanted: Select, name: Callable[[str], str], among: Among) -> Query:
     for column, value in wanted.where.items():
-        found = found.where(*_condition(name(column), value, among))
-    return found
+        asked = asked.where(*_condition(name(column), value, among))
+    return asked
 
 
 def _condition(column: str, wanted: Wanted, among: Among) -> tuple[Any, ...]:
@@ -133,13 +133,13 @@ class SqlReads:
         return self._read(query(wanted, self._among))
 
     def totals(self, wanted: Select, by: str = "", of: str = "") -> Mapping[Any, int]:
-        found = chain.from_iterable(self._read(_total(wanted, by, of, self._among)))
-        return {row[0] if by else "": int(row[-1] or 0) for row in found}
+        rows = chain.from_iterable(self._read(_total(wanted, by, of, self._among)))
+        return {row[0] if by else "": int(row[-1] or 0) for row in rows}
 
     def heads(self, *tables: Table) -> tuple[int, ...]:
         highest = [f"(SELECT coalesce(max({t.key}), 0) FROM {t.name}) AS {t.key}" for t in tables]
-        ((found,),) = self._read(Query(tuple(highest)))
-        return tuple(found)
+        ((highest_keys,),) = self._read(Query(tuple(highest)))
+        return tuple(highest_keys)
 
 
 class SqlWrites(SqlReads):
@@ -277,10 +277,10 @@ def making(table: Table, kind: Callable[[str], str]) -> Iterator[str]:
 
 def indexes(table: Table) -> Mapping[str, Sequence[str]]:
     """Return the indexes of a table besides its key and what is unique."""
-    found = dict(table.indexes)
+    every = dict(table.indexes)
     if table.summed and table.of:  # the sum of all costs must not read every page of bodies
-        found[f"{table.name}_{table.summed}"] = (table.of[0], table.summed)
-    return found
+        every[f"{table.name}_{table.summed}"] = (table.of[0], table.summed)
+    return every
 
 
 def inserted(insert: Insert) -> list[str]:

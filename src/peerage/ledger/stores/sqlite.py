@@ -202,9 +202,9 @@ class SqliteStore(sql.SqlStore):
     def integrity(self, tables: Sequence[Table]) -> list[str]:
         with self.explained(), self._pool.one() as connection, closing(sqlite3.connect(":memory:")) as new:
             self._make(new, tables)
-            found = [row[0] for row in connection.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
+            problems = [row[0] for row in connection.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
             there, due = (set(each.execute(_SHAPE)) for each in (connection, new))
-        return [f"{self.path} is damaged: {problem}" for problem in found] + shape(self.place, there, due)
+        return [f"{self.path} is damaged: {problem}" for problem in problems] + shape(self.place, there, due)
 
     def _insert(self, connection: sql.Connection, inserts: Sequence[Insert]) -> None:
         # The driver hands over the interpreter lock at every statement, which against a busy event loop may

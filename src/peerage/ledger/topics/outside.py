@@ -69,17 +69,17 @@ def enter(ledger: Ledger, source: Source, data: Battles | PlayedGames, at_ms: in
 
 def sources(ledger: Ledger) -> list[Source]:
     """Return every source, in the order in which they were imported."""
-    found = [
+    every = [
         _decode(row.body).source for row in ledger.amendments(TOPIC) if row.body.startswith(b'{"source":')
     ]
-    return [source for source in found if source is not None]
+    return [source for source in every if source is not None]
 
 
 def read(ledger: Ledger) -> list[tuple[Source, Battles | PlayedGames]]:
     """Return every source with its results as they were read from the file. Raises LedgerError when they
     cannot be read, or name somebody who is not there.
     """
-    found: list[tuple[Source, Battles | PlayedGames]] = []
+    every: list[tuple[Source, Battles | PlayedGames]] = []
     for source, written in _joined(ledger.amendments(TOPIC)):
         try:
             data = read_files([("", io.BytesIO(b"\n".join(written)))], kept=LABELS)
@@ -90,27 +90,27 @@ def read(ledger: Ledger) -> list[tuple[Source, Battles | PlayedGames]]:
             raise LedgerError(
                 f"outside results of {source.name}: {error}; `peerage verify` says what still stands"
             ) from None
-        found.append((source, replace(data, layout=source.layout, notes=source.notes)))
-    return found
+        every.append((source, replace(data, layout=source.layout, notes=source.notes)))
+    return every
 
 
-def problems(said: Iterable[Amendment]) -> list[str]:
+def problems(amendments: Iterable[Amendment]) -> list[str]:
     """Return what is wrong with the sources beside what the log holds: results missing, or too many."""
-    found: list[str] = []
+    wrong: list[str] = []
     try:
-        for source, written in _joined(said):
+        for source, written in _joined(amendments):
             if len(written) != source.results:
                 there = f"{len(written)} are there, {source.results} were imported"
-                found.append(f"outside results of {source.name}: {there}")
+                wrong.append(f"outside results of {source.name}: {there}")
     except msgspec.MsgspecError as error:
-        found.append(f"outside results cannot be read: {error}")
-    return found
+        wrong.append(f"outside results cannot be read: {error}")
+    return wrong
 
 
-def _joined(said: Iterable[Amendment]) -> Iterator[tuple[Source, list[Raw]]]:
+def _joined(amendments: Iterable[Amendment]) -> Iterator[tuple[Source, list[Raw]]]:
     """Yield every source with its rows."""
     source, written = None, list[Raw]()
-    for row in said:
+    for row in amendments:
         entry = _decode(row.body)
         if entry.source is not None:
             if source is not None:

@@ -74,10 +74,10 @@ class Places:
 
 def places(ledger: Ledger) -> Places | None:
     """Places by the entries about benches; None where these are damaged, which `verify` tells of itself."""
-    found = Places()
+    known = Places()
     try:
         for row in ledger.amendments(TOPIC):
-            found.add(read_bench(row.body))
+            known.add(read_bench(row.body))
     except (LedgerError, msgspec.MsgspecError):
         return None
-    return found
+    return known

@@ -13,8 +13,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from peerage.ledger.forms.rows import Amendment, Batch, LedgerError
-from peerage.ledger.ledger import Ledger
+from peerage.ledger.ledger import Ledger, amend, amended
 
 TOPIC = "public"
 
@@ -35,21 +34,13 @@ class Opinion(Struct, frozen=True, forbid_unknown_fields=True):
     scores: Annotated[Mapping[_Name, Points], Meta(min_length=1, max_length=1_000)]
 
 
-_read = msgspec.json.Decoder(Opinion).decode
-
-
-def read_opinion(body: bytes) -> Opinion:
-    """Raises msgspec.MsgspecError, which tells what is not as expected."""
-    return _read(body)
+read_opinion = msgspec.json.Decoder(Opinion).decode
+"""Raises msgspec.MsgspecError, which tells what is not as expected."""
 
 
 def opinions(ledger: Ledger) -> Iterator[Opinion]:
     """All opinions, in the order in which they were entered. Raises LedgerError for a row that holds none."""
-    for row in ledger.amendments(TOPIC):
-        try:
-            yield read_opinion(row.body)
-        except msgspec.MsgspecError as error:
-            raise LedgerError(f"entry {row.position} of the log is no opinion: {error}") from error
+    return amended(ledger, TOPIC, Opinion)
 
 
 def enter(ledger: Ledger, opinion: Opinion, at_ms: int) -> bool:
@@ -58,8 +49,7 @@ def enter(ledger: Ledger, opinion: Opinion, at_ms: int) -> bool:
     The caller holds the runner's lock and has seen to it that record and answers are there. Raises
     LedgerError.
     """
-    if any((one.record, one.voter) == (opinion.record, opinion.voter) for one in opinions(ledger)):
+    if any((known.record, known.voter) == (opinion.record, opinion.voter) for known in opinions(ledger)):
         return False
-    body = msgspec.json.encode(opinion, order="sorted")
-    ledger.write(Batch(amendments=[Amendment(TOPIC, body, at_ms)]))
+    amend(ledger, TOPIC, [opinion], at_ms)
     return True

@@ -77,11 +77,11 @@ def arena_secret(ledger: Ledger, seed: int | None = None, *, at_ms: int = 0) -> 
     It follows from `seed` where one is given, which is for arenas of house players alone; else it is random.
     Raises LedgerError for a copy that does not hold it.
     """
-    found = read_secret(ledger)
-    if found is not None:
-        if not found.value:
+    secret = read_secret(ledger)
+    if secret is not None:
+        if not secret.value:
             raise LedgerError(NO_SECRET.format(ledger.address.removeprefix("sqlite:///")))
-        return found.value
+        return secret.value
     value = str(seed) if seed is not None else secrets.token_hex(32)
     body: dict[str, Any] = {
         "entry": "begin",
@@ -98,17 +98,17 @@ def disclose(ledger: Ledger, at_ms: int) -> Secret:
     Raises LedgerError when matches are under way, when nothing was played, and for a copy without the secret.
     """
     issued, done = ledger.heads()
-    found = read_secret(ledger)
-    if found is None or not found.value:
+    secret = read_secret(ledger)
+    if secret is None or not secret.value:
         raise LedgerError(f"{ledger.address} holds no secret to disclose")
     if issued > done:
         raise LedgerError(
             f"{ledger.address}: {counted(issued - done, 'match is', 'matches are')} under way; let "
             "`peerage run` go on first"
         )
-    if not found.disclosed:
+    if not secret.disclosed:
         amend(ledger, TOPIC, [{"entry": "disclose", "after_match": done}], at_ms)
-    return msgspec.structs.replace(found, disclosed=True)
+    return msgspec.structs.replace(secret, disclosed=True)
 
 
 _KEY = re.compile(r"[0-9a-f]{64}")
@@ -120,10 +120,10 @@ def strange_keys(ledger: Ledger, last: int) -> Iterator[int]:
     Matches entered from recordings have a name of their own in place of a key. Nothing can be said where the
     secret is not open.
     """
-    found = read_secret(ledger)
-    if found is None or not found.value:
+    secret = read_secret(ledger)
+    if secret is None or not secret.value:
         return
     for row in ledger.fixtures(1, last):
         key = read_issued(row.body).seed
-        if _KEY.fullmatch(key) and key != match_key(found.value, row.number):
+        if _KEY.fullmatch(key) and key != match_key(secret.value, row.number):
             yield row.number

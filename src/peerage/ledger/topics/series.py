@@ -35,7 +35,7 @@ def shown(ledger: Ledger) -> int:
     issued, done = ledger.heads()
     if issued == done or not ledger.meta().get(SERIES):
         return done
-    open_now = [(one.series, one.number) for one in in_series(ledger, done + 1)]
+    open_now = [(header.series, header.number) for header in in_series(ledger, done + 1)]
     earlier = [number for first, last in dict(sorted(open_now)).items() for number in range(first, last)]
     places = [ledger.place(number) for number in earlier]
     return min([done + 1, *places]) - 1
@@ -43,10 +43,10 @@ def shown(ledger: Ledger) -> int:
 
 def matches_of(ledger: Ledger, series: int) -> list[int]:
     """The numbers of the matches of a series, which were issued together and have consecutive ones."""
-    found = list[int]()
+    numbers = list[int]()
     for number in count(series):
         rows = ledger.match(number, exchanges=False)
         if rows is None or read_issued(rows.fixture.body).series != series:
             break
-        found.append(number)
-    return found
+        numbers.append(number)
+    return numbers

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from peerage.ledger.forms.rows import LedgerError
-from peerage.ledger.ledger import Ledger
+from peerage.ledger.ledger import Ledger, amended
 
 TOPIC = "settings"
 PLAYERS = "players"
@@ -57,13 +57,7 @@ class SettingsChange(Struct, frozen=True):
 
 def statements(ledger: Ledger) -> tuple[Stated, ...]:
     """Return every entry about settings, oldest first. Raises LedgerError for one that cannot be read."""
-    found: list[Stated] = []
-    for row in ledger.amendments(TOPIC):
-        try:
-            found.append(msgspec.json.decode(row.body, type=Stated))
-        except msgspec.MsgspecError as error:
-            raise LedgerError(f"entry {row.position} of the log states no settings: {error}") from error
-    return tuple(found)
+    return tuple(amended(ledger, TOPIC, Stated))
 
 
 class Registration(NamedTuple):

@@ -87,11 +87,11 @@ def uptimes(ledger: Ledger) -> Iterator[Uptime]:
 def unused(ledger: Ledger) -> dict[str, int]:
     """What hosts were held for beyond calls, by player over all uptimes, in 1e-9 dollars. Raises
     LedgerError."""
-    found: dict[str, int] = {}
+    nano_by_player: dict[str, int] = {}
     for uptime in uptimes(ledger):
         for name, nano in uptime.unused.items():
-            found[name] = found.get(name, 0) + nano
-    return found
+            nano_by_player[name] = nano_by_player.get(name, 0) + nano
+    return nano_by_player
 
 
 def record_of(folder: Path, host: str) -> Path:
@@ -102,10 +102,10 @@ def record_of(folder: Path, host: str) -> Path:
 def hosts_up(folder: Path) -> dict[Path, HostUp]:
     """The hosts whose files are there: up for a run that goes on, or left up by one that died. A file that
     cannot be read is none of ours."""
-    found: dict[Path, HostUp] = {}
+    hosts: dict[Path, HostUp] = {}
     for path in sorted(folder.glob("host-*.json")):
         try:
-            found[path] = msgspec.json.decode(read_bytes(path), type=HostUp)
+            hosts[path] = msgspec.json.decode(read_bytes(path), type=HostUp)
         except (OSError, InputRefused, msgspec.MsgspecError):
             continue
-    return found
+    return hosts

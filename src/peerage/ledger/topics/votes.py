@@ -185,8 +185,7 @@ class PeopleVotes:
 
     def count(self) -> int:
         """How many votes there are."""
-        with self._reading() as (_, table):
-            return table.totals(Select(VOTES)).get("", 0) if table else 0
+        return (self.head() or (0,))[0]
 
     def head(self) -> tuple[int, bytes] | None:
         """How many votes there are, and the chain value of the last; None where nobody has voted."""
@@ -202,14 +201,14 @@ def _rows(
 
 def _given(table: Reads | None, voter: str, match: int) -> int | None:
     """The number of a voter's vote on a match."""
-    found = _rows(table, {"voter": voter, "match": match}, ("sequence",))
-    return found[0][0] if found else None
+    rows = _rows(table, {"voter": voter, "match": match}, ("sequence",))
+    return rows[0][0] if rows else None
 
 
 def _head(table: Reads | None) -> tuple[int, bytes] | None:
     newest = Select(VOTES, ("sequence", "chain"), {}, ("sequence",), down=True, limit=1)
-    found = [*chain.from_iterable(table.rows(newest))] if table else []
-    return (int(found[0][0]), bytes(found[0][1])) if found else None
+    rows = [*chain.from_iterable(table.rows(newest))] if table else []
+    return (int(rows[0][0]), bytes(rows[0][1])) if rows else None
 
 
 def _append(table: Writes, vote: Vote, at_ms: int) -> VoteRow | None:

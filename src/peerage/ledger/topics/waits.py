@@ -69,12 +69,12 @@ _read = msgspec.json.Decoder(_Stored).decode
 
 def read_wait(body: bytes) -> Wait:
     """An entry. Raises msgspec.MsgspecError."""
-    found = _read(body)
-    said: tuple[str, str, int | None] = "", "", None
-    if found.sealed:
+    stored = _read(body)
+    sealed: tuple[str, str, int | None] = "", "", None
+    if stored.sealed:
         with suppress(Sealed):  # else this is a copy
-            said = msgspec.convert(unseal(found.sealed), tuple[str, str, int | None])
-    return Wait(found.match, found.event, found.after, *said)
+            sealed = msgspec.convert(unseal(stored.sealed), tuple[str, str, int | None])
+    return Wait(stored.match, stored.event, stored.after, *sealed)
 
 
 Moment: TypeAlias = tuple[int, int]
@@ -99,10 +99,10 @@ class Waits:
 
     @classmethod
     def of(cls, rows: Iterable[Amendment]) -> Waits:
-        found = cls()
+        carried = cls()
         for row in rows:
-            found._take(read_wait(row.body), row.at_ms)
-        return found
+            carried._take(read_wait(row.body), row.at_ms)
+        return carried
 
     def enter(self, entry: Wait, at_ms: int, key: str) -> Amendment:
         """Take an entry in; the row to be written. `key` is its match's, disclosed when that is over."""
@@ -130,12 +130,12 @@ class Waits:
         for number in [number for number, place in self._folded.items() if place <= records]:
             self._for.pop(number, None)
             del self._folded[number]
-        known = [[player for at, player in mine if at <= entries] for mine in self._for.values()]
+        known = [[player for at, player in waited if at <= entries] for waited in self._for.values()]
         return Counter([players[-1] for players in known if players])
 
     def unfinished_now(self) -> Counter[str]:
         """The same at this moment."""
-        return Counter([mine[-1][1] for number, mine in self._for.items() if number not in self._folded])
+        return Counter([waited[-1][1] for number, waited in self._for.items() if number not in self._folded])
 
     def _take(self, entry: Wait, at_ms: int) -> None:
         self._after.append(entry.after)
