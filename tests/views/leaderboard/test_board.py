@@ -181,6 +181,7 @@ def test_rows_are_stable_json(arena: Arena) -> None:
         "accuracy_lower",
         "accuracy_upper",
         "accuracy_tasks",
+        "worst",
     ]
 
 
