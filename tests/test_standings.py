@@ -12,7 +12,8 @@ from peerage.games.code_golf import GAME as CODE_GOLF
 from peerage.ledger import Summary
 from peerage.ratings.sequential.elo import EloSettings
 from peerage.scheduling.fixtures import Scheduler
-from peerage.settings import PlayerSettings
+from peerage.settings import ArenaSettings, PlayerSettings
+from peerage.settings.shape import InFlight
 from peerage.standings import NOBODY, Rated, Skill, Standings, after_all, after_match
 from peerage.standings.accounts import read_snapshot, snapshot_body
 from tests.offline import fixture
@@ -87,6 +88,7 @@ def test_rounds_of_more_than_two_are_grouped_by_skill() -> None:
     recovered = Recovered(next_number=4, next_round=2, round_ends=[(3, 0)])
     recovered.after_round[1] = Standings(3, (), (), (), skills)
     players = [PlayerSettings(name=name, model="house:0.5") for name in names]
+    settings = ArenaSettings(players=players, game="code-golf")
     scheduler = Scheduler(CODE_GOLF, CODE_GOLF.rules(seats=3), 1)
-    issued = Rounds({"code-golf": scheduler}, players, 1500.0, 1, 32, recovered).issue()
+    issued = Rounds(settings, {"code-golf": scheduler}, InFlight(1, 32), recovered).issue()
     assert [{seat.player for seat in one.seats} for one in issued] == [set("abc"), set("def")]

@@ -11,6 +11,7 @@ from peerage.engine.calls.availability import Availability, Away
 from peerage.engine.calls.budget import Affordable, Budget
 from peerage.engine.calls.call_costs import Share
 from peerage.engine.calls.call_limit import CallLimit, Load
+from peerage.engine.calls.calls import Reach
 from peerage.engine.calls.player_runtime import PlayerRuntime
 from peerage.players.client import Client
 from peerage.players.house import HouseClient, PacedClient
@@ -33,9 +34,7 @@ class AtWork:
         lines = {"ada": PlayerRuntime(ADA, client, price_of(ADA, date(2026, 1, 1)), call_limit)}
         self.permits = CallPermits(
             self.budget,
-            Availability([ADA], lambda: 0),
-            lines,
-            Engine(),
+            Reach(lines, Engine(), Availability([ADA], lambda: 0)),
             lambda worker, ticket, verdict, reserved: self.said.append((ticket, verdict, reserved)),
             lambda match, worst: None,
         )

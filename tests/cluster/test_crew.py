@@ -22,7 +22,7 @@ from peerage.cluster import crew as crews
 from peerage.cluster.leases import GivenUp, Leases, WorkersLedger, working
 from peerage.cluster.messages import Look
 from peerage.cluster.offers import Offers
-from peerage.engine.run import runner as runners
+from peerage.engine.run import course as runners
 from peerage.engine.run.report import RunReport
 from peerage.engine.run.runner import Runner
 from peerage.ledger import Batch, IntentRow

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from peerage.cluster.messages import Asks, Paid
-from peerage.engine.calls.availability import Availability, Away
+from peerage.engine.calls.availability import Away
 from peerage.engine.calls.budget import Affordable, Budget
 from peerage.engine.calls.call_limit import Load
+from peerage.engine.calls.calls import Reach
 from peerage.engine.calls.dispatch import Dispatcher
 from peerage.engine.calls.pending import Pending
-from peerage.engine.calls.player_runtime import PlayerRuntime
 from peerage.engine.calls.reservations import Reservations
 from peerage.game.house import usual
 from peerage.players.client import InstantClient
-from peerage.settings import Engine
 
 _NOT_HERE: Any = None
 """Stands for a request, which the worker alone knows."""
@@ -36,25 +35,23 @@ class CallPermits:
     def __init__(
         self,
         budget: Budget,
-        availability: Availability,
-        runtimes: Mapping[str, PlayerRuntime],
-        engine: Engine,
+        reach: Reach,
         answer: Callable[[int, int, Affordable | Away | str, int], None],
         unaffordable: Callable[[int, int], None],
     ) -> None:
         self._budget = budget
-        self._availability = availability
+        self._availability = reach.availability
         self._answer = answer
         self._unaffordable = unaffordable
         self._reservations = Reservations(budget)
-        self._dispatcher: Dispatcher[Pending] = Dispatcher(engine.calls, self._leave)
+        self._dispatcher: Dispatcher[Pending] = Dispatcher(reach.engine.calls, self._leave)
         self._instant: set[str] = set()
         self._loop = asyncio.get_running_loop()
         self._asked: dict[Of, tuple[str, int, Pending]] = {}
         self._of: dict[Pending, Of] = {}
         self._granted: set[Pending] = set()
         self.stopped = False
-        for name, runtime in runtimes.items():
+        for name, runtime in reach.runtimes.items():
             if isinstance(runtime.client, InstantClient):
                 self._instant.add(name)
             self._dispatcher.add(name, runtime.lane())

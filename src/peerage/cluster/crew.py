@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -40,9 +40,9 @@ from peerage.cluster.messages import (
 )
 from peerage.cluster.offers import Offers
 from peerage.cluster.worker import gathers_s
-from peerage.engine.calls.availability import Availability, Away
+from peerage.engine.calls.availability import Away
 from peerage.engine.calls.budget import Affordable, Budget, dollars
-from peerage.engine.calls.player_runtime import PlayerRuntime
+from peerage.engine.calls.calls import Reach
 from peerage.engine.calls.troubles import Trouble
 from peerage.engine.match.driving import CallsNow, MatchRun, Stuck
 from peerage.engine.record.journal import Journal
@@ -50,7 +50,6 @@ from peerage.engine.record.records import MatchTally, answered_first
 from peerage.game.match import Fixture, Outcome
 from peerage.ledger import Exchange, FailureRow, Ledger, LedgerError
 from peerage.ledger.forms.codec import read_reply
-from peerage.settings import Engine
 
 STAFF_EVERY_S = 2.0
 """Seconds between two looks whether there is room for more workers."""
@@ -96,9 +95,7 @@ class Crew:
         ledger: Ledger,
         journal: Journal,
         budget: Budget,
-        availability: Availability,
-        runtimes: Mapping[str, PlayerRuntime],
-        engine: Engine,
+        reach: Reach,
         clock: Callable[[], int],
         places: Places,
         posting: Posting,
@@ -108,22 +105,22 @@ class Crew:
         self._run = run
         self._ledger = ledger
         self._journal = journal
-        journal.gather_s = gathers_s(runtimes.values())
+        journal.gather_s = gathers_s(reach.runtimes.values())
         self._budget = budget
-        self._runtimes = runtimes
-        self._engine = engine
+        self._runtimes = reach.runtimes
+        self._engine = reach.engine
         self._clock = clock
         self._places = places
         self._posting = posting
         self._loop = asyncio.get_running_loop()
         self._short = asyncio.Event()
-        self._permits = CallPermits(budget, availability, runtimes, engine, self._decided, self._unaffordable)
+        self._permits = CallPermits(budget, reach, self._decided, self._unaffordable)
         self._matches: dict[int, _Match] = {}
         self._left: list[Stuck] = []
         self._seats: dict[int, _Seat] = {}
         self._wanted = 1
         self._past = CallsNow()
-        self._offers = Offers(journal, engine.concurrency, self._write_offers, self._spawn, run.broken)
+        self._offers = Offers(journal, reach.engine.concurrency, self._write_offers, self._spawn, run.broken)
         self._thread = ThreadPoolExecutor(1, "leases")
         self._leases: Leases | None = None
         self._deaths = 0

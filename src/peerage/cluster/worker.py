@@ -35,7 +35,9 @@ from peerage.cluster.messages import (
 from peerage.cluster.remote_budget import RemoteBudget, RemoteReservations
 from peerage.engine.calls.availability import Availability, Away
 from peerage.engine.calls.budget import Affordable
+from peerage.engine.calls.calls import Reach
 from peerage.engine.calls.player_runtime import PlayerRuntime
+from peerage.engine.calls.reservations import Money
 from peerage.engine.match.plans import Plans, schedulers
 from peerage.engine.match.under_way import MatchesUnderWay
 from peerage.engine.record.journal import Journal
@@ -117,16 +119,16 @@ class Worker:
         undated = [one.model_copy(update={"daily_budget": None}) for one in posting.settings.everyone]
         self._matches = MatchesUnderWay(
             run=self,
-            runtimes={name: _unlimited(runtime) for name, runtime in runtimes.items()},
-            engine=engine.model_copy(update={"calls": NO_CAP}),
-            ledger=self._ledger,
+            reach=Reach(
+                {name: _unlimited(runtime) for name, runtime in runtimes.items()},
+                engine.model_copy(update={"calls": NO_CAP}),
+                Availability(undated, now_ms),
+                programs,
+            ),
             journal=self._journal,
             clock=now_ms,
-            budget=RemoteBudget(posting.bounded, self.tell),
-            paying=self._paying,
+            money=Money(RemoteBudget(posting.bounded, self.tell), self._paying),
             plans=plans,
-            availability=Availability(undated, now_ms),
-            programs=programs,
         )
         self._tick()
         return int(self._ledger.number)

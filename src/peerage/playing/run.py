@@ -22,8 +22,9 @@ from peerage.engine.again.recovery import Recovered, decided, read_budget_voids,
 from peerage.engine.calls.availability import Availability, spent_today
 from peerage.engine.calls.budget import Budget, whole_nano
 from peerage.engine.calls.call_limit import FIRST, FIRST_LOCAL, CallLimit
+from peerage.engine.calls.calls import Reach
 from peerage.engine.calls.player_runtime import PlayerRuntime
-from peerage.engine.calls.reservations import Reservations
+from peerage.engine.calls.reservations import Money, Reservations
 from peerage.engine.match.driving import Driving, MatchRun
 from peerage.engine.match.plans import Plans
 from peerage.engine.match.under_way import MatchesUnderWay
@@ -33,6 +34,7 @@ from peerage.engine.record.probed import TOPIC as PROBES
 from peerage.engine.record.probed import ProbeEntry, entries, probe_costs
 from peerage.engine.record.registration import as_registered, prices, registered, registrations
 from peerage.engine.record.settings_log import log_settings
+from peerage.engine.run.course import Setup, Watched
 from peerage.engine.run.hosts import Hosts, Switches, here
 from peerage.engine.run.left_up import stop_left_up
 from peerage.engine.run.probes import bench_by_probes, probe_players, to_probe
@@ -181,38 +183,16 @@ async def play(
             )
 
             def drive(run: MatchRun, journal: Journal, budget: Budget, plans: Plans) -> Driving:
+                reach = Reach(runtimes, settings.engine, availability, programs)
                 if crew is not None:
-                    return crew(run, ledger, journal, budget, availability)
+                    return crew(run, ledger, journal, budget, reach)
                 return MatchesUnderWay(
-                    run=run,
-                    runtimes=runtimes,
-                    engine=settings.engine,
-                    ledger=ledger,
-                    journal=journal,
-                    clock=now_ms,
-                    budget=budget,
-                    paying=Reservations(budget),
-                    plans=plans,
-                    availability=availability,
-                    programs=programs,
+                    run, reach, journal, now_ms, Money(budget, Reservations(budget)), plans
                 )
 
-            runner = Runner(
-                settings,
-                ledger,
-                runtimes,
-                recovered,
-                drive,
-                in_flight=in_flight,
-                secret=secret,
-                limit=max_matches,
-                clock=now_ms,
-                observe=observe,
-                inline=inline,
-                votes=_votes_of(ledger, folder),
-                availability=availability,
-                hosts=hosts,
-            )
+            setup = Setup(settings, recovered, runtimes, availability, hosts, in_flight, secret, max_matches)
+            watched = Watched(observe, _votes_of(ledger, folder))
+            runner = Runner(setup, ledger, drive, now_ms, watched, inline=inline)
             if signals:
                 stack.enter_context(stopped_by_signals(runner))
             spectator = asyncio.ensure_future(beside(runner)) if beside is not None else None
@@ -268,7 +248,7 @@ def _crew(
     )
     places = RayPlaces(engine.address, engine.workers)
     stack.push_async_callback(places.close)
-    return partial(Crew, runtimes=runtimes, engine=engine, clock=now_ms, places=places, posting=posting)
+    return partial(Crew, clock=now_ms, places=places, posting=posting)
 
 
 def _switches(settings: ArenaSettings) -> Switches:

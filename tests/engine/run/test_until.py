@@ -11,7 +11,7 @@ from tests.engine.arenas import head, ledger_of, paced, play, play_stopping_at, 
 
 from peerage.arena import open_arena
 from peerage.cli.play.ending import ending
-from peerage.engine.run import runner
+from peerage.engine.run import rounds as pairing
 from peerage.scheduling.goal import Known, State
 
 GOAL = "p0 placed to 1500"
@@ -70,7 +70,7 @@ class TakenBack(Known):
 def test_matches_in_flight_may_take_back_what_was_known_and_the_run_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runner, "Known", TakenBack)
+    monkeypatch.setattr(pairing, "Known", TakenBack)
     arena = {"players": 5, "until": "best known", "pairing": {"window": 12}}
     report = play(write_arena(tmp_path / "whole", **arena), 140)
     assert report.reason == "known"

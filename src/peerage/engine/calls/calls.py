@@ -1,5 +1,15 @@
 """One call from intent to reply: reserve money, journal the intent, send, retry, price, journal the reply.
 
+    SUBMITTED ──▶ SHORT OF MONEY ──▶ QUEUED ──▶ INTENDED ──▶ IN FLIGHT ──▶ REPLIED
+        │         `reservations`    `dispatch`   `journal`       │            ▲
+        │               │               │                        ├─ failed ─▶ BACKING OFF ──▶ QUEUED
+        │               │               │                        │               │ no try is left
+        ▼               ▼               ▼                        ▼               ▼
+     PUT OFF: its player may not be asked now      OPEN: given up; the next    VOID: recorded
+     (`availability`); its match waits             run counts it at its worst  as a reply
+
+A call is void at once where its player is benched, its match past its deadline, or no limit can ever pay.
+
 An intent is durable before its call is sent, and it is written only when the call may leave at once, so
 that what a crash leaves open is at most what was really in flight. A failed attempt is retried with
 exponential backoff and seeded jitter; when the limit is reached the reply is void. A player that keeps
@@ -13,7 +23,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from peerage.engine.calls.availability import Availability, Away
 from peerage.engine.calls.budget import Affordable, dollars
@@ -22,7 +32,7 @@ from peerage.engine.calls.dispatch import Dispatcher, Lane
 from peerage.engine.calls.pauses import Pauses, backoff, stated_wait
 from peerage.engine.calls.pending import Pending, Rendering
 from peerage.engine.calls.player_runtime import MAX_STORED_CHARS, PlayerRuntime, priced, raised
-from peerage.engine.calls.reservations import MatchBudget, Paying
+from peerage.engine.calls.reservations import Money
 from peerage.engine.calls.troubles import Trouble, Troubles, in_short
 from peerage.engine.record.benches import BENCHED, OVERBILLED
 from peerage.engine.record.journal import Journal
@@ -69,33 +79,28 @@ class Matches(Protocol):
         """A player asks for a call at another time."""
 
 
-class Calls:
-    """Every call of a run, for its `matches`. For the event loop's thread alone.
+class Reach(NamedTuple):
+    """Whom calls can reach: players, within the engine's limits, when they are available, and the sandbox.
+    Programs wait their turn for it like calls to a player; without one there must be none."""
 
-    Programs wait their turn for the sandbox like calls to a player; without one there must be none.
-    """
+    runtimes: Mapping[str, PlayerRuntime]
+    engine: Engine
+    availability: Availability
+    programs: Programs | None = None
+
+
+class Calls:
+    """Every call of a run, for its `matches`. For the event loop's thread alone."""
 
     def __init__(
-        self,
-        matches: Matches,
-        runtimes: Mapping[str, PlayerRuntime],
-        engine: Engine,
-        journal: Journal,
-        clock: Callable[[], int],
-        budget: MatchBudget,
-        paying: Paying,
-        availability: Availability,
-        programs: Programs | None = None,
+        self, matches: Matches, reach: Reach, journal: Journal, clock: Callable[[], int], money: Money
     ) -> None:
         self._matches = matches
-        self._runtimes = runtimes
-        self._engine = engine
+        self._runtimes, self._engine, self._availability, self._programs = reach
+        runtimes, engine, programs = reach.runtimes, reach.engine, reach.programs
         self._journal = journal
         self._clock = clock
-        self._budget = budget
-        self._reservations = paying
-        self._availability = availability
-        self._programs = programs
+        self._budget, self._reservations = money
         self._loop = asyncio.get_running_loop()
         self._instant: dict[str, InstantClient] = {}
         self._dispatcher: Dispatcher[Pending] = Dispatcher(engine.calls, self._leave)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Callable, Iterator, Mapping
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from peerage.engine.calls.budget import WAITS, Affordable, Budget
 from peerage.engine.calls.pending import Pending
@@ -44,6 +44,13 @@ class Paying(Protocol):
     def decided(self, queued: Callable[[str], bool]) -> Iterator[tuple[Pending, Affordable]]: ...
 
     def pay(self, pending: Pending, nano: int, *, known: bool, answered: bool) -> None: ...
+
+
+class Money(NamedTuple):
+    """The account of a run's matches, and where its calls get their money."""
+
+    budget: MatchBudget
+    paying: Paying
 
 
 class Reservations:

@@ -8,13 +8,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from peerage.engine.again.recovery import Mismatch
-from peerage.engine.calls.availability import Availability
 from peerage.engine.calls.budget import dollars
-from peerage.engine.calls.calls import Calls
+from peerage.engine.calls.calls import Calls, Reach
 from peerage.engine.calls.pending import Pending
-from peerage.engine.calls.player_runtime import PlayerRuntime
-from peerage.engine.calls.programs import Programs
-from peerage.engine.calls.reservations import MatchBudget, Paying
+from peerage.engine.calls.reservations import Money
 from peerage.engine.calls.troubles import Trouble
 from peerage.engine.match.driver import Driver
 from peerage.engine.match.driving import CallsNow, MatchRun, Reason, Stuck
@@ -25,10 +22,9 @@ from peerage.engine.record.records import ENGINE, MatchTally, answered_first
 from peerage.game.house import House
 from peerage.game.match import Fixture, Outcome
 from peerage.game.protocol import SANDBOX, Reply, Request
-from peerage.ledger import Exchange, Texts
+from peerage.ledger import Exchange
 from peerage.ledger.forms.codec import reply_salt
 from peerage.ledger.forms.codec_requests import request_body
-from peerage.settings import Engine
 
 
 @dataclass(slots=True, eq=False)
@@ -64,35 +60,19 @@ class MatchesUnderWay:
     def __init__(
         self,
         run: MatchRun,
-        runtimes: Mapping[str, PlayerRuntime],
-        engine: Engine,
-        ledger: Texts,
+        reach: Reach,
         journal: Journal,
         clock: Callable[[], int],
-        budget: MatchBudget,
-        paying: Paying,
+        money: Money,
         plans: Plans,
-        availability: Availability,
-        programs: Programs | None,
     ) -> None:
-        self.calls = Calls(
-            matches=self,
-            runtimes=runtimes,
-            engine=engine,
-            journal=journal,
-            clock=clock,
-            budget=budget,
-            paying=paying,
-            availability=availability,
-            programs=programs,
-        )
+        self.calls = Calls(self, reach, journal, clock, money)
         self.unfinished: dict[int, str] = {}
         self._run = run
-        self._runtimes = runtimes
-        self._engine = engine
-        self._ledger = ledger
+        self._runtimes = reach.runtimes
+        self._engine = reach.engine
         self._clock = clock
-        self._budget = budget
+        self._budget = money.budget
         self._plans = plans
         self._loop = asyncio.get_running_loop()
         self._matches: dict[int, MatchUnderWay] = {}

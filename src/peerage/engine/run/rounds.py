@@ -22,12 +22,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from peerage.engine.again.recovery import Recovered
 from peerage.engine.calls.budget import PLAYER_BUDGET
+from peerage.engine.match.plans import policy_of
 from peerage.engine.record.memory import Remembered
 from peerage.game.match import Fixture, Outcome
 from peerage.scheduling.fixtures import Scheduler, Unstaffed, by_need, next_round, remember, tables
 from peerage.scheduling.goal import Known, State
 from peerage.scheduling.standing import Ended, History, Results, Standing
-from peerage.settings import HostSettings, PlayerSettings
+from peerage.settings import ArenaSettings
+from peerage.settings.shape import InFlight
 from peerage.standings import NOBODY, Standings
 
 MOST_WAITING = 8
@@ -40,25 +42,21 @@ class Rounds:
 
     def __init__(
         self,
+        settings: ArenaSettings,
         games: Mapping[str, Scheduler],
-        players: Sequence[PlayerSettings],
-        initial: float,
-        lag: int,
-        window: int,
+        in_flight: InFlight,
         recovered: Recovered,
         memories: Mapping[str, Remembered] = {},
         ended: Iterable[tuple[int, Ended]] = (),
-        known: Known | None = None,
-        placed: str = "",
-        hosts: Mapping[str, HostSettings] = {},
-        judges: Sequence[PlayerSettings] = (),
     ) -> None:
+        players, judges, lag, window = settings.players, settings.judges, in_flight.lag, in_flight.window
+        goal, hosts = settings.goal, settings.hosts
         self.next_number = recovered.next_number
         self.over = ""
         self._games = games
         self._players = players
         self._judges = judges
-        self._initial = initial
+        self._initial = settings.rating.initial
         self._lag = lag
         self._window = window
         self._waits = recovered.waits
@@ -72,8 +70,8 @@ class Rounds:
         self._benches = recovered.benches
         self._memories = memories
         self._learning = {name for name, one in games.items() if one.policy.learns}
-        self._known = known
-        self._placed = placed
+        self._known = Known(goal, [player.name for player in players]) if goal else None
+        self._placed = goal.player if goal else policy_of(settings).player
         self.reached = False
         self._ended = deque([(round, match) for round, match in ended if self._learns(match.game)])
         self._results = {name: Results() for name in self._learning}
