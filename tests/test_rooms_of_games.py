@@ -17,7 +17,7 @@ ONE_GAME = {
         {"color_obfuscation"},
         "enters a benchmark's own file, by the name of its layout",
     ),
-    "cli/check/ledger.py": (
+    "interchange/exports.py": (
         {"challenge_exchange"},
         "writes a benchmark's own folder, by the name of its layout",
     ),

@@ -66,8 +66,8 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "serve": "share.site.serve",
         "report": "share.site.report",
         "site": "share.site.app",
-        "export": "check.ledger.export",
-        "copy": "check.ledger.copy",
+        "export": "share.export.export",
+        "copy": "share.export.copy",
     },
     "Check": {
         "verify": "check.ledger.verify",

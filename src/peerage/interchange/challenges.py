@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from peerage.challenges.pool import STREAM, ChallengePool
@@ -16,7 +17,10 @@ from peerage.ledger import Exchange, Ledger, amend
 from peerage.ledger.forms.codec import read_record
 from peerage.ledger.out.disclosure import disclosed, redacted
 from peerage.ledger.topics.secret import arena_secret
+from peerage.ratings.read.report import Report
+from peerage.ratings.read.source import records as read_records
 from peerage.reading.results.challenges import amended, match_points
+from peerage.values.inputs import opened
 from peerage.values.sealing import salt, seal, sealing_key, unseal
 from peerage.values.texts import storable, visible
 from peerage.views.challenges import rows
@@ -151,3 +155,17 @@ def _checked(record: Any) -> _Given:
     if not isinstance(program, str):
         raise ValueError(f"solution is {str(program)[:40]!r}; expected a program's text, or nothing")
     return _Given(texts[0], texts[1], answer, storable(program), proof)
+
+
+def records(paths: Sequence[Path]) -> Iterator[tuple[str, Any]]:
+    """Yield each record of files and folders with its place; a bad one is given as its error."""
+
+    def inside(path: Path) -> list[Path]:
+        return [file for file in sorted(path.rglob("*.json*")) if file.is_file()]
+
+    for file in [file for path in paths for file in (inside(path) if path.is_dir() else [path])]:
+        report = Report(file.name)
+        with opened(file) as stream:
+            for record in read_records(stream, file.name, report):
+                yield report.place, record
+        yield from [(place, ValueError(problem)) for place, problem in report.problems]

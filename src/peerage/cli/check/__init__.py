@@ -1,4 +1,4 @@
-"""Commands of a ledger: verify, replay, checkpoint, disclose, sandbox; export and copy.
+"""Commands for those who would rather check: verify, replay, checkpoint, disclose, sandbox.
 
 They import `cli.shared` and what is below `cli`.
 """

@@ -1,34 +1,26 @@
-"""`peerage verify`, `peerage replay`, `peerage export`: for those who would rather check."""
+"""`peerage verify`, `replay` and `disclose`: for those who would rather check."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from peerage.cli.shared.options import HERE, Folder, Force, ReportFormat, Written, at, helpers, ledger_in, say
+from peerage.cli.shared.options import HERE, Folder, ReportFormat, Written, at, helpers, ledger_in, say
 from peerage.values.clock import now_ms
 from peerage.values.figures import counted
 
 if TYPE_CHECKING:
-    from peerage.ledger import Ledger
     from peerage.ledger.check.kept_checkpoints import Extension
-    from peerage.ledger.topics.votes import PeopleVotes
 
 SHOWN = 20
 INCOMPLETE = 3
 """The exit code of a replay that found nothing wrong, and could not play everything again."""
-
-Document = Literal[
-    "jsonl", "json", "csv", "votes", "people", "cob", "valyrian", "outside", "eee", "eval-results"
-]
-FOLDERS = ("valyrian", "eee", "eval-results")
 
 
 def verify(
@@ -87,7 +79,7 @@ def verify(
     code = 0 if report.ok else 1
     if shape is ReportFormat.json:
         _leave(report, code)
-    _problems(report.problems)
+    show_problems(report.problems)
     say(
         f"{'whole' if report.ok else 'NOT whole'}: {counted(report.matches, 'match')}, "
         f"{counted(report.exchanges, 'reply')}, {report.bytes / 1e6:.1f} MB checked\nplay head: {report.head}"
@@ -158,7 +150,7 @@ def replay(
         code, said = INCOMPLETE, "nothing differs"
     if shape is ReportFormat.json:
         _leave(report, code)
-    _problems(report.differences)
+    show_problems(report.differences)
     say(
         f"{said}: {report.recomputed:,} of {counted(report.matches, 'match')} recomputed, {report.as_stated} "
         "without a result before the game was asked and taken as stated"
@@ -192,111 +184,6 @@ def _how(release: str, at_folder: str) -> str:
     return f"This replays them:\n  {command} replay{at_folder}"
 
 
-def copy(
-    source: Annotated[str, typer.Argument(metavar="FROM", help="An arena's folder, or a ledger's address.")],
-    target: Annotated[str, typer.Argument(metavar="TO", help="The address of an empty place.")],
-) -> None:
-    """Copy a whole ledger into another store, and verify the copy.
-
-    An address is `sqlite:///FILE`, `postgresql://HOST/DATABASE`, `mongodb://HOST/DATABASE`, or
-    `'$DATABASE_URL'`, the one that stands in that variable of the environment or of .env. Votes come along.
-    A run may go on in FROM meanwhile: the copy is of one moment, and has both heads of FROM as it was then.
-    FROM stays as it is.
-    """
-    from contextlib import closing
-
-    from peerage.ledger import open_ledger
-    from peerage.ledger.out.copying import copy as copied
-    from peerage.ledger.topics.votes import PeopleVotes
-    from peerage.standings.verify import verify as check
-
-    address, folder = _place(source)
-    with (
-        closing(open_ledger(address, folder, create=False)) as ours,
-        closing(open_ledger(target, HERE, create=True)) as theirs,
-    ):
-        votes = PeopleVotes(ours.address, folder), PeopleVotes(theirs.address, HERE)
-        pin = copied(ours, theirs, votes)
-        report = check(theirs, votes=votes[1])
-        _problems(report.problems)
-        say(
-            f"copied {counted(report.matches, 'match')}, {pin.issued - report.matches:,} under way and "
-            f"{counted(votes[1].count(), 'vote')}; the copy is {'whole' if report.ok else 'NOT whole'}\n"
-            f"play head: {report.head}\nlog root: {report.log_root}"
-        )
-        if report.ok:
-            named = target if target.startswith("$") else theirs.address
-            say(f"to play on there, write into arena.yaml: `ledger: {named}`")
-    raise typer.Exit(0 if report.ok else 1)
-
-
-def _place(text: str) -> tuple[str, Path]:
-    """The address of a ledger and the folder that it is relative to, from either."""
-    from peerage.settings import FILE_NAME, SettingsError, load
-
-    folder = Path(text)
-    if "://" in text or text.startswith("$"):
-        return text, HERE
-    if not (folder / FILE_NAME).exists():
-        raise SettingsError(f"{text!r} is neither a folder with an {FILE_NAME} nor the address of a ledger")
-    return load(folder, reading=True).ledger, folder
-
-
-def export(
-    folder: Folder = HERE,
-    shape: Annotated[Document, typer.Option("--format", help="How to write it.")] = "jsonl",
-    to: Annotated[Path | None, typer.Option(help="valyrian, eee, eval-results: the folder to write.")] = None,
-    dataset: Annotated[
-        str,
-        typer.Option(metavar="OWNER/NAME", help="eval-results: the arena's dataset at Hugging Face."),
-    ] = "",
-    force: Force = False,
-) -> None:
-    """Write all finished matches to standard output.
-
-    jsonl and json hold one self-contained document a match, every reply included; csv is one line per
-    match and contestant; votes is one line of JSON for each judge's vote on a duel, a battle in LMArena's
-    columns, and people the same for each vote of an audience or an expert, which `peerage annotate
-    --from` reads. cob is the data.json of the Color Obfuscation Benchmark; valyrian writes the files of
-    the Valyrian Games (games/, game_history.json, leaderboard.json with exact TrueSkill) into the folder
-    --to; outside the imported results, one a line with its source. `peerage rate` and `peerage import`
-    read them all.
-
-    Into the folder --to, eee writes a record and all matches of each player in the form of Every Eval
-    Ever, which both read too; eval-results a file for each model's repository, with its rating as a result
-    of the benchmark --dataset. Nothing is sent anywhere.
-
-    What is sealed is redacted, and nothing is written of a series that goes on, nor of what came after it.
-    """
-    if (shape in FOLDERS) != (to is not None):
-        raise typer.BadParameter(f"--to FOLDER goes with --format {', '.join(FOLDERS)}, which need it")
-    if (shape == "eval-results") != bool(dataset):
-        raise typer.BadParameter("--dataset OWNER/NAME goes with --format eval-results, which needs it")
-    from peerage.ledger.topics.votes import PeopleVotes
-    from peerage.reading.moment import public
-
-    with ledger_in(folder) as opened:
-        ledger = public(opened)
-        if to is not None:
-            files = _files(ledger, shape, folder, PeopleVotes(opened.address, folder), dataset)
-            say(f"wrote {counted(_write(files, opened, folder, to, force), 'file')} into {to}")
-        else:
-            written = 0
-            for piece in _pieces(ledger, shape, PeopleVotes(opened.address, folder)):
-                sys.stdout.write(piece)
-                written += len(piece.strip("[]\n "))
-            if not written and shape in _NOTHING:
-                say(f"nothing is written: {_NOTHING[shape]}", err=True)
-
-
-_NOTHING: Mapping[Document, str] = {
-    "votes": "no judge has voted on a duel here; `--format csv` writes the results",
-    "people": "nobody of an audience and no expert has voted here; `peerage annotate` takes votes",
-    "outside": "nothing was imported here",
-    "cob": "no battle of color-obfuscation is decided here; `--format csv` writes the results",
-}
-
-
 def disclose(
     folder: Folder = HERE, yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False
 ) -> None:
@@ -320,71 +207,10 @@ def disclose(
         strange = list(strange_keys(ledger, done))
     say(f"secret: {opened.value}")
     if strange:
-        _problems([f"match {number}: its key does not follow from the secret" for number in strange])
+        show_problems([f"match {number}: its key does not follow from the secret" for number in strange])
         raise typer.Exit(1)
     if done:
         say(f"the keys of matches 1 to {done} follow from it")
-
-
-def _pieces(ledger: Ledger, shape: Document, people: PeopleVotes) -> Iterator[str]:
-    """The export, piece by piece."""
-    if shape == "votes":
-        from peerage.interchange.battles import battles
-
-        return battles(ledger)
-    if shape == "people":
-        from peerage.site.people.vote_files import written
-
-        return written(ledger, people.votes())
-    if shape == "outside":
-        from peerage.ledger.topics.outside import lines
-
-        return lines(ledger)
-    from peerage.games import GAMES
-    from peerage.ledger.out.export import documents
-    from peerage.ledger.out.export import export as pieces
-
-    if shape == "cob":
-        originals = [game.original for game in GAMES.values() if game.original]
-        return next(one.write(documents(ledger)) for one in originals if one.layout == shape)
-    return pieces(ledger, shape)  # type: ignore[arg-type]
-
-
-def _files(
-    ledger: Ledger, shape: Document, folder: Path, people: PeopleVotes, dataset: str
-) -> Iterator[tuple[str, str]]:
-    """The files of an export that fills a folder, by name."""
-    if shape == "valyrian":
-        from peerage.games.challenge_exchange.valyrian import files
-        from peerage.interchange.challenges import finished
-
-        yield from files(finished(ledger))
-        return
-    from datetime import UTC, datetime
-
-    import peerage
-    from peerage.interchange.evaluations import eval_results, every_eval_ever
-    from peerage.reading.reading import Reading
-    from peerage.settings import FILE_NAME, ArenaSettings, load
-    from peerage.views.leaderboard.board import board
-
-    settings = load(folder, reading=True) if (folder / FILE_NAME).exists() else ArenaSettings()
-    found = board(Reading(settings, ledger))
-    name = settings.name or folder.resolve().name
-    if shape == "eee":
-        yield from every_eval_ever(ledger, name, found, peerage.__version__, now_ms())
-    else:
-        yield from eval_results(name, found, dataset, datetime.fromtimestamp(now_ms() / 1000, UTC))
-
-
-def _write(files: Iterator[tuple[str, str]], ledger: Ledger, folder: Path, to: Path, force: bool) -> int:
-    """Write files into a folder; how many they are."""
-    from peerage.values.outputs import Export, arena_files
-
-    with Export.into(to, arena_files(folder, ledger.address), force=force) as export:
-        for name, text in files:
-            export.write(name, text.encode("utf-8", "replace"))
-    return len(export.digests)
 
 
 def _leave(report: Any, code: int) -> None:
@@ -397,7 +223,7 @@ def _leave(report: Any, code: int) -> None:
     raise typer.Exit(code)
 
 
-def _problems(found: Any) -> None:
+def show_problems(found: Any) -> None:
     for problem in found[:SHOWN]:
         say(f"  {problem}")
     if len(found) > SHOWN:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -11,16 +9,20 @@ import typer
 
 from peerage.cli.data.rate import Score, named
 from peerage.cli.shared.options import HERE, Folder, at, program, say
+from peerage.interchange.outside import (
+    Entry,
+    ImportRefused,
+    entries,
+    kind_of,
+    read,
+    refuse_repeated,
+    refusing,
+)
 from peerage.values.clock import now_ms
 from peerage.values.figures import counted
-from peerage.values.inputs import opened
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
-    from peerage.ledger.topics.outside import Source
-    from peerage.ratings.read.histories import Battles, PlayedGames
-
-    Entry = tuple[Source, Battles | PlayedGames]
 
 _OUTSIDE = """\
 # Results of others, entered by `peerage import`; name players here and `peerage run` adds matches of its own.
@@ -31,10 +33,6 @@ players: []
 
 Layout = Literal["auto", "battles", "games", "answers", "valyrian", "cob", "fastchat"]
 Reading = Literal["attacker", "void", "ignore"]
-
-
-class ImportRefused(ValueError):
-    """A file that cannot be entered, in words for people."""
 
 
 def enter(
@@ -60,7 +58,7 @@ def enter(
     `peerage rejudge FILE...` has the answers of such logs judged.
     """
     paths = [Path(name) for name in named(files)]
-    kinds = [layout if layout != "auto" else _kind(path, score) for path in paths]
+    kinds = [layout if layout != "auto" else kind_of(path, score) for path in paths]
     if "cob" in kinds:
         if set(kinds) != {"cob"}:
             raise ImportRefused("battles of the Color Obfuscation Benchmark are entered by themselves")
@@ -70,67 +68,19 @@ def enter(
         sources = [([path], kind) for path, kind in zip(paths, kinds, strict=True) if kind != "answers"]
         answers = sorted({path for path, kind in zip(paths, kinds, strict=True) if kind == "answers"})
         sources += [(answers, "answers")] * bool(answers)
-        _enter_outside([_read(*source, score) for source in sources], folder, again=again)
-
-
-@contextlib.contextmanager
-def _told() -> Iterator[None]:
-    """What is wrong with a file's data, as an error of ours."""
-    try:
-        yield
-    except ValueError as error:
-        raise ImportRefused(str(error)) from None
-
-
-def _kind(path: Path, score: str) -> str:
-    from peerage.ratings.read.results import layout_of
-
-    with _told(), opened(path) as stream:
-        layout = layout_of(stream, str(path), score)
-    if layout is None:
-        raise ImportRefused(f"{path}: there are no rows")
-    return layout
-
-
-def _read(paths: list[Path], kind: str, score: str) -> Entry:
-    """The results of files as one source, of which the digest of their digests, sorted, is kept."""
-    from contextlib import ExitStack
-    from hashlib import file_digest, sha256
-
-    from peerage.ledger.topics.outside import LABELS, Source
-    from peerage.ratings.read.histories import Answers, Battles, as_games
-    from peerage.ratings.read.results import read
-    from peerage.values.texts import storable
-
-    with _told(), ExitStack() as stack:
-        streams = [(str(path), stack.enter_context(opened(path))) for path in paths]
-        digests = sorted([file_digest(stream, "sha256").hexdigest() for _, stream in streams])
-        for _, stream in streams:
-            stream.seek(0)
-        found = read(streams, kind, kept=LABELS, score=score)  # type: ignore[arg-type]
-    data = as_games(found) if isinstance(found, Answers) else found
-    count = len(data.duels) if isinstance(data, Battles) else len(data.games)
-    if not count:
-        raise ImportRefused(
-            f"{paths[0]}: no row is a result, or no challenge was answered by two players; name several "
-            "models' files at once"
-        )
-    notes = (*data.notes, *((f"score {storable(score)} of each sample",) if score else ()))
-    name = paths[0].name if len(paths) == 1 else f"{paths[0].name} and {len(paths) - 1} more"
-    digest = digests[0] if len(paths) == 1 else sha256("".join(digests).encode()).hexdigest()
-    return Source(storable(name), digest, data.layout, data.names, count, notes), data
+        _enter_outside([read(*source, score) for source in sources], folder, again=again)
 
 
 def _enter_outside(found: list[Entry], folder: Path, *, again: bool) -> None:
     from peerage.ledger.topics.outside import enter as write
 
     if not again:
-        _refuse_repeated(found, [])  # before an arena is made for them
+        refuse_repeated(found, [])  # before an arena is made for them
     with _arena(folder, _OUTSIDE) as arena, arena.ledger.runner():
-        there = _there(arena)
+        there = entries(arena.ledger)
         known = {source.sha256: source for source, _ in there}
         if not again:
-            _refuse_repeated([one for one in found if one[0].sha256 not in known], there)
+            refuse_repeated([one for one in found if one[0].sha256 not in known], there)
         for source, data in found:
             if not write(arena.ledger, source, data, now_ms()):
                 before = "; ".join(["the same bytes", *known.get(source.sha256, source).notes])
@@ -145,42 +95,6 @@ def _enter_outside(found: list[Entry], folder: Path, *, again: bool) -> None:
         say(f"ledger: {arena.ledger.address}")
         if any(source.sha256 not in known for source, _ in found):
             say(f"see them: {program()} leaderboard --source outside{at(folder)}")
-
-
-def _there(arena: Arena) -> list[Entry]:
-    """The results that an arena has: those of others, and its own matches' (from a source without a name)."""
-    from io import BytesIO
-
-    from peerage.ledger.out.export import table
-    from peerage.ledger.topics.outside import Source
-    from peerage.ledger.topics.outside import read as entered
-    from peerage.ratings.read.histories import PlayedGames
-    from peerage.ratings.read.results import read
-
-    there = entered(arena.ledger)
-    if arena.ledger.heads()[1]:
-        own = read([("", BytesIO("".join(table(arena.ledger)).encode()))], "games")
-        assert isinstance(own, PlayedGames)
-        there.append((Source("", "", own.layout, own.names, len(own.games)), own))
-    return there
-
-
-def _refuse_repeated(found: list[Entry], there: list[Entry]) -> None:
-    """Raise ImportRefused where the results of a file are there already, or in a file before it."""
-    from peerage.ratings.read.repeats import repeated
-
-    for source, data in found:
-        others = [one for one in there if one[0].sha256 != source.sha256]
-        if count := repeated([data], [other for _, other in others]):
-            where, _ = max(others, key=lambda one: repeated([data], [one[1]]))
-            results = (
-                "its results" if count == source.results else f"{count:,} of its {source.results:,} results"
-            )
-            raise ImportRefused(
-                f"{source.name}: {results} are those of {where.name or 'matches of this arena'} (the same "
-                "players and outcomes), and would count twice; `--again` enters them all the same"
-            )
-        there = [*there, (source, data)]
 
 
 def _enter_cob(file: Path, folder: Path, ally_failure: Reading) -> None:
@@ -202,7 +116,7 @@ def _enter_cob(file: Path, folder: Path, ally_failure: Reading) -> None:
     from peerage.values.inputs import read_bytes
 
     body = read_bytes(file)
-    with _told():
+    with refusing():
         battles = read_battles(body, str(file))
     made = safe_dump(arena_settings(battles, ally_failure), allow_unicode=True, sort_keys=False)
     with _arena(folder, f"# Battles of {SOURCE}, entered by `peerage import`.\n{made}") as arena:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
 
@@ -211,11 +210,11 @@ def enter(
     in other words or with another answer, is skipped.
     """
     from peerage.arena import open_arena
-    from peerage.interchange.challenges import enter_challenges
+    from peerage.interchange.challenges import enter_challenges, records
     from peerage.values.figures import counted
 
     with open_arena(folder) as arena:
-        found = enter_challenges(arena.ledger, _records(files), now_ms(), arena.settings.secret_seed)
+        found = enter_challenges(arena.ledger, records(files), now_ms(), arena.settings.secret_seed)
     if not any(found):
         say("there is no challenge in these files", err=True)
         raise typer.Exit(1)
@@ -255,23 +254,6 @@ def _pool(arena: Arena) -> ChallengePool:
     from peerage.engine.record.challenges import pool
 
     return pool(arena.ledger)
-
-
-def _records(paths: list[Path]) -> Iterator[tuple[str, Any]]:
-    """Each record with its place; a bad one is given as its error."""
-    from peerage.ratings.read.report import Report
-    from peerage.ratings.read.source import records
-    from peerage.values.inputs import opened
-
-    def inside(path: Path) -> list[Path]:
-        return [file for file in sorted(path.rglob("*.json*")) if file.is_file()]
-
-    for file in [file for path in paths for file in (inside(path) if path.is_dir() else [path])]:
-        report = Report(file.name)
-        with opened(file) as stream:
-            for record in records(stream, file.name, report):
-                yield report.place, record
-        yield from [(place, ValueError(problem)) for place, problem in report.problems]
 
 
 def terminal() -> bool:

@@ -1,4 +1,4 @@
-"""Commands that show an arena to others: serve, report, site.
+"""Commands that show an arena to others: serve, report, site, export, copy.
 
-They import `cli.judge`, `cli.shared` and what is below `cli`.
+They import `cli.judge`, `cli.check`, `cli.shared` and what is below `cli`.
 """

@@ -1,0 +1,66 @@
+"""A gate of two players as other programs read it: JUnit XML, the summary and annotations of a workflow.
+
+Names and topics may hold anything: nothing of them is markup in XML, Markdown or a command to GitHub.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from xml.etree import ElementTree
+
+from peerage.render import markdown as render
+from peerage.render.blocks import Answer
+from peerage.values.texts import visible
+from peerage.views.decision.gate import Gate
+
+_ANNOTATIONS = {"shown": "notice", "worse": "error", "open": "warning"}
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def junit_xml(found: Gate, arena: str) -> bytes:
+    """Return a gate as JUnit XML: a test case for it, and one for each topic. Worse is a failure, an open one
+    is skipped."""
+    gates = [found, *found.parts]
+    counts = {
+        "tests": str(len(gates)),
+        "failures": str(sum(gate.decision == "worse" for gate in gates)),
+        "errors": "0",
+        "skipped": str(sum(gate.decision == "open" for gate in gates)),
+        "time": "0",
+    }
+    root = ElementTree.Element("testsuites", {"name": "peerage"} | counts)
+    suite = ElementTree.SubElement(root, "testsuite", {"name": _xml(f"peerage: {arena}")} | counts)
+    for gate in gates:
+        about = {"classname": "peerage.compare", "name": _xml(gate.claim), "time": "0"}
+        case = ElementTree.SubElement(suite, "testcase", about)
+        message, text = _xml(gate.lines[0]), _xml("\n".join(gate.lines))
+        if gate.decision == "worse":
+            failure = {"message": message, "type": "worse"}
+            ElementTree.SubElement(case, "failure", failure).text = text
+        elif gate.decision == "open":
+            ElementTree.SubElement(case, "skipped", {"message": message})
+        ElementTree.SubElement(case, "system-out").text = text
+    ElementTree.indent(root)
+    text = ElementTree.tostring(root, "unicode")
+    return f"<?xml version='1.0' encoding='utf-8'?>\n{text}\n".encode()
+
+
+def _xml(text: str) -> str:
+    """Return text that XML can hold."""
+    return _NO_XML.sub("\ufffd", visible(text))
+
+
+def markdown(found: Gate, arena: str) -> str:
+    """Return a gate as the summary of a step."""
+    from peerage.views.decision.gate import gates
+
+    table = gates([found, *found.parts], f"Peerage: {arena}")
+    return render.markdown([Answer(found.lines), table]) + "\n"
+
+
+def github_commands(found: Gate) -> Iterator[str]:
+    """Yield GitHub's commands that annotate a run with a gate, and with each of its topics that is worse."""
+    for gate in (found, *[part for part in found.parts if part.decision == "worse"]):
+        text = visible(gate.lines[0]).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+        yield f"::{_ANNOTATIONS[gate.decision]} title=peerage compare::{text}"
