@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple
+
+from msgspec.structs import replace
 
 from peerage.game.blocks import Heading, Target
 from peerage.ledger import Summary
 from peerage.reading.matches import in_words
 from peerage.render.blocks import Column, Facts, Rows, Small, ViewBlock, as_facts, numbers, texts
 from peerage.values.figures import dollars, interval, moment, percent, score, tenths, whole
+from peerage.views.arena.tally import Record
 from peerage.views.judges import one_by_one
 from peerage.views.judges.report import JudgesReport
 from peerage.views.leaderboard import columns as leaderboard
@@ -24,15 +28,10 @@ TALLIED = ("matches", "wins", "draws", "losses", "cost_usd", "possibly_usd")
 
 
 class Part(NamedTuple):
-    """A player's decided matches against one opponent, of one game or on one topic, with the `rate` of the
-    points that it has there."""
+    """A player's decided matches against one opponent, of one game or on one topic."""
 
     name: str
-    matches: int
-    wins: int
-    draws: int
-    losses: int
-    rate: float | None
+    record: Record
     cost_per_match: float | None = None
     accuracy: str | None = None
 
@@ -83,13 +82,19 @@ def records(
     checked = any(row.accuracy for row in rows)
     columns = [
         Column("name", kind.capitalize(), lambda name: name or "none stated", link=to),
-        *numbers(whole, matches="Matches", wins="W", draws="D ~1", losses="L ~1"),
-        *points,
+        *[
+            replace(column, value=attrgetter(f"record.{column.key}"))
+            for column in (*numbers(whole, matches="Matches", wins="W", draws="D ~1", losses="L ~1"), *points)
+        ],
         *([Column("accuracy", "Accuracy", number=True)] if checked else ()),
         *(prices(in_dollars=in_dollars) if kind != "opponent" else ()),
-        Column("record", "Won, drawn, lost", _dashed, spare=2, value=lambda row: row[2:5], draw="record"),
+        Column("record", "Won, drawn, lost", _dashed, spare=2, value=_results, draw="record"),
     ]
     return Rows(rows, columns, notes=[of_many] if of_many else (), name=f"by {kind}")
+
+
+def _results(row: Part) -> tuple[int, int, int]:
+    return row.record.wins, row.record.draws, row.record.losses
 
 
 def _dashed(record: tuple[int, int, int]) -> str:

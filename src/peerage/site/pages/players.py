@@ -16,7 +16,7 @@ from peerage.site.rendering import PageView
 from peerage.values.figures import listed, sentence, share_between, whole
 from peerage.values.texts import visible
 from peerage.views.arena.charts import course, followed
-from peerage.views.arena.tally import Field, Mine, Record
+from peerage.views.arena.tally import Field, Mine
 from peerage.views.decision.compare import compare, compared
 from peerage.views.leaderboard.notes import OF_MANY
 from peerage.views.leaderboard.overall import WHOLE
@@ -159,7 +159,7 @@ def _blocks(site: Site, name: str) -> Iterator[ViewBlock]:
     against = sorted(mine.against.items(), key=lambda pair: order.get(pair[0], len(order)))
     if against:
         yield Heading("Against each opponent")
-        yield records("opponent", [_part(other, one) for other, one in against])
+        yield records("opponent", [Part(other, one) for other, one in against])
     of_many = next((note for note in board.notes if note == OF_MANY), "")
     kinds: tuple[tuple[Literal["game", "topic"], Mapping[str, Field]], ...]
     kinds = ("game", mine.games), ("topic", mine.topics)
@@ -167,7 +167,7 @@ def _blocks(site: Site, name: str) -> Iterator[ViewBlock]:
         if len(fields) > 1 or (kind == "topic" and any(fields)):
             accuracies = _accuracies(site, name) if kind == "topic" else {}
             most = sorted(fields.items(), key=lambda pair: (-pair[1].record.matches, pair[0]))
-            parts = [_part(of, one.record, one.cost_per_match, accuracies.get(of)) for of, one in most]
+            parts = [Part(of, one.record, one.cost_per_match, accuracies.get(of)) for of, one in most]
             yield Heading(f"By {kind}")
             yield records(kind, parts, of_many=of_many, in_dollars=board.in_dollars)
     yield from roles(name, site.stats, plays=True)
@@ -177,19 +177,6 @@ def _blocks(site: Site, name: str) -> Iterator[ViewBlock]:
     if card := _card(site, name):
         yield Heading("Settings on record")
         yield settings(card)
-
-
-def _part(name: str, met: Record, cost: float | None = None, accuracy: str | None = None) -> Part:
-    return Part(
-        name=name,
-        matches=met.matches,
-        wins=met.wins,
-        draws=met.draws,
-        losses=met.losses,
-        rate=met.rate,
-        cost_per_match=cost,
-        accuracy=accuracy,
-    )
 
 
 def _charts(site: Site, name: str, marks: Sequence[tuple[int, str]]) -> Iterator[Figure]:
