@@ -75,6 +75,16 @@ def test_rows_that_say_the_same_count_each_time_and_by_what_else_they_say() -> N
     assert [str(cost) for cost in several.costs[0]] == ["nan", "1.0", "nan"]
 
 
+def test_labels_stand_by_their_battles_where_some_files_have_none() -> None:
+    plain = "model_a,model_b,winner\na,b,model_a\na,b,model_a\n"
+    judged = "model_a,model_b,winner,judge\na,b,tie,ann\nb,a,tie,\na,b,tie,bob\n"
+    files = [io.BytesIO(text.encode()) for text in (plain, judged, plain)]
+    found = read([("x.csv", file) for file in files], kept=("judge",))
+    assert isinstance(found, Battles)
+    assert found.labels == {"judge": ("", "", "ann", "", "bob", "", "")}
+    assert found.duels.score.tolist() == [1, 1, 0.5, 0.5, 0.5, 1, 1]
+
+
 def test_times_without_a_zone_are_utc_on_every_machine() -> None:
     data = battles("model_a,model_b,winner,date\nx,y,tie,2025-09-02T18:02:54\nx,y,tie,2025-09-02T18:02:55Z\n")
     assert data.times is not None

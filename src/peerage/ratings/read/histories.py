@@ -94,9 +94,10 @@ class BattlesRead:
         self._players: dict[str, int] = {}
         self._people: dict[str, str] = {}
         self._controls, self._needed = tuple(controls), frozenset(labels)
-        self._labels: dict[str, list[str]] = {label: [] for label in (*labels, *kept)}
+        self._labels: dict[str, list[str]] = {label: [] for label in (*labels, *kept)}  # as far as there are
         self._outcomes: dict[tuple[int, int, str], int] = {}
-        self._bare = not (self._labels or self._controls)
+        self._bare = not (labels or controls)
+        self._telling = _BESIDE | {"battle_id", *kept}
         self._form: Form | None = None
         self._alike: dict[tuple[Any, ...], int] = {}  # rows that say nothing else, to their outcome
         self._which = array("q")  # which of the outcomes each row has: a million rows have few
@@ -109,7 +110,7 @@ class BattlesRead:
         tabled = report.fixed and report.unit == "line"  # all cells of such a row are texts
         bare = tabled and self._bare and not (form.counted or self._beside)
         alike: tuple[Any, ...] | None = None
-        if bare and _BESIDE.isdisjoint(row) and "battle_id" not in row:
+        if bare and self._telling.isdisjoint(row):
             alike = row.get("model_a"), row.get("model_b"), row.get("winner")
             if (known := self._alike.get(alike)) is not None:  # of a million rows nearly all
                 self._which.append(known)
@@ -144,7 +145,9 @@ class BattlesRead:
         if self._beside or values:
             self._beside.extend(values or _MISSING)
         for texts, label in zip(self._labels.values(), labels, strict=True):
-            texts.append(label)
+            if label:
+                texts += [""] * (len(self._which) - 1 - len(texts))
+                texts.append(label)
 
     def _values(self, row: Row, form: Form) -> list[float]:
         values = [time_of(row)]
@@ -166,6 +169,8 @@ class BattlesRead:
 
     def made(self, layout: Layout, notes: tuple[str, ...]) -> Battles:
         """All battles, in the order of their times where all have one."""
+        for texts in self._labels.values():
+            texts += [""] * (len(self._which) - len(texts))
         beside = np.array(self._beside or _MISSING * len(self._which))
         beside = beside.reshape(-1, len(_MISSING) + 2 * len(self._controls))
         order, times, note = _in_order(beside[:, 0], "some rows have no timestamp")
