@@ -87,7 +87,10 @@ function line(place, columns, at, seconds) {
   cell(catalogue.topics[columns.t[at]], "spare");
   const dollars = columns.c[at] / 1e6;
   if (dollars < 0) cell("–", "n spare"); // unknown
-  else cell(dollars === 0 || dollars >= 1 ? `$${dollars.toFixed(2)}` : `$${dollars.toFixed(dollars >= 0.001 ? 4 : 6)}`, "n spare");
+  else {
+    const least = 10 ** -catalogue.places;
+    cell(dollars > 0 && dollars < least / 2 ? `<$${least.toFixed(catalogue.places)}` : `$${dollars.toFixed(catalogue.places)}`, "n spare");
+  }
   cell(`${new Date(catalogue.epoch + seconds * 1000).toISOString().slice(0, 16).replace("T", " ")} UTC`, "spare");
   return row;
 }

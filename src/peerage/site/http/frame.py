@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
+from collections.abc import Mapping
 from math import ceil
+from typing import TypeVar
+from urllib.parse import parse_qs
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -18,6 +22,7 @@ from peerage.site.reading import Menu, Site
 from peerage.site.rendering import PageView
 from peerage.values.texts import visible
 
+Found = TypeVar("Found")
 NOT_KEPT = {"cache-control": "no-store"}
 
 
@@ -59,6 +64,24 @@ async def body_of(request: Request, most: int, what: str) -> bytes:
     except ClientDisconnect:
         raise Refused(400, f"the connection ended before {what} was whole") from None
     return bytes(body)
+
+
+async def form_of(request: Request, most: int, what: str, fields: int = 8) -> dict[str, str]:
+    """The last value of each of at most so many fields of a form; Refused where the body is none, or longer
+    than `most` bytes."""
+    body = await body_of(request, most, what)
+    try:
+        found = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=fields)
+    except ValueError as error:
+        raise Refused(400, f"this is not {what}: {error}") from None
+    return {name: values[-1] for name, values in found.items()}
+
+
+def owner(tokens: Mapping[str, Found], request: Request) -> Found | None:
+    """What the token in a request's path opens, in a time that does not tell where tokens differ."""
+    brought = request.path_params["token"].encode("utf-8", "replace")
+    opened = [one for token, one in tokens.items() if hmac.compare_digest(token.encode(), brought)]
+    return opened[0] if opened else None
 
 
 def refuse_foreign(request: Request, why: str) -> None:

@@ -21,6 +21,7 @@ from peerage.site.addresses import BUNDLE, SHARD, first_of, number_in, slug
 from peerage.site.pages.leaderboards import judged
 from peerage.site.reading import Site
 from peerage.site.rendering import PageView, embedded
+from peerage.values.figures import places_of
 from peerage.values.texts import visible
 from peerage.views.match.transcript import transcript, view_of
 from peerage.views.player import recent
@@ -74,6 +75,7 @@ def index(site: Site) -> PageView:
         "matches": site.number,
         "shard": SHARD,
         "bundle": BUNDLE,
+        "places": places_of([row.cost_usd for row in newest]),
         "epoch": tally.began,
     }
     values = {

@@ -13,13 +13,20 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, get_args
-from urllib.parse import parse_qs
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from peerage.ledger.topics.votes import VotedAlready
-from peerage.site.http.frame import NOT_KEPT, PageFrame, Refused, body_of, line, refuse_foreign
+from peerage.site.http.frame import (
+    NOT_KEPT,
+    PageFrame,
+    Refused,
+    form_of,
+    line,
+    owner,
+    refuse_foreign,
+)
 from peerage.site.people.annotation import Annotator, Shown, Verdict
 from peerage.site.rendering import PageView
 from peerage.values.clock import now_ms
@@ -39,17 +46,15 @@ class AnnotationRoutes:
 
     async def page(self, request: Request) -> Response:
         """`annotate/TOKEN`: GET shows a duel, POST takes the vote and leads back here."""
-        brought = request.path_params["token"].encode("utf-8", "replace")
-        found = [token for token in self._annotators if hmac.compare_digest(token.encode(), brought)]
-        if not found:
+        annotator = owner(self._annotators, request)
+        if annotator is None:
             return line(404, "nobody has this address; the arena's owner has your link")
-        token = found[0]
+        token = request.path_params["token"]
         if request.method == "POST":
             await self._take(request, token)
             return Response(status_code=303, headers={"location": token, **NOT_KEPT})
         values = await asyncio.to_thread(self._values, token)
-        name = self._annotators[token].name
-        view = PageView(name, "", template="annotate.html", values=values)
+        view = PageView(annotator.name, "", template="annotate.html", values=values)
         return await self._frame.page(f"{ANNOTATE}/", view)
 
     def _values(self, token: str) -> dict[str, Any]:
@@ -64,17 +69,13 @@ class AnnotationRoutes:
 
     async def _take(self, request: Request, token: str) -> None:
         refuse_foreign(request, "a vote is taken from the page of its expert alone")
-        body = await body_of(request, MOST_BODY, "a vote")
-        try:
-            fields = parse_qs(body.decode(), max_num_fields=8)
-        except ValueError as error:
-            raise Refused(400, f"this is no vote: {error}") from None
-        verdict = fields.get("verdict", [""])[-1]
+        sent = await form_of(request, MOST_BODY, "a vote")
+        verdict = sent.get("verdict", "")
         known: tuple[Verdict, ...] = get_args(Verdict)
         chosen = next((one for one in known if one == verdict), None)
         if chosen is None:
-            raise Refused(400, f"this is no vote: expected one of {', '.join(known)}")
-        await asyncio.to_thread(self._cast, token, fields.get("ticket", [""])[-1], chosen)
+            raise Refused(400, f"this is not a vote: expected one of {', '.join(known)}")
+        await asyncio.to_thread(self._cast, token, sent.get("ticket", ""), chosen)
 
     def _cast(self, token: str, ticket: str, verdict: Verdict) -> None:
         with self._lock:

@@ -11,7 +11,7 @@ import asyncio
 import hmac
 import secrets
 from typing import get_args
-from urllib.parse import parse_qs, quote
+from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -20,7 +20,7 @@ from peerage.challenges.pool import Verdict
 from peerage.engine.record.challenges import pool, review
 from peerage.ledger import Ledger, LedgerError
 from peerage.settings import ArenaSettings
-from peerage.site.http.frame import NOT_KEPT, PageFrame, line
+from peerage.site.http.frame import NOT_KEPT, PageFrame, form_of, line
 from peerage.site.rendering import PageView
 from peerage.values.clock import now_ms
 from peerage.views import challenges
@@ -57,15 +57,7 @@ class ReviewRoutes:
         return {"row": row, "waiting": len(waiting), "tried": tried, "token": self._token}
 
     async def _take(self, request: Request) -> Response:
-        body = b""
-        async for part in request.stream():
-            body += part
-            if len(body) > _MOST_BODY:
-                return line(413, f"a review has at most {_MOST_BODY} bytes")
-        try:
-            sent = {name: values[-1] for name, values in parse_qs(body.decode(), max_num_fields=8).items()}
-        except ValueError as error:
-            return line(400, f"this is no review: {error}")
+        sent = await form_of(request, _MOST_BODY, "a review")
         if not hmac.compare_digest(sent.get("token", "").encode(), self._token.encode()):
             return line(403, f"a review is taken from the page {REVIEW} of this server alone")
         name, said = sent.get("challenge", ""), sent.get("verdict", "")

@@ -17,7 +17,6 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs
 
 import msgspec
 from markupsafe import Markup, escape
@@ -27,7 +26,16 @@ from starlette.responses import Response
 from peerage.formats import FormatError
 from peerage.formats.forms import fields, for_person, reply
 from peerage.players.people.requests import LONGEST, Closed, People, PeopleError, Turn
-from peerage.site.http.frame import NOT_KEPT, PageFrame, Refused, as_json, body_of, line, refuse_foreign
+from peerage.site.http.frame import (
+    NOT_KEPT,
+    PageFrame,
+    Refused,
+    as_json,
+    form_of,
+    line,
+    owner,
+    refuse_foreign,
+)
 from peerage.site.people.private_key import private_key
 from peerage.site.rendering import PageView
 from peerage.values.clock import now_ms
@@ -75,7 +83,7 @@ class SeatRoutes:
 
     async def page(self, request: Request) -> Response:
         """`seat/TOKEN`: GET shows what the person is asked, POST takes a reply and leads back here."""
-        name = self._name(request)
+        name = owner(self._seats, request)
         if name is None:
             return _nobody()
         if request.method == "POST":
@@ -84,16 +92,11 @@ class SeatRoutes:
 
     async def now(self, request: Request) -> Response:
         """`seat/TOKEN/now`: which request it is the person's turn to reply to, "" for none."""
-        name = self._name(request)
+        name = owner(self._seats, request)
         if name is None:
             return _nobody()
         turn = await self._turn(name)
         return as_json((200, msgspec.json.encode({"request": "" if turn is None else turn.request.id})))
-
-    def _name(self, request: Request) -> str | None:
-        brought = request.path_params["token"].encode("utf-8", "replace")
-        found = [name for token, name in self._seats.items() if hmac.compare_digest(token.encode(), brought)]
-        return found[0] if found else None
 
     async def _turn(self, name: str) -> Turn | None:
         try:
@@ -104,12 +107,7 @@ class SeatRoutes:
 
     async def _take(self, request: Request, name: str) -> Response:
         refuse_foreign(request, "a reply is taken from the page of its seat alone")
-        body = await body_of(request, MOST_BODY, "a reply")
-        try:
-            found = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS)
-        except ValueError as error:
-            raise Refused(400, f"this is no reply: {error}") from None
-        sent = {key: values[-1] for key, values in found.items()}
+        sent = await form_of(request, MOST_BODY, "a reply", MOST_FIELDS)
         turn, id = await self._turn(name), sent.get("request", "")
         text: str | None = None
         if turn is None or turn.request.id != id:

@@ -12,7 +12,6 @@ import asyncio
 import re
 import time
 from typing import NamedTuple
-from urllib.parse import parse_qs
 
 import msgspec
 from starlette.requests import Request
@@ -23,7 +22,7 @@ from peerage.ledger.topics.votes import PeopleVotes, VotedAlready
 from peerage.reading.verdicts.people import finished
 from peerage.site.api.answers import VOTE, failure
 from peerage.site.api.rows import Ballot, Cast, Revealed
-from peerage.site.http.frame import PageFrame, Refused, as_json, body_of, line, refuse_foreign
+from peerage.site.http.frame import PageFrame, Refused, as_json, body_of, form_of, line, refuse_foreign
 from peerage.site.http.guard import network
 from peerage.site.people.voting import (
     Limit,
@@ -139,7 +138,7 @@ class VotingRoutes:
     async def _take(self, request: Request, session: _Session) -> Pending | None:
         """Record the vote in a request; None when it skips its pair."""
         refuse_foreign(request, "a vote is taken from the voting page of this server alone")
-        sent = _read(request, await body_of(request, MOST_BODY, "a vote"))
+        sent = await _read(request)
         now = time.monotonic()
         wait = max(self._per_session.wait(session.voter, now), self._per_address.wait(_address(request), now))
         if wait:
@@ -178,14 +177,13 @@ def _is_json(request: Request) -> bool:
     return request.headers.get("content-type", "").startswith("application/json")
 
 
-def _read(request: Request, body: bytes) -> Cast:
+async def _read(request: Request) -> Cast:
     try:
         if _is_json(request):
-            return msgspec.json.decode(body, type=Cast)
-        fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=8)
-        return msgspec.convert({name: values[-1] for name, values in fields.items()}, Cast)
-    except (msgspec.MsgspecError, ValueError) as error:
-        raise Refused(400, f"this is no vote: {error}") from None
+            return msgspec.json.decode(await body_of(request, MOST_BODY, "a vote"), type=Cast)
+        return msgspec.convert(await form_of(request, MOST_BODY, "a vote"), Cast)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise Refused(400, f"this is not a vote: {error}") from None
 
 
 def _address(request: Request) -> str:
