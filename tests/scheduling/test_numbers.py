@@ -15,10 +15,8 @@ from tests import recorded
 from peerage.game.match import Fixture
 from peerage.game.spec import RoleRequirement
 from peerage.games import GAMES
-from peerage.ratings.columns.history import duels
 from peerage.scheduling.fixtures import Scheduler, by_need, next_round, remember, tables
 from peerage.scheduling.goal import Known
-from peerage.scheduling.information import information
 from peerage.scheduling.policies import Policy
 from peerage.scheduling.roles import by_merit, choose, first_shortage
 from peerage.scheduling.standing import Ended, Goal, History, PolicyName, Results, Standing
@@ -208,19 +206,6 @@ def fits() -> list[Any]:
     ]
 
 
-def bits() -> list[Any]:
-    rng = np.random.default_rng(12)
-    first = rng.integers(0, 5, 60)
-    second = (first + rng.integers(1, 5, 60)) % 5
-    score = np.round(rng.random(60) * 2 + (second - first) / 8).clip(0, 2) / 2
-    weight = rng.integers(1, 4, 60) / 2.0
-    return [
-        information(duels(7, first, second, score)),
-        information(duels(7, first, second, score, weight)),
-        information(duels(3, [0, 0], [2, 2], [1.0, 0.5])),
-    ]
-
-
 BLIND: tuple[PolicyName, ...] = ("swiss", "random", "round-robin")
 GOALS = {
     "best": Goal("top"),
@@ -262,7 +247,6 @@ CASES: recorded.Cases = {
     "topics": on_topics,
     "goals": goals,
     "fits": fits,
-    "bits": bits,
 }
 
 

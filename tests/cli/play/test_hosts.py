@@ -62,7 +62,6 @@ def test_status_shows_hours_held_and_costs_add_up(tmp_path: Path, clock: Clock) 
         assert one.cost_usd == pytest.approx((row.billed_usd or 0) + (row.unused_usd or 0))
         assert one.gpu_hours == row.hours
         assert one.matches_per_gpu_hour == pytest.approx(one.matches / row.hours)
-        assert one.bits_per_gpu_hour == pytest.approx(one.bits / row.hours)
     tables = [block for block in shown if isinstance(block, Rows)]
     assert "Hours held" in [column.title for column in tables[0].columns]
     assert bought["p0"].gpu_hours is None

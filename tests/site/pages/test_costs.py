@@ -1,4 +1,4 @@
-"""The page of costs against the replies on record: dollars, matches per dollar, bits per dollar, days."""
+"""The page of costs against the replies on record: dollars, matches per dollar, days."""
 
 from __future__ import annotations
 
@@ -40,18 +40,13 @@ def test_dollars_are_those_of_the_replies(pages: Site) -> None:
     assert sum(float(line["dollars"]) for line in lines) == pytest.approx(dollars)
 
 
-def test_bits_and_matches_are_those_of_the_statistics(pages: Site) -> None:
+def test_matches_are_those_of_the_statistics(pages: Site) -> None:
     with closing(open_ledger(pages.settings.ledger, pages.folder, create=False)) as ledger:
         found = stats(Reading(pages.settings, ledger))
-    bits = sum(one.bits for one in found.kinds)
-    assert bits > 1
-    assert bits == pytest.approx(sum(one.bits for one in found.costs))
     assert sum(one.cost_usd for one in found.kinds) == pytest.approx(paid(pages))
     said = text(pages, "costs.html")
-    assert f"{rounded(bits)} bits" in said
-    assert f"{rounded(bits / paid(pages))} bits" in said
     for one in found.costs:
-        if one.cost_usd and one.bits_per_usd is not None:
-            assert one.bits_per_usd == pytest.approx(one.bits / one.cost_usd)
-            assert rounded(one.bits_per_usd) in said
+        if one.cost_usd and one.matches_per_usd is not None:
+            assert one.matches_per_usd == pytest.approx(one.matches / one.cost_usd)
+            assert rounded(one.matches_per_usd) in said
     assert "Hours held" not in said

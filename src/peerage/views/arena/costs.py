@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from peerage.engine.record.probed import probe_costs
-from peerage.game.blocks import Heading, Sentence
+from peerage.game.blocks import Heading
 from peerage.ledger.topics.uptimes import unused
 from peerage.render.blocks import (
     Fact,
@@ -17,7 +17,7 @@ from peerage.render.blocks import (
     numbers,
     texts,
 )
-from peerage.values.figures import DASH, dollars, rounded
+from peerage.values.figures import dollars, rounded
 from peerage.views.arena.tables import ArenaTables
 from peerage.views.stats.costs import by_kind, by_player
 from peerage.views.stats.players import billed
@@ -32,7 +32,6 @@ def costs_and_gains(arena: ArenaTables) -> Iterator[ViewBlock]:
     """Yield what the arena was billed, day by day, and what that bought."""
     found, rows, players = arena.stats, by_day(arena), arena.table()
     spent = arena.tally.spent_nano / 1e9
-    gained = sum(one.bits for one in found.kinds)
     possibly = sum(row.possibly_usd or 0.0 for row in players)
     probes = sum(one.most_nano for one in probe_costs(arena.moment).values()) / 1e9
     held = sum(unused(arena.moment).values()) / 1e9
@@ -49,12 +48,6 @@ def costs_and_gains(arena: ArenaTables) -> Iterator[ViewBlock]:
         Fact("Probes before runs", dollars(probes), "small questions, in no match"),
         Fact("Hosts beyond calls", dollars(held), "start and idle time of windows, in no match"),
         Fact("Matches per dollar", rounded(arena.tally.decided / spent if spent else None)),
-        Fact(
-            "Information gained",
-            f"{rounded(gained)} bits",
-            "one bit halves the error of one player's strength",
-        ),
-        Fact("Information per dollar", f"{rounded(gained / spent)} bits" if spent else DASH),
     ]
     shown = {"Possibly billed": possibly, "Probes before runs": probes, "Hosts beyond calls": held}
     yield Heading("Costs", 1)
@@ -63,11 +56,6 @@ def costs_and_gains(arena: ArenaTables) -> Iterator[ViewBlock]:
         about = "Dollars of all matches that ended on a day (UTC)."
         yield Figure("spending", "Spend by day", about, rows, SPENT, "spending")
     yield Heading("What dollars bought")
-    yield Sentence(
-        "Bits are a player's part of what its matches told, shared evenly between those who met. Where "
-        "judges vote at random, players seem alike, and as many matches bring fewer bits.",
-        "quiet",
-    )
     tables = [by_player(found.costs), by_kind(found.kinds), hosted(found.hosted), billed(found.players)]
     yield from (table for table in tables if table.rows)
 

@@ -39,8 +39,7 @@ VERDICT = (
 
 COSTS = (
     "A call's cost is its tokens at the price on record when it was made. An unknown price is shown as a "
-    "dash and never counts as zero. Information is counted in bits: one bit halves the 95% interval of one "
-    "player's Bradley-Terry rating."
+    "dash and never counts as zero."
 )
 
 FORMS = (

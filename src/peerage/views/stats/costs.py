@@ -1,17 +1,15 @@
-"""The information that matches brought for their money, by player and by kind of match."""
+"""Matches for their money, by player and by kind of match."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
-import numpy as np
 from msgspec import Struct
 
 from peerage.reading.results.played import PlayedMatches
 from peerage.render.blocks import Rows, numbers, texts
-from peerage.scheduling.information import information
 from peerage.standings.accounts import NOTHING, Account
 from peerage.values.figures import dollars, hundredths, rounded, whole
 from peerage.views.stats.players import PLAYER
@@ -21,22 +19,18 @@ from peerage.views.stats.spending import HostedStats
 class CostStats(Struct, frozen=True):
     """What one player's matches brought, and what the player cost.
 
-    `matches` had a result with it as a contestant; `bits` is its part of the information that these brought
-    on who is how strong (see `scheduling.information`), shared evenly between those who met. `cost_usd` is
-    what it was billed in every role, start and idle time of its host included; None while the cost of no call
-    is known. `gpu_hours` are its share of the hours that its host was held, None where it has no host. What
-    is per dollar or hour is None where nothing was spent, or not all of it is known.
+    `matches` had a result with it as a contestant. `cost_usd` is what it was billed in every role, start and
+    idle time of its host included; None while the cost of no call is known. `gpu_hours` are its share of the
+    hours that its host was held, None where it has no host. What is per dollar or hour is None where nothing
+    was spent, or not all of it is known.
     """
 
     player: str
     matches: int
-    bits: float
     cost_usd: float | None
     matches_per_usd: float | None
-    bits_per_usd: float | None
     gpu_hours: float | None
     matches_per_gpu_hour: float | None
-    bits_per_gpu_hour: float | None
 
 
 class KindStats(Struct, frozen=True):
@@ -48,46 +42,20 @@ class KindStats(Struct, frozen=True):
     by: Literal["game", "topic"]
     kind: str
     matches: int
-    bits: float
     cost_usd: float | None
     matches_per_usd: float | None
-    bits_per_usd: float | None
-
-
-class Gained(NamedTuple):
-    """Bits by player, and by game and topic; each adds up to all that is known. Every game is a table of its
-    own, since strengths differ from game to game."""
-
-    players: Mapping[str, float]
-    kinds: Mapping[tuple[str, str], float]
-
-    @property
-    def bits(self) -> float:
-        return sum(self.kinds.values())
-
-
-def gained(played: PlayedMatches) -> Gained:
-    """The information of the decided matches of a scope."""
-    players, kinds = np.zeros(len(played.players)), dict[tuple[str, str], float]()
-    for game, matches, history, sources in played.apart():
-        bits = information(history)
-        players += np.bincount(history.first, bits / 2, len(players))
-        players += np.bincount(history.second, bits / 2, len(players))
-        for one, each in zip(matches, np.bincount(sources, bits, len(matches)).tolist(), strict=True):
-            kinds[game, one.topic] = kinds.get((game, one.topic), 0.0) + each
-    return Gained(dict(zip(played.players, players.tolist(), strict=True)), kinds)
 
 
 def cost_stats(
-    names: Sequence[str], accounts: Mapping[str, Account], hosted: Sequence[HostedStats], found: Gained
+    names: Sequence[str], accounts: Mapping[str, Account], hosted: Sequence[HostedStats]
 ) -> tuple[CostStats, ...]:
     """A row for each of `names`."""
     hosts = {one.player: one for one in hosted}
-    return tuple([_of_player(name, accounts.get(name, NOTHING), hosts.get(name), found) for name in names])
+    return tuple([_of_player(name, accounts.get(name, NOTHING), hosts.get(name)) for name in names])
 
 
-def _of_player(name: str, account: Account, host: HostedStats | None, found: Gained) -> CostStats:
-    bits, hours = found.players.get(name, 0.0), host.hours if host else None
+def _of_player(name: str, account: Account, host: HostedStats | None) -> CostStats:
+    hours = host.hours if host else None
     cost = account.cost_usd
     if cost is not None and host is not None:
         cost += host.unused_usd or 0.0
@@ -95,41 +63,32 @@ def _of_player(name: str, account: Account, host: HostedStats | None, found: Gai
     return CostStats(
         player=name,
         matches=account.matches,
-        bits=bits,
         cost_usd=cost,
         matches_per_usd=_per(account.matches, known),
-        bits_per_usd=_per(bits, known),
         gpu_hours=hours,
         matches_per_gpu_hour=_per(account.matches, hours),
-        bits_per_gpu_hour=_per(bits, hours),
     )
 
 
-def kind_stats(played: PlayedMatches, found: Gained, unknown: bool) -> Iterator[KindStats]:
+def kind_stats(played: PlayedMatches, unknown: bool) -> Iterator[KindStats]:
     """A row for each game, or each topic of the only one where it has any, in the order of names; `unknown`
     says that not every cost is known."""
     alone = len({one.game for one in played.finished}) == 1 and any(one.topic for one in played.finished)
     by: Literal["game", "topic"] = "topic" if alone else "game"
     matches, nano = Counter[str](), Counter[str]()
-    bits: dict[str, float] = {}
     for one in played.finished:
         nano[getattr(one, by)] += one.spent_nano
     for one in played.decided:
         matches[getattr(one, by)] += 1
-    for (game, topic), more in found.kinds.items():
-        name = game if by == "game" else topic
-        bits[name] = bits.get(name, 0.0) + more
     for kind in sorted(nano):
-        usd, brought = nano[kind] / 1e9, bits.get(kind, 0.0)
+        usd = nano[kind] / 1e9
         all_usd, known = (None, usd or None) if unknown else (usd, usd)
         yield KindStats(
             by=by,
             kind=kind,
             matches=matches[kind],
-            bits=brought,
             cost_usd=known,
             matches_per_usd=_per(matches[kind], all_usd),
-            bits_per_usd=_per(brought, all_usd),
         )
 
 
@@ -143,9 +102,9 @@ def by_player(rows: Sequence[CostStats]) -> Rows:
         PLAYER,
         *_BOUGHT,
         *numbers(hundredths, gpu_hours="Hours held ~1"),
-        *numbers(rounded, matches_per_gpu_hour="Matches/h ~1", bits_per_gpu_hour="Bits/h ~1"),
+        *numbers(rounded, matches_per_gpu_hour="Matches/h ~1"),
     ]
-    title = "Costs: what dollars and hours bought; a bit of information halves the error of one rating"
+    title = "Costs: what dollars and hours bought"
     return Rows(rows, columns, title=title, name="costs")
 
 
@@ -158,6 +117,5 @@ def by_kind(rows: Sequence[KindStats]) -> Rows:
 _BOUGHT = (
     *numbers(dollars, cost_usd="Cost"),
     *numbers(whole, matches="Matches"),
-    *numbers(hundredths, bits="Bits"),
-    *numbers(rounded, matches_per_usd="Matches/$", bits_per_usd="Bits/$"),
+    *numbers(rounded, matches_per_usd="Matches/$"),
 )

@@ -74,7 +74,7 @@ def stats(reading: Reading, scope: Scope = EVERYTHING) -> Stats:
     read, accounts = reading.observed(scope), reading.accounts(played)
     listed = [player.name for player in settings.everyone]
     names = [*listed, *sorted((accounts.keys() | read.replies.keys()) - {*listed})]
-    hosted, bits, probes = spending.hosted_stats(ledger), costs.gained(played), probe_costs(ledger)
+    hosted, probes = spending.hosted_stats(ledger), probe_costs(ledger)
     unpriced = any(account.unknown_costs for account in accounts.values())
     rows = [
         players.player_stats(
@@ -99,8 +99,8 @@ def stats(reading: Reading, scope: Scope = EVERYTHING) -> Stats:
         probes=spending.probe_stats(ledger),
         unfinished=spending.unfinished_stats(ledger),
         hosted=hosted,
-        costs=costs.cost_stats(names, accounts, hosted, bits),
-        kinds=tuple(costs.kind_stats(played, bits, unpriced)),
+        costs=costs.cost_stats(names, accounts, hosted),
+        kinds=tuple(costs.kind_stats(played, unpriced)),
     )
 
 
