@@ -70,7 +70,7 @@ def test_status_shows_hours_held_and_costs_add_up(tmp_path: Path, clock: Clock) 
     assert "Hosts paid by the hour" in text
     assert all(part in text for part in ("rig", "Matches/h", "done"))
     assert "h0" in cli.invoke(app, ["stats", "--of", "hosted", *here]).output
-    assert "Bits/h" in cli.invoke(app, ["stats", "--of", "costs", *here]).output
+    assert "Matches/h" in cli.invoke(app, ["stats", "--of", "costs", *here]).output
 
 
 def test_any_command_stops_a_host_that_a_crash_left_up(tmp_path: Path, clock: Clock) -> None:
