@@ -74,7 +74,7 @@ MISTAKES = {
         "line 2: no `prompt`",
     ],
     "prompt,note\na,b\n": ["line 1, column note: found 'note', which is not known; known: prompt, messages"],
-    "prompt,prompt\na,b\n": ["line 1, column 2: found 'prompt' again; delete or rename one"],
+    "prompt,prompt\na,b\n": ["line 1: the header names prompt twice; delete or rename one"],
     "prompt,id\na,cafe\u0301\nb,caf\u200b\u00e9 \n": [
         "line 3, column id: 'café' is the id of line 2 too; rename one"
     ],

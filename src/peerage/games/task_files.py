@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from io import BytesIO
 from typing import Any
 
-from peerage.ratings.read.report import Report, RowError, problems_of
-from peerage.ratings.read.source import records
+from peerage.ratings.read.report import Report, RowError
+from peerage.ratings.read.source import distinct, records
 from peerage.values.figures import suggest
 
 META = "meta"
@@ -46,13 +46,13 @@ def task_rows(
     `needed`. Bad rows are added to `report`.
     """
 
-    header_checked = False
-
     def header(cells: list[str]) -> list[str]:
-        nonlocal header_checked
-        names = [cell.strip().lower() for cell in cells]
-        _check_header(names, known, needed)
-        header_checked = True
+        names = distinct([cell.lower() for cell in cells])
+        wrong = [problem for column in names if (problem := unknown(column, known))]
+        if lacking := [column for column in needed if column not in names]:
+            wrong.append(f"no column {lacking[0]!r}; the columns are {', '.join(known)}")
+        if wrong:
+            raise RowError("; ".join(wrong))
         return names
 
     for record in records(BytesIO(body), name, report, header=header, unique=True):
@@ -60,27 +60,8 @@ def task_rows(
         if not isinstance(task, dict):
             report.add(RowError(f"found {task!r:.60}; expected an object with {', '.join(known)}"))
             continue
-        wrong = [
-            RowError(problem, f"{key.strip() or repr(key):.80}")
-            for key in ({} if header_checked else task)
-            if (problem := unknown(key, known))
-        ]
-        for error in wrong:
-            report.add(error)
+        wrong = {key: problem for key in task if (problem := unknown(key, known))}
+        for key, problem in wrong.items():
+            report.add(RowError(problem, f"{key.strip() or repr(key):.80}"))
         if not wrong:
             yield {key: value for key, value in task.items() if key in known}
-
-
-def _check_header(names: Sequence[str], known: Sequence[str], needed: Sequence[str]) -> None:
-    wrong = [
-        f"line 1, column {at}: {problem}"
-        for at, name in enumerate(names, 1)
-        if (problem := f"found {name!r} again" if name in names[: at - 1] else unknown(name, known))
-    ]
-    lacking = [name for name in needed if name not in names]
-    if not names:
-        wrong = [f"line 1: found nothing; expected a line of columns: {', '.join(known)}"]
-    elif lacking:
-        wrong.append(f"line 1: no column {lacking[0]!r}; the columns are {', '.join(known)}")
-    if wrong:
-        raise ValueError(problems_of(wrong))

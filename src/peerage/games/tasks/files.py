@@ -16,7 +16,7 @@ from peerage.games.task_files import unknown
 from peerage.games.tasks import promptfoo
 from peerage.games.tasks.task import COLUMNS, Templates, numbered, task_of, templates_of
 from peerage.ratings.read.report import Report, RowError, problems_of
-from peerage.ratings.read.source import records
+from peerage.ratings.read.source import distinct, records
 from peerage.values.yaml_text import YamlError, read_yaml
 
 TASKS = "tasks"
@@ -136,11 +136,7 @@ def _of_yaml(body: bytes, report: Report) -> Iterator[tuple[Any, _Config | None]
 
 
 def _header(cells: list[str]) -> list[str]:
-    names = [_column(cell) for cell in cells]
-    for at, column in enumerate(names, 1):
-        if column in names[: at - 1]:
-            raise RowError(f"found {column!r:.80} again; delete or rename one", str(at))
-    return names
+    return distinct([_column(cell) for cell in cells])
 
 
 def _strangers(columns: Mapping[str, str], templates: Templates) -> list[str]:

@@ -104,7 +104,7 @@ def distinct(cells: list[str]) -> list[str]:
     """The columns of a table. Raises RowError for one that is named twice."""
     names = [cell.strip() for cell in cells]
     if twice := sorted({column for column in names if names.count(column) > 1}):
-        raise RowError(f"the header names {', '.join(twice):.200} twice")
+        raise RowError(f"the header names {', '.join(twice):.200} twice; delete or rename one")
     return names
 
 
