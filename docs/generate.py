@@ -43,7 +43,8 @@ from peerage.views.leaderboard.corrected import CorrectedRow
 from peerage.views.leaderboard.overall import Profile
 from peerage.views.leaderboard.row import Row, Weakness
 from peerage.views.leaderboard.verdict import Chance, Example, Given, Verdict
-from peerage.views.match.transcript import Digests, ExchangeView, MatchView, SeatView
+from peerage.views.match.exchanges import Digests, ExchangeView, SeatView
+from peerage.views.match.match import MatchView
 from peerage.views.plan.estimate import Plan, PlanPart
 from peerage.views.plan.outlook import Further, Outlook, Pair
 from peerage.views.plan.simulate import SimulatedRow

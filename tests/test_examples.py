@@ -22,7 +22,7 @@ from peerage.cli.main import app
 from peerage.players.prices import price_of
 from peerage.settings import enough_players, load, rules_of
 from peerage.site.reading import Site
-from peerage.views.match.transcript import tasks
+from peerage.views.match.match import tasks
 from tests.servers.smollm import smollm
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*/arena.yaml"))

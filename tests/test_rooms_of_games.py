@@ -69,7 +69,7 @@ SHARED = {
         {""},
         "leaves out attempts at withdrawn challenges, in any game with a pool",
     ),
-    "views/match/transcript.py": ({""}, "handed on as JSON, whole"),
+    "views/match/match.py": ({""}, "handed on as JSON, whole"),
     "reading/verdicts/scores.py": (
         {"answers"},
         "what no judge was asked about, in any game whose judges give scores",

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from peerage.views.decision.gate import Gate
     from peerage.views.leaderboard.row import Row
     from peerage.views.leaderboard.verdict import Verdict
-    from peerage.views.match.transcript import MatchView
+    from peerage.views.match.match import MatchView
     from peerage.views.plan.estimate import Plan
     from peerage.views.plan.outlook import Outlook
     from peerage.views.players import PairRow
@@ -48,7 +48,7 @@ _HOME = {
     "Chart": "render.charts",
     "Gate": "views.decision.gate",
     "LedgerError": "ledger.forms.rows",
-    "MatchView": "views.match.transcript",
+    "MatchView": "views.match.match",
     "Outlook": "views.plan.outlook",
     "PairRow": "views.players",
     "Plan": "views.plan.estimate",

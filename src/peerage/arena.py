@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from peerage.views.decision.gate import Gate
     from peerage.views.leaderboard.row import Row
     from peerage.views.leaderboard.verdict import Verdict
-    from peerage.views.match.transcript import MatchView
+    from peerage.views.match.match import MatchView
     from peerage.views.plan.estimate import Plan
     from peerage.views.plan.outlook import Outlook
     from peerage.views.players import PairRow
@@ -348,7 +348,7 @@ class Arena:
     def match(self, number: int) -> MatchView:
         """The whole of one match, finished or under way: who sat where, the blocks that tell it, every
         request and reply. Raises LedgerError when there is no such match."""
-        from peerage.views.match.transcript import match_view
+        from peerage.views.match.match import match_view
 
         return match_view(self.ledger, number)
 

@@ -20,7 +20,7 @@ from peerage.ledger import LedgerError
 from peerage.ledger.forms.codec import MissingText
 from peerage.ledger.out.export import export
 from peerage.render.terminal import text
-from peerage.views.match.transcript import transcript
+from peerage.views.match.match import transcript
 
 TOLD = (LedgerError, ArenaError, MissingText, msgspec.MsgspecError)
 

@@ -18,7 +18,7 @@ from peerage.games.werewolf import GAME
 from peerage.games.werewolf.rules import WerewolfRules, parts, wolves_among
 from peerage.ledger import LedgerError
 from peerage.testing.offline import Played
-from peerage.views.match.transcript import as_seen
+from peerage.views.match.match import as_seen
 
 PLAYERS = [f"p{at}" for at in range(10)]
 LABELS = "ABCDEFG"

@@ -21,7 +21,7 @@ from peerage.ledger import Exchange, FixtureRow, MatchRows, RecordRow
 from peerage.ledger.forms.codec import fixture_body, record_body, reply_body
 from peerage.ledger.forms.codec_requests import request_body
 from peerage.render.terminal import on
-from peerage.views.match.transcript import NUMBERS, MatchView, match_view, transcript
+from peerage.views.match.match import NUMBERS, MatchView, match_view, transcript
 
 SHOWN = (
     "duel-general",

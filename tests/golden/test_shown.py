@@ -8,8 +8,9 @@ from tests.golden.shown import SHOWN, path, shown, view
 from tests.golden.transcripts import HERE, MATCHES, on_file
 
 from peerage.game.blocks import Quoted, ScoreLine, TaskText, plain_blocks
+from peerage.game.match import Fixture, Outcome
 from peerage.games import GAMES
-from peerage.reading import matches
+from peerage.reading import match as reading_match
 
 
 @pytest.mark.parametrize("name", SHOWN)
@@ -26,7 +27,7 @@ def test_one_match_of_each_game_is_on_file() -> None:
 @pytest.mark.parametrize("name", MATCHES)
 def test_every_game_shows_its_matches_itself(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also those in which replies were unusable, refused or missing: nothing falls back on the default."""
-    monkeypatch.setattr(matches, "plain_blocks", None)
+    monkeypatch.setattr(reading_match, "plain_blocks", None)
     found = view(name)
     assert found.note == ""
     asked = {one.key: one for one in found.exchanges}
@@ -41,7 +42,7 @@ def test_every_game_shows_its_matches_itself(name: str, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("name", SHOWN)
 def test_the_default_shows_any_game(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matches, "installed", lambda name: None)
+    monkeypatch.setattr(reading_match, "installed", lambda name: None)
     found = view(name)
     assert "not recomputable here" in found.note
     said = {block.key for block in found.blocks if isinstance(block, Quoted)}
@@ -56,6 +57,6 @@ def test_the_default_shows_any_game(name: str, monkeypatch: pytest.MonkeyPatch) 
 
 def test_the_default_shows_what_there_is_of_nothing() -> None:
     found = view("duel-general")
-    fixture = msgspec.convert(on_file("duel-general")["fixture"], matches.Fixture)
-    assert list(plain_blocks(fixture, matches.Outcome(), {})) == []
+    fixture = msgspec.convert(on_file("duel-general")["fixture"], Fixture)
+    assert list(plain_blocks(fixture, Outcome(), {})) == []
     assert found.verdict

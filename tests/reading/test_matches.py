@@ -14,7 +14,8 @@ from tests.views.leaderboard.test_board import copied
 from peerage.arena import Arena, open_arena
 from peerage.game.match import Outcome
 from peerage.ledger import LedgerError
-from peerage.reading.matches import Match, Matches
+from peerage.reading.match import Match
+from peerage.reading.matches import Matches
 from peerage.reading.scope import Scope
 
 
@@ -70,7 +71,7 @@ def test_only_where_all_are_equal_it_is_a_tie(scores: dict[str, float], said: st
         recorded=object(),
         outcome=Outcome("", scores),
         contestants=seats,
-        names=names,
+        players=names,
         best=max(scores.values()),
         unranked=[],
         _side_that_won="",

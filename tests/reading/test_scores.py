@@ -21,7 +21,8 @@ from peerage.judging.measures.corrections import style_of
 from peerage.judging.scores.scoring import recorded
 from peerage.judging.scores.standing import standings
 from peerage.ratings.fits.judges import leaders_without
-from peerage.reading.matches import Match, Matches
+from peerage.reading.match import Match
+from peerage.reading.matches import Matches
 from peerage.reading.observations import observe
 from peerage.reading.results.played import PlayedMatches
 from peerage.reading.scope import EVERYTHING

@@ -29,7 +29,7 @@ from tests.real.arena import (
 
 from peerage.arena import open_arena
 from peerage.reading.matches import Matches
-from peerage.views.match.transcript import tasks
+from peerage.views.match.match import tasks
 
 pytestmark = [needs_model, pytest.mark.real]
 

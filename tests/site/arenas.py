@@ -15,7 +15,7 @@ from tests.engine.arenas import house, play, write_arena
 
 from peerage.players.client import Answer, Call, Client
 from peerage.players.house import HouseClient
-from peerage.reading.matches import Match
+from peerage.reading.match import Match
 from peerage.reading.observations import Observations, observe
 from peerage.settings import PlayerSettings
 from peerage.views.arena import tables

@@ -21,7 +21,7 @@ from peerage.judging.marks.marks import MARKS, Columns, Layout, Mark, Rows, add_
 from peerage.judging.measures.addressing import spoken_to_judges
 from peerage.judging.measures.known import KNOWN, known_votes
 from peerage.judging.scores.scoring import recorded
-from peerage.reading.matches import Match, Step
+from peerage.reading.match import Match, Step
 
 CHALLENGES = Layout(codes=3, counts=0, numbers=0)
 """What contestants were asked before a panel: match, topic, and who drafted it; empty where there is none."""

@@ -12,7 +12,8 @@ from peerage.engine.record.registration import models_and_families, registered
 from peerage.ledger import Ledger
 from peerage.ledger.topics.places import Bench
 from peerage.ratings.sequential.elo import EloSettings
-from peerage.reading.matches import Match, Matches
+from peerage.reading.match import Match
+from peerage.reading.matches import Matches
 from peerage.reading.observations import Observations, observe
 from peerage.reading.results.played import PlayedMatches
 from peerage.reading.scope import EVERYTHING, Scope

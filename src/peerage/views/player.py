@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from peerage.game.blocks import Heading, Target
 from peerage.ledger import Summary
-from peerage.reading.matches import in_words
+from peerage.reading.match import in_words
 from peerage.render.blocks import Column, Facts, Rows, Small, ViewBlock, as_facts, numbers, texts
 from peerage.values.figures import dollars, interval, moment, percent, score, tenths, whole
 from peerage.views.arena.tally import Record

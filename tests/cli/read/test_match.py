@@ -18,7 +18,7 @@ from peerage.render.markdown import markdown as in_markdown
 from peerage.render.terminal import on
 from peerage.values.figures import DASH
 from peerage.values.texts import visible
-from peerage.views.match.transcript import CUT, MatchView, transcript
+from peerage.views.match.match import CUT, MatchView, transcript
 
 
 def text(match: MatchView, console: Console, *, full: bool, unit: str = "dollars") -> str:

@@ -20,7 +20,7 @@ from peerage.ratings.sequential.elo import EloSettings
 from peerage.reading.matches import Matches
 from peerage.settings import PlayerSettings, rules_of
 from peerage.standings import NOBODY, after_all
-from peerage.views.match.transcript import tasks
+from peerage.views.match.match import tasks
 
 MATCHES = 20
 PANEL = ("house:0.9", "house:0.95")

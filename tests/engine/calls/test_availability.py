@@ -25,8 +25,8 @@ from peerage.playing import run as playing
 from peerage.playing.requirements import refuse_unpriced, too_dear
 from peerage.settings import ArenaError, SettingsError, load
 from peerage.settings.players.hours import closed_until, read_hours
+from peerage.views.match.under_way import out_of_hours
 from peerage.views.stats.report import stats
-from peerage.views.under_way import out_of_hours
 
 __all__ = ["clock"]
 

@@ -25,7 +25,7 @@ from peerage.ledger import Ledger
 from peerage.ledger.forms.codec import read_said
 from peerage.render.html.writer import Html
 from peerage.site.reading import Site
-from peerage.views.match.transcript import match_view, transcript, view_of
+from peerage.views.match.match import match_view, transcript, view_of
 
 VERDICT = Choice("verdict", ("A", "B"))
 GOOD = '{"reason": "r", "verdict": "B"}'

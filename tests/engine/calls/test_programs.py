@@ -23,7 +23,7 @@ from peerage.game.spec import Needs
 from peerage.ledger.forms.codec import by_hex
 from peerage.ledger.forms.codec_requests import read_request, request_body
 from peerage.sandbox.program import Limits, Program, RunResult, SandboxUnavailable
-from peerage.views.match.transcript import match_view
+from peerage.views.match.match import match_view
 
 OK = Reply("ok", '{"status":"ok","stdout":"42\\n"}')
 

@@ -29,8 +29,8 @@ from peerage.ledger.topics.series import in_series, matches_of, shown
 from peerage.reading.moment import public
 from peerage.render.terminal import on
 from peerage.settings import SettingsError
-from peerage.views.match.transcript import match_view, transcript
-from peerage.views.under_way import under_way
+from peerage.views.match.match import match_view, transcript
+from peerage.views.match.under_way import under_way
 
 HANDS = (Path(__file__).parents[1] / "hands.py").read_text("utf-8")
 MATCHES = 18
@@ -111,7 +111,7 @@ def test_others_see_a_ledger_that_ends_before_the_first_open_series(
         assert (live.series, live.sent) == (9, ())
         assert words[9] not in told + str(live)
     with monkeypatch.context() as meanwhile:  # others are folded past it between two looks at the ledger
-        meanwhile.setattr("peerage.views.match.transcript.shown", lambda ledger: 99)
+        meanwhile.setattr("peerage.views.match.match.shown", lambda ledger: 99)
         assert match_view(ledger, 11).drawn == {}
     assert under_way(ledger, 8) is None
     assert match_view(ledger, 8).drawn["word"] == words[8]

@@ -25,7 +25,7 @@ from peerage.site.api.answers import answer, openapi
 from peerage.site.api.endpoints import ENDPOINTS
 from peerage.site.reading import Site
 from peerage.views.leaderboard.board import board
-from peerage.views.match.transcript import match_view, tasks
+from peerage.views.match.match import match_view, tasks
 
 MATCHES = 16
 HOSTILE = "<script>alert(1)</script>/../%2e\u202eevil\"'&?#"

@@ -19,7 +19,7 @@ from peerage.site.pages.router import page
 from peerage.site.reading import Site
 from peerage.standings.verify import verify
 from peerage.views.challenges import rows
-from peerage.views.match.transcript import match_view
+from peerage.views.match.match import match_view
 
 
 @pytest.fixture(scope="module")

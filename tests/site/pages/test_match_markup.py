@@ -29,13 +29,13 @@ from peerage.game.blocks import (
     TaskText,
 )
 from peerage.players.client import Call, PlayerError
-from peerage.reading.matches import Match
+from peerage.reading.match import Match
 from peerage.render.html.match import FOLD
 from peerage.render.html.texts import shown
 from peerage.render.html.writer import Html
 from peerage.site.reading import Site
 from peerage.values.texts import visible
-from peerage.views.match.transcript import transcript, view_of
+from peerage.views.match.match import transcript, view_of
 
 
 def article(match: Match) -> str:

@@ -30,7 +30,7 @@ from peerage.views.arena.charts import charts, course, priced
 from peerage.views.judges.report import Favour, JudgeRow, JudgesReport
 from peerage.views.leaderboard.board import board
 from peerage.views.leaderboard.tracks import METHODS
-from peerage.views.match.transcript import match_view
+from peerage.views.match.match import match_view
 
 # What a page may refer to, and what no page may hold.
 ADDRESSES = ("href", "src", "data-library")

@@ -21,7 +21,7 @@ from peerage.site.pages.router import body, paths
 from peerage.site.reading import Site
 from peerage.site.server.events import Feed
 from peerage.site.server.events import playing as in_play
-from peerage.views.under_way import under_way
+from peerage.views.match.under_way import under_way
 
 
 @pytest.fixture

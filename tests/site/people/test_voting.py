@@ -21,7 +21,7 @@ from peerage.site.people.ballots import ballot
 from peerage.site.people.voting import Limit, TicketUnknown, VotingService, voter_of
 from peerage.standings.verify import verify
 from peerage.views.arena.audience import audience
-from peerage.views.match.transcript import match_view, tasks
+from peerage.views.match.match import match_view, tasks
 
 MATCHES = 16
 

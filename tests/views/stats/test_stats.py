@@ -14,10 +14,11 @@ from tests.views.conftest import recorded
 from peerage.arena import Arena, open_arena
 from peerage.players.client import Client, PlayerError
 from peerage.ratings.sequential.elo import EloSettings
-from peerage.reading.matches import Match, Matches
+from peerage.reading.match import Match
+from peerage.reading.matches import Matches
 from peerage.settings import PlayerSettings
 from peerage.standings.accounts import position
-from peerage.views.match.transcript import tasks
+from peerage.views.match.match import tasks
 from peerage.views.stats.report import Stats
 
 

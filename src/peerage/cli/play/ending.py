@@ -122,7 +122,7 @@ def _waiting(arena: Arena, report: RunReport) -> Iterator[str]:
 
 
 def _without_result(arena: Arena, void: Sequence[tuple[int, str]], folder: Path) -> Iterator[str]:
-    from peerage.reading.matches import REASONS
+    from peerage.reading.match import REASONS
     from peerage.values.texts import visible
 
     numbers = [number for number, _ in void]

@@ -139,7 +139,7 @@ def match(
     Where a game hides things, everything is shown with who could see it; --as leaves out what one seat could
     not see, or shows what it was sent, word for word, where the game marks nothing.
     """
-    from peerage.views.match.transcript import as_seen, match_view, transcript
+    from peerage.views.match.match import as_seen, match_view, transcript
 
     with arena_in(folder) as arena:
         found = match_view(arena.ledger, number)

@@ -30,8 +30,8 @@ from peerage.views.challenges import ChallengeRow
 from peerage.views.leaderboard.board import Board, Row
 from peerage.views.leaderboard.corrected import CorrectedRow, asked
 from peerage.views.leaderboard.overall import Profile
-from peerage.views.match.transcript import MatchView, match_view
-from peerage.views.under_way import UnderWay, under_way
+from peerage.views.match.match import MatchView, match_view
+from peerage.views.match.under_way import UnderWay, under_way
 
 MOST = 2**53
 """Numbers that every reader of JSON can hold."""

@@ -12,7 +12,7 @@ from importlib import resources
 from markupsafe import Markup
 
 from peerage.game.blocks import Heading, Sentence
-from peerage.reading.matches import in_words
+from peerage.reading.match import in_words
 from peerage.render.blocks import Fact, Facts, Notes, ViewBlock
 from peerage.render.html.writer import Html
 from peerage.site.pages.leaderboards import last_time, moves

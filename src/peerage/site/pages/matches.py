@@ -15,7 +15,7 @@ import msgspec
 
 from peerage.game.blocks import Sentence
 from peerage.ledger.topics.series import matches_of
-from peerage.reading.matches import Match, in_words
+from peerage.reading.match import Match, in_words
 from peerage.render.blocks import Transcript, ViewBlock
 from peerage.site.addresses import BUNDLE, SHARD, first_of, number_in, slug
 from peerage.site.pages.leaderboards import judged
@@ -23,7 +23,7 @@ from peerage.site.reading import Site
 from peerage.site.rendering import PageView, embedded
 from peerage.values.figures import places_of
 from peerage.values.texts import visible
-from peerage.views.match.transcript import transcript, view_of
+from peerage.views.match.match import transcript, view_of
 from peerage.views.player import recent
 
 NEWEST = 100

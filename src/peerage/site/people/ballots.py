@@ -9,7 +9,7 @@ from peerage.ledger import Ledger
 from peerage.ledger.forms.merkle import digest
 from peerage.reading.matches import Matches
 from peerage.reading.moment import Moment
-from peerage.views.match.transcript import answers, tasks
+from peerage.views.match.match import answers, tasks
 
 
 class BlindPair(Struct, frozen=True):

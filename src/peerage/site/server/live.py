@@ -16,7 +16,7 @@ from peerage.site.http.frame import PageFrame, full, line
 from peerage.site.rendering import PageView
 from peerage.site.server.events import Feed, playing, settled
 from peerage.values.clock import now_ms
-from peerage.views.under_way import UnderWay, blocks, out_of_hours, under_way
+from peerage.views.match.under_way import UnderWay, blocks, out_of_hours, under_way
 
 LIVE = "live.html"
 RECENT = 12

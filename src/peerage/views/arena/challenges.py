@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from peerage.game.blocks import Heading, ScoreLine, Sentence, TaskText
-from peerage.reading.matches import Match
+from peerage.reading.match import Match
 from peerage.render.blocks import (
     Fold,
     Link,
@@ -17,7 +17,7 @@ from peerage.render.blocks import (
 from peerage.values.figures import percent
 from peerage.views.arena.tables import ArenaTables
 from peerage.views.challenges import ChallengeRow, table
-from peerage.views.match.transcript import tasks
+from peerage.views.match.match import tasks
 from peerage.views.stats.officials import authors
 
 NEWEST = 60

@@ -8,7 +8,7 @@ from typing import Any
 from peerage.game.blocks import Heading, Sentence
 from peerage.game.match import DONE
 from peerage.games import installed, tracks_of
-from peerage.reading.matches import in_words
+from peerage.reading.match import in_words
 from peerage.render.blocks import (
     Fact,
     Facts,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from peerage.game.blocks import MARK, Heading, Quoted, Replies, TaskText, Tone
 from peerage.game.protocol import render
-from peerage.reading.matches import Match
+from peerage.reading.match import Match
 from peerage.reading.reading import Reading
 from peerage.reading.verdicts.credits import TaskMatch
 from peerage.render.blocks import Beside, ViewBlock

@@ -10,7 +10,7 @@ from peerage.judging.marks.marks import Votes
 from peerage.judging.measures.corrections import CORRECTIONS, STYLE, Correction, corrected, style_of
 from peerage.judging.measures.favours.search import Favour, favours
 from peerage.ratings.arrays import Floats
-from peerage.reading.matches import Match
+from peerage.reading.match import Match
 from peerage.reading.observations import contest_of, texts_judged
 from peerage.reading.reading import Reading
 from peerage.reading.results.played import PlayedMatches

@@ -1,4 +1,4 @@
-"""One match as it is shown: who sat where, the blocks that tell it, every exchange, what came of it.
+"""One match: who sat where, the blocks that tell it, every exchange, what came of it.
 
 Terminals, pages, JSON and reports are made from this. It holds what players and spectators may see: never a
 house answer's hidden quality, never a key.
@@ -6,13 +6,11 @@ house answer's hidden quality, never a key.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from peerage.game.blocks import (
     Block,
@@ -22,86 +20,26 @@ from peerage.game.blocks import (
     Sentence,
     SourceCode,
     TaskText,
-    Tone,
     seen_by,
     sent_to_all,
 )
 from peerage.game.match import Totals
-from peerage.game.protocol import REPAIR, ROOM, SANDBOX, Chosen, Role, Run, fence, render
+from peerage.game.protocol import SANDBOX
 from peerage.games import hides
 from peerage.ledger import Ledger, LedgerError
-from peerage.ledger.forms.merkle import digest, leaf
+from peerage.ledger.forms.merkle import digest
 from peerage.ledger.topics.series import matches_of, shown
-from peerage.reading.matches import UNDER_WAY, Match, Matches, Step
+from peerage.reading.match import UNDER_WAY, Match, Step
+from peerage.reading.matches import Matches
 from peerage.reading.observations import spoken_in, texts_judged
-from peerage.render.blocks import Column, Fold, Link, Links, Meeting, Met, Reply, Rows, Transcript, numbers
+from peerage.render.blocks import Fold, Link, Links, Meeting, Met, Reply, Transcript
 from peerage.render.html.writer import notebook
 from peerage.render.rows import meeting
-from peerage.values.figures import counted, dollars, moment, seconds, whole
+from peerage.values.figures import counted, moment
 from peerage.values.texts import visible
-from peerage.views.leaderboard.tracks import METHODS
+from peerage.views.match.exchanges import Digests, ExchangeView, SeatView, exchange_of, reply_block, took
+from peerage.views.match.numbers import numbers_of
 from peerage.views.shown import Shown
-
-
-class SeatView(Struct, frozen=True):
-    """A seat: models see `label` alone; the ratings are those the match was paired by."""
-
-    label: str
-    role: Role
-    player: str
-    raw: float
-    cost: float
-
-
-class ExchangeView(Struct, frozen=True, gc=False):
-    """One request and what came back.
-
-    `request` is as the player saw it, (speaker, text) by message. `status` is ok, invalid, refused, void, or
-    waiting when no reply is on record; `reason` says what went wrong. `reply` is as it came, control
-    characters included: show it through `protocol.visible`. `choice` and `choice_reason` are what a vote or
-    verdict was read as, a judge's "A" being the answer that it was shown first. `attempts` counts how often
-    it was sent. Cost in dollars, None when unknown. `reasoning_tokens` are those of the output that were
-    thought and not said. A reply that ended at its limit is `truncated`, `cut` after that many tokens.
-    `digest` is its leaf, in hex, empty while waiting.
-
-    A program run in the sandbox has the role "sandbox": `request` is the program and what it read, `status`
-    how it ended (see `protocol.Ran`), `reply` what it printed, `reason` its stderr.
-    """
-
-    key: str
-    label: str
-    role: Role | Literal["sandbox"]
-    player: str
-    request: tuple[tuple[str, str], ...]
-    max_tokens: int
-    temperature: float | None
-    status: str
-    reply: str = ""
-    reason: str = ""
-    choice: str = ""
-    choice_reason: str = ""
-    attempts: int = 1
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    latency_s: float | None = None
-    cost_usd: float | None = None
-    model: str = ""
-    price: str = ""
-    reasoning_tokens: int | None = None
-    truncated: bool = False
-    cut: int = 0
-    digest: str = ""
-
-
-class Digests(Struct, frozen=True):
-    """All in hex: SHA-256 of the stored fixture and record, the root of the exchanges, and the chain
-    value after the record before (`previous`) and after this one. Empty where there is none yet."""
-
-    fixture: str
-    root: str = ""
-    record: str = ""
-    previous: str = ""
-    chain: str = ""
 
 
 class MatchView(Shown, frozen=True):
@@ -219,7 +157,7 @@ def view_of(
             ]
         ),
         blocks=blocks,
-        exchanges=tuple([_exchange(match, step, requests=requests) for step in match.asked.values()]),
+        exchanges=tuple([exchange_of(match, step, requests=requests) for step in match.asked.values()]),
         scores=dict(outcome.scores),
         costs=dict(outcome.costs),
         ratings={track: dict(moved) for track, moved in recorded.record.ratings.items()} if recorded else {},
@@ -252,51 +190,6 @@ def as_seen(view: MatchView, who: str) -> MatchView:
     )
 
 
-def _exchange(match: Match, step: Step, *, requests: bool) -> ExchangeView:
-    run, max_tokens, temperature = step.role == SANDBOX, 0, None
-    request: tuple[tuple[str, str], ...] = ()
-    if requests:
-        asked = match.request(step)
-        if isinstance(asked, Run):
-            request = ("program", asked.source), ("stdin", asked.stdin)
-        else:
-            mark = fence(match.fixture.seed, step.key)
-            request = tuple([(message.speaker, render(message, mark)) for message in asked.messages])
-            max_tokens, temperature = asked.max_tokens, asked.temperature
-    said, row = step.said, step.row
-    answered = said is not None and row.reply is not None
-    told = said if answered and not run else None
-    chosen = step.value if isinstance(step.value, Chosen) and told else None
-    proof = ""
-    if requests and row.reply is not None and answered:
-        proof = leaf(step.key, step.player, row.request, row.reply).hex()
-    return ExchangeView(
-        key=step.key,
-        label=step.label,
-        role=step.role,
-        player=step.player,
-        request=request,
-        max_tokens=max_tokens,
-        temperature=temperature,
-        status=step.status,
-        reply=told.words if told else step.reply if answered else "",
-        reason=step.reason if answered else "",
-        choice=chosen.choice if chosen else "",
-        choice_reason=chosen.reason if chosen else "",
-        attempts=match.attempts[step.key],
-        input_tokens=told.input_tokens if told else None,
-        output_tokens=told.output_tokens if told else None,
-        latency_s=(row.latency_ms or 0) / 1e3 if told else None,
-        cost_usd=0.0 if run else None if told is None or told.cost_nano is None else told.cost_nano / 1e9,
-        model=told.model if told else "",
-        price=told.price if told else "",
-        reasoning_tokens=told.reasoning_tokens if told else None,
-        truncated=told.truncated if told else False,
-        cut=told.cut if told else 0,
-        digest=proof,
-    )
-
-
 def tasks(blocks: Iterable[Block]) -> dict[str, str]:
     """Return what contestants were given to do, by name."""
     return {block.name or "task": block.text for block in blocks if isinstance(block, TaskText)}
@@ -321,7 +214,6 @@ REST = 300
 CUT = 2_000
 """Characters of a text that are shown where what is long is cut."""
 _NO_STEPS: Mapping[str, Step] = {}
-_NAMES: Mapping[Any, str] = {track: method.name for track, method in METHODS.items()}
 
 
 def transcript(
@@ -363,22 +255,12 @@ def transcript(
         *[Sentence(f"{one.key}, {one.player}: {one.reason}", "bad") for one in failed],
         *_rest(match),
         Heading(NUMBERS),
-        _numbers(match, unit),
+        numbers_of(match.seats, match.costs, match.totals, match.ratings, unit),
         Fold("Proof", [*_digests(match, proof)]),
         *([*_digests(match, proof), *_requests(match)] if requests else ()),
     ]
     names = {seat.label: seat.player for seat in match.seats}
     return Transcript(match.number, [*_head(match)], blocks, names, reply)
-
-
-def _meeting(match: MatchView) -> Meeting:
-    met = [
-        Met(seat.label, seat.player, seat.player, match.scores.get(seat.label))
-        for seat in match.seats
-        if seat.role == "contestant"
-    ]
-    unranked = float("-inf")
-    return Meeting(sorted(met, key=lambda one: unranked if one.score is None else one.score, reverse=True))
 
 
 def _head(match: MatchView) -> Iterator[Any]:
@@ -407,38 +289,12 @@ def _cut(block: Block) -> Block:
     return block
 
 
-def took(one: ExchangeView) -> str:
-    """Return what a reply took and cost."""
-    parts = [
-        "" if one.output_tokens is None else f"{one.output_tokens:,} tokens",
-        f"{one.reasoning_tokens:,} of them to think" if one.reasoning_tokens else "",
-        "" if one.latency_s is None else seconds(one.latency_s),
-        "cost unknown" if one.cost_usd is None else dollars(one.cost_usd),
-        f"{one.attempts} attempts" if one.attempts > 1 else "",
-        f"cut at its limit of {one.cut:,} tokens" if one.cut else "cut at its limit" * one.truncated,
-        "asked again with more room" * one.key.endswith(ROOM),
-        "repaired" * one.key.endswith(REPAIR),
-        one.model,
-    ]
-    return " · ".join(filter(None, parts))
-
-
-def _said(one: ExchangeView, note: str) -> Block:
-    """A reply as it came, or of a choice its reason."""
-    tone: Tone = "" if one.status == "ok" else "bad"
-    verdict = one.choice if one.status == "ok" else one.status
-    note = "; ".join(filter(None, (note, one.reason if one.role != SANDBOX or one.status != "ok" else "")))
-    if one.role == SANDBOX:
-        return SourceCode(one.reply, one.label, one.key, verdict, tone, note)
-    return Quoted(one.label, one.choice_reason if one.choice else one.reply, one.key, verdict, tone, note)
-
-
 def _rest(match: MatchView) -> Iterator[Fold]:
     """The requests that no block shows: of officials, of programs, replies that were asked for again."""
     shown = {block.key for block in match.blocks if isinstance(block, TaskText | Quoted | SourceCode)}
     others = [one for one in match.exchanges if one.key not in shown]
     if others:
-        said: list[Block] = [_said(one, one.key) for one in others[:REST]]
+        said: list[Block] = [reply_block(one, one.key) for one in others[:REST]]
         if len(others) > REST:
             command = f"`peerage match {match.number} --full` and the ledger have them all."
             said.append(Sentence(f"… and {len(others) - REST:,} more: {command}", "quiet"))
@@ -449,94 +305,9 @@ def _requests(match: MatchView) -> Iterator[Block]:
     for one in match.exchanges:
         yield Heading(f"{one.key}: {one.player} as {one.label}")
         yield from (TaskText(text, speaker) for speaker, text in one.request)
-        yield msgspec.structs.replace(_said(one, ""), **({} if one.role == SANDBOX else {"text": one.reply}))
-
-
-class Part(NamedTuple):
-    """A player's part in a match: its seats, what it cost in all and in play, its ratings by track."""
-
-    player: str
-    seats: str
-    raw: float | None
-    calls: int | None
-    input_tokens: int | None
-    output_tokens: int | None
-    cost: float | None
-    play: float | None
-    moved: Mapping[str, tuple[float, float]]
-
-
-def _part(match: MatchView, player: str, seats: Sequence[SeatView]) -> Part:
-    total = match.totals.get(player)
-    play = [match.costs[seat.label] for seat in seats if seat.label in match.costs]
-    known = [cost for cost in play if cost is not None]
-    return Part(
-        player=player,
-        seats=", ".join([seat.label for seat in seats]),
-        raw=seats[0].raw if seats else None,
-        calls=total.calls if total else None,
-        input_tokens=total.input_tokens if total else None,
-        output_tokens=total.output_tokens if total else None,
-        cost=None if total is None or total.unknown_costs else total.cost_nano / 1e9,
-        play=sum(known) if known and len(known) == len(play) else None,
-        moved={track: moved[player] for track, moved in match.ratings.items() if player in moved},
-    )
-
-
-def _numbers(match: MatchView, unit: str) -> Rows:
-    """Return what a match cost each player, and what it moved."""
-    seats: dict[str, list[SeatView]] = {}
-    for seat in match.seats:
-        seats.setdefault(seat.player, []).append(seat)
-    rows = [_part(match, player, seats.get(player, ())) for player in dict.fromkeys((*seats, *match.totals))]
-    notes = [*_sums(match, {row.player for row in rows})]
-    return Rows(rows, _columns(tuple(match.ratings), unit), notes=notes, name="costs", sorts=False)
-
-
-@lru_cache
-def _columns(tracks: tuple[str, ...], unit: str) -> tuple[Column, ...]:
-    """Every match of an arena has the same few."""
-
-    def after(track: str) -> Column:
-        digits = 1 if track == "trueskill" else 0
-
-        def write(moved: tuple[float, float]) -> str:
-            return f"{moved[1]:,.{digits}f} {moved[1] - moved[0]:+.1f}"
-
-        title = _NAMES.get(track, track)
-        return Column(track, title, write, number=True, value=lambda row: row.moved.get(track))
-
-    own = unit != "dollars"
-    return (
-        Column("player", "Player", link=lambda row: ("player", row.player)),
-        Column("seats", "As", spare=1, page=False),
-        Column("raw", "Paired at", "{:,.0f}".format, number=True, spare=3, page=False),
-        *numbers(whole, calls="Calls ~2", input_tokens="Tokens in ~2", output_tokens="out ~2"),
-        Column("cost", "Cost", dollars, number=True),
-        Column(
-            "play",
-            f"Cost of play{f', in {unit}' if own else ''}",
-            "{:.6g}".format if own else dollars,
-            number=True,
-            spare=2,
-            page=own,
-        ),
-        *map(after, tracks),
-    )
-
-
-def _sums(match: MatchView, players: Collection[str]) -> Iterator[str]:
-    """Return what all of it cost, and whom a result moved beside those who met."""
-    if not match.totals:
-        return
-    spent = sum(total.cost_nano for total in match.totals.values()) / 1e9
-    unknown = sum(total.unknown_costs for total in match.totals.values())
-    sums = [f"{dollars(spent)} in all"] if spent or not unknown else []
-    sums += [f"{counted(unknown, 'call')} of unknown cost"] * bool(unknown)
-    yield f"{counted(sum(total.calls for total in match.totals.values()), 'call')}, {', and '.join(sums)}"
-    for track, moved in match.ratings.items():
-        if others := len(moved.keys() - players):
-            yield f"{_NAMES.get(track, track)} spread to {counted(others, 'neighbour')}"
+        yield msgspec.structs.replace(
+            reply_block(one, ""), **({} if one.role == SANDBOX else {"text": one.reply})
+        )
 
 
 def _digests(match: MatchView, proof: str) -> Iterator[Any]:
@@ -553,3 +324,13 @@ def _digests(match: MatchView, proof: str) -> Iterator[Any]:
     if proof:
         about = "and those next to it: all that was asked and replied, and how that is in a signed checkpoint"
         yield Links([Link("Proof of this match", ("file", proof), note=about)])
+
+
+def _meeting(match: MatchView) -> Meeting:
+    met = [
+        Met(seat.label, seat.player, seat.player, match.scores.get(seat.label))
+        for seat in match.seats
+        if seat.role == "contestant"
+    ]
+    unranked = float("-inf")
+    return Meeting(sorted(met, key=lambda one: unranked if one.score is None else one.score, reverse=True))

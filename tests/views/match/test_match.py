@@ -17,7 +17,7 @@ from peerage.game.blocks import Quoted, ScoreLine, TaskText
 from peerage.games import GAMES
 from peerage.ledger import LedgerError
 from peerage.ledger.forms.merkle import GENESIS, digest, link
-from peerage.views.match.transcript import MatchView, tasks
+from peerage.views.match.match import MatchView, tasks
 
 
 def matches(arena: Arena) -> list[MatchView]:
@@ -171,7 +171,7 @@ def test_a_match_whose_game_cannot_show_it_is_shown_all_the_same(
         "broken": {"duel": replace(spec, show=lambda fixture, outcome, replies: [outcome.detail["no"]])},
         "newer": {"duel": replace(spec, version=99)},
     }
-    monkeypatch.setattr("peerage.reading.matches.installed", games[game].get)
+    monkeypatch.setattr("peerage.reading.match.installed", games[game].get)
     shown = arena.match(known.number)
     assert shown.exchanges == known.exchanges
     assert ("not recomputable here" in shown.note) == (game != "broken")

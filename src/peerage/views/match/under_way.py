@@ -15,7 +15,8 @@ from peerage.ledger import Ledger, LedgerError
 from peerage.ledger.forms.codec import MissingText
 from peerage.ledger.topics.series import shown
 from peerage.ledger.topics.waits import waits
-from peerage.reading.matches import UNDER_WAY, Matches
+from peerage.reading.match import UNDER_WAY
+from peerage.reading.matches import Matches
 from peerage.render.blocks import Fold, Link, Links, ViewBlock
 from peerage.settings.players.hours import closed_until, read_hours
 from peerage.values.figures import moment

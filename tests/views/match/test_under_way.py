@@ -13,8 +13,8 @@ from peerage.games import hides
 from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.forms.codec import by_hex, read_fixture, read_reply
 from peerage.site.server.events import playing
-from peerage.views.match.transcript import match_view
-from peerage.views.under_way import UNDER_WAY, under_way
+from peerage.views.match.match import match_view
+from peerage.views.match.under_way import UNDER_WAY, under_way
 
 GAMES = {
     "tasks": {"rules": {"tasks": [{"prompt": "Name three tides."}]}, "judging": {"judges": 3}},
