@@ -22,6 +22,8 @@ ONE_GAME = {
         "writes a benchmark's own folder, by the name of its layout",
     ),
     "cli/judge/rejudge.py": ({"rejudge"}, "its command: nobody starts this game by name"),
+    "engine/again/panel.py": ({"rejudge"}, "writes the settings of this game"),
+    "interchange/answers.py": ({"rejudge"}, "pairs the answers that this game judges"),
     "engine/again/rejudge.py": ({"rejudge"}, "makes the fixtures of this game"),
     "site/people/score_page.py": ({"last_arena"}, "the page of `peerage tournament page`"),
     "interchange/challenges.py": ({"challenge_exchange"}, "reads for a benchmark's own folder"),

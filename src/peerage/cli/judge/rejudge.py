@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,17 +18,13 @@ from peerage.values.figures import counted
 if TYPE_CHECKING:
     from peerage.arena import Arena
     from peerage.engine.again.rejudge import Issued
-    from peerage.games.rejudge import RecordedAnswers, RejudgeRules
-    from peerage.settings import ArenaSettings, PlayerSettings
+    from peerage.games.rejudge import RecordedAnswers
+    from peerage.settings import PlayerSettings
 
 INTO = "rejudged"
 """The folder, in that of the arena, which holds the new arena if not told otherwise."""
 FILES_INTO = "judged"
 """The same, for answers of files."""
-
-
-class NoAnswers(ValueError):
-    """Files hold nothing that judges can compare; the message says why."""
 
 
 def rejudge(
@@ -81,6 +76,7 @@ def rejudge(
     from peerage.arena import Arena
     from peerage.cli.play.run import equipped
     from peerage.cli.read.leaderboard import show_rejudged
+    from peerage.engine.again.panel import settings_of_panel
     from peerage.ledger import open_ledger
     from peerage.settings import FILE_NAME, load, loads
     from peerage.values.outputs import SETTINGS, write
@@ -96,7 +92,7 @@ def rejudge(
             asked = load(folder, reading=True)
         else:
             asked = loads("{name: recorded answers, players: []}", "")
-        settings, text = _settings(asked, target, judges or (), report, bool(files))
+        settings, text = settings_of_panel(asked, target, judges or (), report, bool(files))
         if not report:
             equipped(settings, folder)
         if pairs and (house := [judge.name for judge in settings.players if judge.provider == "house"]):
@@ -141,25 +137,11 @@ def _issue(source: Arena | None, pairs: Sequence[RecordedAnswers], arena: Arena,
 
 
 def _pairs(files: Sequence[str], score: str) -> Sequence[RecordedAnswers]:
-    """Return the pairs of recorded answers in files, having said what was left out. Raises NoAnswers."""
+    """Return the pairs of recorded answers in files, having said what was left out."""
     from peerage.cli.data.rate import named
-    from peerage.games.rejudge.files import paired
-    from peerage.ratings.read.report import Report
-    from peerage.ratings.read.results import rows
-    from peerage.values.inputs import opened
+    from peerage.interchange.answers import NoAnswers, pairs_in
 
-    report = Report()
-
-    def lines() -> Iterator[Mapping[str, Any]]:
-        for name in dict.fromkeys(named(list(files))):
-            with opened(Path(name)) as stream:
-                for row, _ in rows(stream, name, report, "answers", score):
-                    yield row
-
-    try:
-        pairs = paired(lines(), report)
-    except ValueError as error:
-        raise NoAnswers(str(error)) from None
+    pairs = pairs_in(named(list(files)), score)
     for note in pairs.notes:
         say(note, err=True)
     if not pairs.items:
@@ -170,87 +152,6 @@ def _pairs(files: Sequence[str], score: str) -> Sequence[RecordedAnswers]:
     questions = len({pair.record for pair in pairs.items})
     say(f"{counted(len(pairs.items), 'pair')} of answers to {counted(questions, 'question')}", err=True)
     return pairs.items
-
-
-def _rules(source: ArenaSettings) -> RejudgeRules:
-    """Return the rules of the new judges: like those of the first of an arena's games whose matches judges
-    decide; else of its first game."""
-    from peerage.engine.again.rejudge import rules_like
-    from peerage.games import GAMES
-    from peerage.settings import rules_of
-
-    for game in source.lineup:
-        spec, rules = GAMES[game], rules_of(source, game)
-        if spec.judging.again is not None or any(bench.role == "judge" for bench in spec.officials(rules)):
-            return rules_like(game, rules)
-    return rules_like(source.game, rules_of(source, source.game))
-
-
-def _settings(
-    source: ArenaSettings, target: Path, judges: Sequence[str], report: bool, files: bool
-) -> tuple[ArenaSettings, str]:
-    """Return the settings of the new arena, and the text to write them down with where there are none yet."""
-    import yaml
-
-    from peerage.games.rejudge import GAME, RejudgeRules
-    from peerage.settings import FILE_NAME, SettingsError, load, loads, rules_of
-
-    path = target / FILE_NAME
-    if path.exists():
-        settings = load(target)
-        if settings.game != GAME.name:
-            raise SettingsError(
-                f"{path} is an arena of {settings.game!r}; `--to FOLDER` names another folder"
-            )
-        if files and rules_of(settings).by == "scores":
-            raise SettingsError(
-                f"{path}: a panel judges answers of files, and rules.by is scores; "
-                "`--to FOLDER` names another folder"
-            )
-        named = [player.name for player in settings.players]
-        models = [player.model for player in settings.players]
-        if judges and any(
-            judge not in both for judge, *both in zip_longest(judges, named, models, fillvalue="")
-        ):
-            raise SettingsError(
-                f"{path}: its judges are {', '.join(named)}, and --judges says {', '.join(judges)}. Leave "
-                "--judges out to go on with them, or name another folder with --to"
-            )
-        return settings, ""
-    rules = RejudgeRules() if files else _rules(source)
-    if rules.by == "scores" and not judges:
-        judges = [player.name for player in source.players]
-    if report or not judges:
-        missing = "nothing was judged again here" if report else "name the new panel with --judges"
-        raise SettingsError(f"{path} does not exist yet: {missing}; `peerage rejudge --help` says how")
-    known = {player.name: player for player in source.players}
-    players: list[Any] = []
-    for judge in judges:
-        player = known.get(judge)
-        priced = {"gpu_hour_price"} if player is not None and player.host else set()  # that of its host
-        players.append(
-            player.model_dump(mode="json", exclude_defaults=True, exclude=priced)
-            if player
-            else {"model": judge}
-        )
-    hosts = {
-        name: host.model_dump(mode="json", exclude_defaults=True)
-        for name, host in source.hosts.items()
-        if any(player.get("host") == name for player in players)
-    }
-    text = "# Recorded answers, judged again. `peerage rejudge` made it.\n" + yaml.safe_dump(
-        {
-            "name": f"{source.name}, judged{'' if files else ' again'}",
-            **({} if source.seed is None else {"seed": source.seed}),
-            "game": GAME.name,
-            "players": players,
-            **({"hosts": hosts} if hosts else {}),
-            "rules": rules.model_dump(mode="json"),
-        },
-        sort_keys=False,
-        allow_unicode=True,
-    )
-    return loads(text, "--judges"), text
 
 
 def _judge(arena: Arena, issued: Issued, target: Path, yes: bool, shape: Format) -> int:

@@ -1,0 +1,33 @@
+"""Recorded answers of files, paired for judges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from peerage.games.rejudge.files import RejudgedPairs, paired
+from peerage.ratings.read.report import Report
+from peerage.ratings.read.results import rows
+from peerage.values.inputs import opened
+
+
+class NoAnswers(ValueError):
+    """Files hold nothing that judges can compare; the message says why."""
+
+
+def pairs_in(files: Iterable[str], score: str) -> RejudgedPairs:
+    """Return every two players' answers to one question in files, of which the column `score` counts, with
+    notes about what was left out. Raises NoAnswers."""
+    report = Report()
+
+    def lines() -> Iterator[Mapping[str, Any]]:
+        for name in dict.fromkeys(files):
+            with opened(Path(name)) as stream:
+                for row, _ in rows(stream, name, report, "answers", score):
+                    yield row
+
+    try:
+        return paired(lines(), report)
+    except ValueError as error:
+        raise NoAnswers(str(error)) from None
