@@ -50,7 +50,8 @@ class Findings(msgspec.Struct):
         """Count another span in, which follows."""
         self.exchanges += other.exchanges
         self.hashed += other.hashed
-        self.texts = other.texts | self.texts
+        for digest, match in other.texts.items():
+            self.texts.setdefault(digest, match)
         self.problems += other.problems
         self.digests |= other.digests
         self.matches += other.matches

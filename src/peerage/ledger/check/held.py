@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
@@ -45,8 +46,7 @@ class Logged(Struct):
 def hold_replies(ledger: Ledger) -> None:
     """Raise LedgerError where a request or a reply of a finished match is not as it was logged."""
     _, recorded = ledger.heads()
-    for _ in ledger.exchanges(1, recorded):
-        pass
+    deque(ledger.attempts(1, recorded), maxlen=0)
 
 
 def read_log(ledger: Ledger) -> Logged:
