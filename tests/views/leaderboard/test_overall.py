@@ -178,7 +178,7 @@ def test_the_site_shows_the_overall_table_each_games_and_profiles(arena: Path, t
         assert (tmp_path / page).exists()
     player = (tmp_path / best).read_text("utf-8")
     assert "Strength in each game" in player
-    assert player.count("<title>mean of games: ") == 1
+    assert player.count("mean of games</th>") == 1
 
 
 def test_of_players_and_games_what_there_is_less_of_stands_side_by_side() -> None:

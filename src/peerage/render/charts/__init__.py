@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from peerage.render.blocks import Figure
 from peerage.render.charts.drawings import Plane
-from peerage.render.charts.planes import WHOLE, crowded, frontier, spending, strength, trajectories
+from peerage.render.charts.planes import WHOLE, crowded, frontier, spending, trajectories
 from peerage.values.texts import visible
 
 SHOWN = 60
@@ -80,7 +80,5 @@ def _planes(figure: Figure) -> tuple[Plane, Plane | None]:
             return trajectories(rows, **options), trajectories(
                 rows, **options, width=WHOLE
             ) if whole else None
-        case "strength":
-            return strength(rows), None
         case _:
             return spending(rows), None

@@ -145,22 +145,6 @@ def _told(row: Mapping[str, Any]) -> str:
     return f"{row['player']}: {row['rating']:.0f} after match {row['match']}"
 
 
-def strength(games: Values) -> Plane:
-    """One player's share of wins in each game, on lines from 0% to 100%. Rows hold game, share, low and high,
-    all in percent, the mean of games first."""
-    names = fitted([row["game"] for row in games], LABEL_MOST)
-    places = [names[row["game"]] for row in reversed(games)]
-    height = 70 + 24 * len(games)
-    plane = Plane(Axis("share of wins, %", 0, 100), Axis.of(places), height=height)
-    plane.line([(50, -0.5), (50, len(games) - 0.5)], LINE, size=1)
-    for at, row in enumerate(reversed(games)):
-        color = COLOURS[row is games[0]]
-        plane.line([(row["low"], at), (row["high"], at)], color, size=3)
-        tip = f"{row['game']}: {row['share']:.0f}%, {row['low']:.0f}% to {row['high']:.0f}%"
-        plane.dot(row["share"], at, color, radius=5, tip=tip)
-    return plane
-
-
 def spending(days: Values) -> Plane:
     """Dollars by day. Rows hold day (ISO 8601), game and dollars."""
     games = [name for name, _ in _series(days, "game")]

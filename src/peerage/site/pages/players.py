@@ -9,29 +9,23 @@ from typing import Any, Literal
 from peerage.engine.record.registration import only_judging
 from peerage.game.blocks import Heading, Sentence
 from peerage.reading.scope import ScopeError
-from peerage.render.blocks import Choices, Column, Figure, Link, Links, ViewBlock, numbers, texts
+from peerage.render.blocks import Choices, Figure, Link, Links, ViewBlock
 from peerage.site.addresses import player_page, slug
 from peerage.site.reading import Site
 from peerage.site.rendering import PageView
-from peerage.values.figures import listed, sentence, share_between, whole
+from peerage.values.figures import listed, sentence, share_between
 from peerage.values.texts import visible
 from peerage.views.arena.charts import course, followed
 from peerage.views.arena.tally import Field, Mine
 from peerage.views.decision.compare import compare, compared
 from peerage.views.leaderboard.notes import OF_MANY
-from peerage.views.leaderboard.overall import WHOLE
+from peerage.views.leaderboard.strengths import listed as listed_strengths
 from peerage.views.leaderboard.tracks import METHODS
 from peerage.views.player import Part, ratings, recent, records, roles, settings, standing
 from peerage.views.players import head_to_head
 
 COMPARE = "compare"
 """Where a server compares two players: `compare?a=NAME&b=NAME`."""
-STRENGTH = (
-    *texts(game="Game"),
-    *numbers("{:.1f}%".format, share="Share of wins"),
-    Column("interval", "95%", number=True, value=lambda row: f"{row['low']:.1f} – {row['high']:.1f}"),
-    *numbers(whole, rank="Rank", matches="Matches"),
-)
 PAIRED = 6
 """The first players, each pair of whom has a page of its own on any site."""
 
@@ -151,6 +145,9 @@ def _blocks(site: Site, name: str) -> Iterator[ViewBlock]:
     elif models and models[0].model not in row.model:  # its settings do not say it already
         yield Sentence(visible(f"F{models[0].in_words[1:]}."), "quiet")
     yield standing(board, row)
+    if strengths := [row for row in site.profiles if row.player == name and row.rank]:
+        yield Heading("Strength in each game")
+        yield listed_strengths("game", strengths)
     yield from _charts(site, name, marks)
     yield Heading("Ratings")
     yield ratings([one for track in site.tracks for one in site.table(track) if one.player == name])
@@ -180,21 +177,6 @@ def _blocks(site: Site, name: str) -> Iterator[ViewBlock]:
 
 
 def _charts(site: Site, name: str, marks: Sequence[tuple[int, str]]) -> Iterator[Figure]:
-    strengths = [one for one in site.profiles if one.player == name and one.rank]
-    if strengths:
-        shown = [
-            {
-                "game": one.game or WHOLE["game"],
-                "share": round(one.share, 1),
-                "low": round(one.lower, 1),
-                "high": round(one.upper, 1),
-                "rank": one.rank,
-                "matches": one.matches,
-            }
-            for one in strengths
-        ]
-        about = "The share of wins, in percent, that it can expect against the others, with its 95% interval."
-        yield Figure("strength", "Strength in each game", about, shown, STRENGTH)
     points = course(site, site.track, (name,))
     if len(points) > 1:
         yield Figure(

@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from peerage.game.blocks import Heading, Target
-from peerage.render.blocks import Column, Fold, Rows, ViewBlock, numbers
+from peerage.render.blocks import Column, Fold, Rows, Small, ViewBlock, numbers
 from peerage.values.figures import shortened, tenths, whole
 from peerage.views.leaderboard.notes import OF_MANY
 from peerage.views.leaderboard.overall import COUNTED, FEW, WHOLE, Grid, Profile, grid
@@ -90,8 +90,15 @@ def listed(by: Literal["game", "topic"], rows: Sequence[Profile], title: str = "
         *[Column("player", "Player")] * (len({row.player for row in rows}) > 1),
         Column(by, by.capitalize(), value=lambda row: row.name or WHOLE[by]),
         *numbers(str, rank="Rank"),
-        *numbers(tenths, share="Share", lower="from", upper="to"),
-        Column("drawn", DRAWN, value=_drawn, spare=1),
+        Column(
+            "share",
+            "Share",
+            tenths,
+            number=True,
+            small=lambda row: [Small(_ends(_interval(row)), narrow=True)],
+        ),
+        Column("interval", "95%", _ends, number=True, spare=1, value=_interval, draw="interval"),
+        Column("drawn", DRAWN, value=_drawn, spare=2, page=False),
         *numbers(whole, matches="Matches", wins="W ~2", draws="D ~2", losses="L ~2"),
     ]
     notes = [
@@ -100,6 +107,14 @@ def listed(by: Literal["game", "topic"], rows: Sequence[Profile], title: str = "
         OF_MANY,
     ]
     return Rows(rows, columns, title=title, notes=notes)
+
+
+def _interval(row: Profile) -> tuple[float, float, float]:
+    return row.lower, row.share, row.upper
+
+
+def _ends(value: tuple[float, float, float]) -> str:
+    return f"{tenths(value[0])} – {tenths(value[2])}"
 
 
 PLOT = 41
