@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from peerage.ratings.columns.tally import from_cells
+from peerage.ratings.columns.tally import PairTally
 from peerage.ratings.fits.bradley_terry import BradleyTerry, fit_tally
 from peerage.ratings.fits.tie_models import Ties
 
@@ -33,10 +33,14 @@ class Pair:
 
 def fit(pairs: Sequence[Pair], players: int, *, ties: Ties = "half") -> BradleyTerry:
     """Ratings of players 0 … `players`-1 from counted results."""
-    cells = np.zeros((players, players, 3))
+    sums: dict[tuple[int, int], np.ndarray] = {}
     for p in pairs:
         if not (0 <= p.a < players and 0 <= p.b < players):
             raise ValueError(f"a pair names players {p.a} and {p.b}: there are {players}, counted from 0")
-        cells[p.a, p.b] += (p.wins_b, p.ties, p.wins_a)
-    flat = cells.ravel()
-    return fit_tally(from_cells(players, flat, flat, flat), ties=ties)
+        low, high = sorted([(p.a, p.wins_a), (p.b, p.wins_b)])
+        pair = sums.setdefault((low[0], high[0]), np.zeros(3))
+        pair += (low[1], high[1], p.ties)
+    met = sorted([pair for pair in sums if sums[pair].any()])
+    a, b = np.array(met, np.int64).reshape(-1, 2).T
+    counts = np.array([sums[pair] for pair in met]).reshape(-1, 3).T
+    return fit_tally(PairTally(players, a, b, counts, counts, counts), ties=ties)

@@ -37,7 +37,7 @@ from bench.ratings_peers import (
     words,
 )
 from peerage.ratings.columns import compiled
-from peerage.ratings.columns.history import Duels, Games, duels, free_for_all
+from peerage.ratings.columns.history import Duels, Games, as_games, duels, free_for_all
 from peerage.ratings.fits import bradley_terry, irt
 from peerage.ratings.fits.regression import fit_covariates
 from peerage.ratings.sequential import glicko2, trueskill
@@ -158,13 +158,13 @@ def _skills(history: Duels, played: Games, full: bool) -> Iterator[Line]:
     settings = trueskill.TrueSkillSettings()
     package, openskill = installed("trueskill"), installed("openskill.models")
     work = "TrueSkill, two players, 1 M"
-    ours, compiling, _ = best(lambda: trueskill.rate_duels(history, settings))
+    ours, compiling, _ = best(lambda: trueskill.rate(as_games(history), settings))
     part = ROWS if full else 2_000
     short = _first(history, part)
     scale, cut = ROWS / part, part < ROWS
     if package:
         theirs, found = timed(lambda: trueskill_duels(package, short))
-        error = gap(trueskill.rate_duels(short, settings).mu, found)
+        error = gap(trueskill.rate(as_games(short), settings).mu, found)
         yield Line(work, 0.06, ours, compiling, "trueskill", theirs * scale, cut, error)
     pairs = np.stack([short.first, short.second], 1), np.stack([1 - short.score, short.score], 1)
     if openskill:
@@ -253,7 +253,7 @@ def _plain(history: Duels, played: Games) -> Iterator[Line]:
     scale, cut = ROWS / len(short), len(short) / 10
     pairs = np.stack([short.first, short.second], 1), np.stack([1 - short.score, short.score], 1)
     with without_numba():
-        two, _ = timed(lambda: trueskill.rate_duels(short, settings))
+        two, _ = timed(lambda: trueskill.rate(as_games(short), settings))
         five, _ = timed(lambda: trueskill.rate(few, settings))
     tenth = _first(short, int(cut))
     tens = pairs[0][: int(cut)], pairs[1][: int(cut)]
@@ -301,7 +301,7 @@ def memory() -> Iterator[tuple[str, float]]:
         ("Elo, 1 M", lambda: in_order(history, FLAT)),
         ("Bradley-Terry + sandwich, 1 M", lambda: bradley_terry.fit_duels(history)),
         ("Bradley-Terry, 4 covariates, 1 M", lambda: fit_covariates(history, controls, list("abcd"))),
-        ("TrueSkill, two players, 1 M", lambda: trueskill.rate_duels(history, settings)),
+        ("TrueSkill, two players, 1 M", lambda: trueskill.rate(as_games(history), settings)),
         ("TrueSkill, 5 players, 100 k", lambda: trueskill.rate(played, settings)),
         ("Glicko-2, 1 M", lambda: glicko2.rate(history, bounds=glicko2.even_periods(history))),
     ):

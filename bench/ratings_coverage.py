@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from peerage.ratings.columns.history import Duels, duels, free_for_all
+from peerage.ratings.columns.history import Duels, as_games, duels, free_for_all
 from peerage.ratings.fits.bradley_terry import fit_duels
 from peerage.ratings.fits.regression import fit_clustered
 from peerage.ratings.fits.tie_models import Ties
@@ -84,7 +84,7 @@ def by_trueskill(rng: Rng, players: int, rows: int, seats: int = 2) -> float:
     and Luce."""
     truth, settings = rng.normal(0, 0.8, players), trueskill.TrueSkillSettings(draw_probability=0.0)
     if seats == 2:
-        table = trueskill.rate_duels(meet(rng, truth, rows), settings)
+        table = trueskill.rate(as_games(meet(rng, truth, rows)), settings)
     else:
         seated = rng.random((rows, players)).argsort(axis=1)[:, :seats]
         rank = (-truth[seated] - rng.gumbel(size=seated.shape)).argsort(axis=1).argsort(axis=1)

@@ -14,6 +14,7 @@ from bench.planted import KINDS, planted, stuck
 from bench.pools import Pool, drawn
 from bench.pools import Setup as PoolSetup
 from bench.tournaments import Scored, ScorePlant, ScorePool
+from msgspec.structs import astuple
 from tests import recorded
 
 from peerage.judging.marks.comparisons import errors, of_votes
@@ -40,7 +41,7 @@ def pool(kind: str) -> tuple[Pool, Votes]:
 def examined(found: Examined) -> Any:
     """The most suspicious pairs, and all others together."""
     rest = np.array([(one.marks, one.excess, one.p, one.q) for one in found.favours]).sum(axis=0)
-    return [found.mute, [list(one) for one in found.favours[:8]], rest]
+    return [found.mute, [astuple(pair) for pair in found.favours[:8]], rest]
 
 
 def tables(found: Corrected) -> Any:

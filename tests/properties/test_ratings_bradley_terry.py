@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from peerage.ratings.columns.history import Duels, duels
-from peerage.ratings.columns.tally import inverse_frequency
 from peerage.ratings.fits.bradley_terry import fit_duels
 from peerage.ratings.fits.regression import fit_clustered, fit_covariates
 from peerage.ratings.fits.tie_models import Ties
@@ -194,10 +193,3 @@ def test_a_row_a_cluster_is_no_clustering_and_one_repeated_is_seen() -> None:
     assert by_davidson.error == pytest.approx(fit_duels(history, ties="davidson").error, rel=0.02)
     with pytest.raises(ValueError, match="1 cluster labels and 800 rows"):
         fit_clustered(history, [0])
-
-
-def test_inverse_frequency_counts_each_pair_alike() -> None:
-    history = duels(3, [0] * 90 + [1, 1, 0, 0], [1] * 90 + [2, 2, 2, 2], [1] * 45 + [0] * 45 + [1, 0, 1, 0])
-    even = inverse_frequency(history)
-    assert even.weight.sum() == pytest.approx(94)
-    assert even.weight[:90].sum() == pytest.approx(even.weight[90:92].sum())

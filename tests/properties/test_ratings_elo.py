@@ -65,7 +65,8 @@ def test_a_newcomer_changes_nobody_until_it_plays() -> None:
 def test_a_short_history_never_loads_numba() -> None:
     program = (
         "import sys\n"
-        "from peerage.ratings import elo, glicko2, methods, trueskill\n"
+        "from peerage.ratings import methods\n"
+        "from peerage.ratings.sequential import elo, glicko2, trueskill\n"
         "settings = elo.EloSettings()\n"
         "elo.fold(3, [elo.DuelResult(0, 1, 1.0, 0.1, 0.2)] * 50, settings)\n"
         "trueskill.rate(trueskill.games(2, [trueskill.Game(((0,), (1,)), (0, 1))] * 50), "

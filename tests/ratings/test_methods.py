@@ -91,7 +91,6 @@ def test_chances_and_claims_go_with_the_intervals(arena: Battles) -> None:
         Options(controls=("length",)),
         Options(ties="davidson"),
         Options(ties="davidson", cluster=("question",)),
-        Options(inverse_frequency=True),
     ],
 )
 def test_bradley_terrys_options_agree_about_who_is_who(arena: Battles, options: Options) -> None:
@@ -128,7 +127,6 @@ COST = {"method": "elo", "track": "cost"}
     [
         ({"method": "elo"}, {"k": 4.0}),
         ({"method": "elo"}, {"initial": 1000.0}),
-        ({"method": "elo"}, {"inverse_frequency": True}),
         (COST, {"k": 4.0}),
         (COST, {"initial": 1000.0}),
         (COST, {"cost_sensitivity": 0.0}),
@@ -139,7 +137,6 @@ COST = {"method": "elo", "track": "cost"}
         ({"method": "bt", "cluster": ("question",)}, {"ties": "davidson"}),
         ({"method": "bt"}, {"controls": ("length",)}),
         ({"method": "bt", "controls": ("length",)}, {"cluster": ("judge",)}),
-        ({"method": "bt"}, {"inverse_frequency": True}),
         ({"method": "bt"}, {"anchor": "m2"}),
         ({"method": "glicko2"}, {"initial": 1000.0}),
         ({"method": "trueskill"}, {"k": 0.0}),

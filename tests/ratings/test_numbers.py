@@ -156,7 +156,6 @@ CASES: recorded.Cases = {
     "two clusters": by("bt", cluster=("judge", "question"), ties="davidson"),
     "controls": by("bt", controls=("length",), cluster=("judge",)),
     "controls alone": by("bt", controls=("length",), anchor="m3"),
-    "inverse frequency": by("bt", inverse_frequency=True),
     "elo, settings": by("elo", k=20.0, initial=1000.0),
     "elo of cost": by("elo", track="cost"),
     "glicko2, settings": by("glicko2", initial=1600.0),

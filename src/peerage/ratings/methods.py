@@ -28,7 +28,6 @@ from peerage.ratings.columns.history import (
     pairings,
     shared,
 )
-from peerage.ratings.columns.tally import inverse_frequency
 from peerage.ratings.fits import bradley_terry, irt, judges
 from peerage.ratings.fits.clusters import FEWEST
 from peerage.ratings.fits.regression import fit_clustered, fit_covariates
@@ -68,7 +67,6 @@ class Options:
     cost_sensitivity: float = 0.2
     cluster: tuple[str, ...] = ()
     controls: tuple[str, ...] = ()
-    inverse_frequency: bool = False
     seats: Seats = "mean"
     anchor: str | None = None
 
@@ -207,7 +205,6 @@ def _refuse_unused(data: Battles | PlayedGames | Answers, method: Method, option
         ("ties", regression, options.ties != "half"),
         ("track cost", method == "elo", options.track == "cost"),
         ("anchor", method != "trueskill", options.anchor is not None),
-        ("inverse_frequency", method != "irt", options.inverse_frequency),
     ):
         if given and not used:
             raise ValueError(f"{name} does not go with the method {method}")
@@ -216,8 +213,7 @@ def _refuse_unused(data: Battles | PlayedGames | Answers, method: Method, option
 
 
 def _duels(data: Battles | PlayedGames, options: Options) -> Duels:
-    history = data.duels if isinstance(data, Battles) else pairings(_games(data, options))[0]
-    return inverse_frequency(history) if options.inverse_frequency else history
+    return data.duels if isinstance(data, Battles) else pairings(_games(data, options))[0]
 
 
 def _games(data: Battles | PlayedGames, options: Options) -> Games:
@@ -355,10 +351,7 @@ def _trueskill(data: Battles | PlayedGames, options: Options) -> SpecialTable:
         given["draw_probability"] = 0.0
         notes.append("draw probability 0, in the exact limit; the published table has its package's rounding")
     settings = trueskill.TrueSkillSettings(**given)
-    if isinstance(data, Battles):
-        table = trueskill.rate_duels(_duels(data, options), settings)
-    else:
-        table = trueskill.rate(_games(data, options), settings)
+    table = trueskill.rate(_games(data, options), settings)
     notes.append(
         "lower and upper are mu ± 1.96 sigma, by TrueSkill's own sigma: from 90% to 99% of them held the "
         "skill in simulations"

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
-from peerage.ratings.columns import tally_kernels
-from peerage.ratings.columns.compiled import installed, kernel
 from peerage.ratings.columns.history import Duels, duels
 from peerage.ratings.columns.merging import Merged, coded, merged, numbered
 from peerage.ratings.columns.tally import tally
@@ -71,31 +67,6 @@ def test_merged_rows_agree_in_nothing_together_and_keep_their_sums() -> None:
     assert points.sum() == pytest.approx((history.weight * history.score).sum())
     assert (rows[short.of][:, 2:4] == kinds).all()
     assert (short.labels[0][short.of] == match).all()
-
-
-@pytest.mark.skipif(not installed(), reason="Numba is not installed")
-def test_compiled_passes_over_rows_sum_as_the_others() -> None:
-    history, z, _ = votes(6, shuffled=False)
-    rng = np.random.default_rng(7)
-    rows = history.first, history.second, z, history.score, history.weight
-    climbing = *rows, rng.normal(size=PLAYERS), rng.normal(size=3)
-    scattering = *rows, rng.random(600), np.eye(PLAYERS + 3) + 0.1
-    counting = history.first, history.second, np.round(2 * history.score) / 2, history.weight, PLAYERS
-    for plain, given in (
-        (tally_kernels.climb, climbing),
-        (tally_kernels.scatter, scattering),
-        (tally_kernels.count, counting),
-    ):
-        for one, other in zip(_parts(plain(*given)), _parts(kernel(plain, long=True)(*given)), strict=True):
-            assert one == pytest.approx(other)
-
-
-def _parts(found: Any) -> list[np.ndarray]:
-    return (
-        [np.asarray(found)]
-        if not isinstance(found, tuple)
-        else [part for one in found for part in _parts(one)]
-    )
 
 
 def test_amounts_alone_are_left_as_they_are() -> None:

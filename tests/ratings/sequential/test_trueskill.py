@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from peerage.ratings.columns.compiled import installed
-from peerage.ratings.columns.history import Game, duels, free_for_all, games, merge_seats
+from peerage.ratings.columns.history import Game, as_games, duels, free_for_all, games, merge_seats
 from peerage.ratings.sequential import trueskill as ours
 from peerage.ratings.sequential import trueskill_kernels as kernels
-from peerage.ratings.sequential.trueskill import TrueSkillSettings, rate, rate_duels
+from peerage.ratings.sequential.trueskill import TrueSkillSettings, TrueSkillTable, rate
 
 SETTINGS = TrueSkillSettings()
 
@@ -25,36 +25,25 @@ def test_microsofts_eight_player_example() -> None:
     assert table.sigma == pytest.approx([5.749, 5.133, 4.943, 4.875, 4.875, 4.943, 5.133, 5.749], abs=5e-4)
 
 
-def test_two_players_in_closed_form_are_two_players_by_messages() -> None:
-    rng = np.random.default_rng(4)
-    seated = np.stack([rng.permutation(6)[:2] for _ in range(200)])
-    ranks = rng.integers(0, 3, (200, 2))
-    score = np.where(ranks[:, 0] == ranks[:, 1], 0.5, np.where(ranks[:, 0] < ranks[:, 1], 1.0, 0.0))
-    by_messages = rate(free_for_all(6, seated, ranks), SETTINGS)
-    closed = rate_duels(duels(6, seated[:, 0], seated[:, 1], score), SETTINGS)
-    assert closed.mu == pytest.approx(by_messages.mu, abs=1e-11)
-    assert closed.sigma == pytest.approx(by_messages.sigma, abs=1e-11)
-
-
 def test_a_weight_is_a_power_of_the_message() -> None:
     """Half a win twice, with the first message kept fixed, is a whole one: check the precision directly."""
     still = TrueSkillSettings(tau=0.0)
     start = still.sigma**-2
-    whole = rate_duels(duels(2, [0], [1], [1.0]), still).sigma ** -2.0 - start
-    half = rate_duels(duels(2, [0], [1], [1.0], [0.5]), still).sigma ** -2.0 - start
-    none = rate_duels(duels(2, [0], [1], [1.0], [0.0]), still)
+    whole = rate(as_games(duels(2, [0], [1], [1.0])), still).sigma ** -2.0 - start
+    half = rate(as_games(duels(2, [0], [1], [1.0], [0.5])), still).sigma ** -2.0 - start
+    none = rate(as_games(duels(2, [0], [1], [1.0], [0.0])), still)
     assert half == pytest.approx(whole / 2)
     assert none.mu.tolist() == [25.0, 25.0]
-    by_messages = rate(games(2, [Game(((0,), (1,)), (0, 1), weight=0.5)]), still)
-    assert by_messages.mu == pytest.approx(rate_duels(duels(2, [0], [1], [1.0], [0.5]), still).mu)
 
 
 def test_a_tie_at_draw_probability_zero_means_equal_performances() -> None:
     exact = TrueSkillSettings(draw_probability=0.0, tau=0.0)
-    table = rate_duels(duels(2, [0, 0], [1, 1], [1.0, 0.5]), exact)
+    table = rate(as_games(duels(2, [0, 0], [1, 1], [1.0, 0.5])), exact)
     assert table.mu.sum() == pytest.approx(50)
     narrow = TrueSkillSettings(draw_probability=1e-7, tau=0.0)
-    assert table.mu == pytest.approx(rate_duels(duels(2, [0, 0], [1, 1], [1.0, 0.5]), narrow).mu, abs=1e-6)
+    assert table.mu == pytest.approx(
+        rate(as_games(duels(2, [0, 0], [1, 1], [1.0, 0.5])), narrow).mu, abs=1e-6
+    )
     many = rate(games(4, [Game(((0,), (1,), (2,), (3,)), (0, 0, 0, 1))] * 3), exact)
     assert np.isfinite(many.mu).all()
     assert many.mu[3] < 20 < many.mu[:3].min()
@@ -81,11 +70,10 @@ def test_v_and_w_in_high_precision(margin: float, gap: float) -> None:
 
 
 def test_an_upset_beyond_all_measure_stays_finite() -> None:
-    mu, variance = np.array([2500.0, -2500.0]), np.array([1.0, 1.0])
-    one = duels(2, [1], [0], [1.0])
-    kernels.duels(mu, variance, one.first, one.second, one.score, one.weight, 4.0, 0.1, 0.5)
-    assert np.isfinite([*mu, *np.sqrt(variance)]).all()
-    assert mu[0] < 2500
+    known = TrueSkillTable(SETTINGS, np.array([2500.0, -2500.0]), np.ones(2), np.ones(2))
+    after = rate(as_games(duels(2, [1], [0], [1.0])), SETTINGS, known)
+    assert np.isfinite([*after.mu, *after.sigma]).all()
+    assert after.mu[0] < 2500
 
 
 def test_two_seats_of_one_player_are_merged_or_kept() -> None:
@@ -108,7 +96,7 @@ def test_a_share_of_half_says_less_about_a_player() -> None:
 
 def test_rows_are_sorted_by_mu_less_k_sigma() -> None:
     history = duels(3, [0, 0, 0, 1], [1, 1, 1, 2], [1.0, 1.0, 1.0, 0.5])
-    cautious, bold = rate_duels(history, SETTINGS), rate_duels(history, TrueSkillSettings(k=0.0))
+    cautious, bold = rate(as_games(history), SETTINGS), rate(as_games(history), TrueSkillSettings(k=0.0))
     row = cautious.rows[0]
     assert row.rating == pytest.approx(row.mu - 3 * row.sigma)  # type: ignore[operator]
     assert bold.rows[0].rating == bold.mu[0]
@@ -138,12 +126,9 @@ def test_numba_agrees(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(5)
     seated = np.stack([rng.permutation(9)[:4] for _ in range(100)])
     played = free_for_all(9, seated, rng.integers(0, 4, (100, 4)))
-    twos = duels(9, seated[:, 0], seated[:, 1], rng.choice([0.0, 0.5, 1.0], 100))
-    plain, plain_twos = rate(played, SETTINGS), rate_duels(twos, SETTINGS)
+    plain = rate(played, SETTINGS)
     monkeypatch.setattr(ours, "_LONG_GAMES", 1)
-    monkeypatch.setattr(ours, "_LONG_DUELS", 1)
     assert rate(played, SETTINGS).mu == pytest.approx(plain.mu, abs=1e-10)
-    assert rate_duels(twos, SETTINGS).sigma == pytest.approx(plain_twos.sigma, abs=1e-10)
 
 
 def test_nothing_played() -> None:

@@ -51,9 +51,6 @@ def rate(
         typer.Option(help="bt: hold equal, comma-separated; length reads length_a, length_b."),
     ] = None,
     ties: Annotated[Ties, typer.Option(help="bt: how to read a tie.")] = "half",
-    inverse_frequency: Annotated[
-        bool, typer.Option("--inverse-frequency", help="Let each pair count alike, however often it met.")
-    ] = False,
     k: Annotated[
         float | None, typer.Option("--k", min=0, max=1_000, help="Elo's K; elsewhere the k of mu - k sigma.")
     ] = None,

@@ -19,13 +19,17 @@ from numpy.typing import ArrayLike, NDArray
 from peerage.ratings.arrays import Floats, Ints
 from peerage.ratings.columns.history import Duels
 from peerage.ratings.columns.merging import coded
-from peerage.ratings.columns.tally_kernels import Sums
 from peerage.ratings.table import floored
 
 FEWEST = 10
 """Clusters from which on anything is claimed."""
 _HEAVY = 0.03  # leverage; a lighter cluster's influence is off by less than that share of itself
 _AT_ONCE = 2_000_000  # numbers held at a time
+
+
+Sums = tuple[Floats, Floats, Floats]
+"""Of a quadratic form over rows x = (unit of first - unit of second, covariates): by pair of players, by
+player and covariate, and by two covariates."""
 
 
 class Curves(NamedTuple):

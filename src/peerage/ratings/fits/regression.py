@@ -15,9 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from peerage.ratings.arrays import Floats, Ints
-from peerage.ratings.columns import tally_kernels
 from peerage.ratings.columns.blas import one_thread
-from peerage.ratings.columns.compiled import kernel
 from peerage.ratings.columns.history import Duels
 from peerage.ratings.columns.merging import Merged, coded, merged
 from peerage.ratings.columns.tally import PairTally, tally
@@ -30,11 +28,9 @@ from peerage.ratings.fits.bradley_terry import (
     log_prior,
     solve,
 )
-from peerage.ratings.fits.clusters import Curves, clustered, quadratic
+from peerage.ratings.fits.clusters import Curves, Sums, clustered, quadratic
 from peerage.ratings.fits.tie_models import Ties
 from peerage.ratings.table import POINTS, Z95, t_quantile
-
-_LONG = 200_000
 
 
 class Confounded(ValueError):
@@ -110,16 +106,15 @@ def fit_merged(
     n, m = counted.players, len(names)
     few, columns = short.whatever_label()
     rows = (few.first, few.second, columns, few.score, few.weight)
-    climb = kernel(tally_kernels.climb, long=len(few) >= _LONG)
     place = np.concatenate([solved.strength, np.zeros(m)])
     step: Floats = np.zeros(n + m)
-    chance, gradient, sums = climb(*rows, place[:n], place[n:])
+    chance, gradient, sums = _climb(*rows, place[:n], place[n:])
     information = np.zeros((n + m, n + m))
     for _ in range(200):
         before = chance
         attempt = place + step
         if step.any():
-            chance, gradient, sums = climb(*rows, attempt[:n], attempt[n:])
+            chance, gradient, sums = _climb(*rows, attempt[:n], attempt[n:])
         if np.abs(step).max(initial=0.0) > _FAR:
             value = _value(few, before) + log_prior(place[:n], solved.prior)
             reached = _value(few, chance) + log_prior(attempt[:n], solved.prior)
@@ -156,8 +151,7 @@ def fit_merged(
         covariance = inverse
     else:
         assert every is not None
-        scatter = kernel(tally_kernels.scatter, long=len(every[0]) >= _LONG)
-        meat = quadratic(*scatter(*every, chance[short.of], inverse))
+        meat = quadratic(*_scatter(*every, chance[short.of], inverse))
         covariance = inverse @ meat @ inverse
     wide = np.full(m, Z95) if freedom is None else t_quantile(0.95, np.diag(freedom)[n:])
     error = wide * np.sqrt(np.maximum(np.diag(covariance)[n:], 0))
@@ -167,6 +161,60 @@ def fit_merged(
     )
     table = replace(solved, strength=place[:n]).table(covariance, counts, freedom)
     return replace(table, effects=effects)
+
+
+def _climb(
+    first: Ints,
+    second: Ints,
+    covariates: Floats,
+    score: Floats,
+    weight: Floats,
+    strength: Floats,
+    effect: Floats,
+) -> tuple[Floats, Floats, Sums]:
+    """The first player's chance in each row, the slope of the log-likelihood, and the sums of its curvature.
+
+    The slope is by strength, then by effect.
+    """
+    n = len(strength)
+    gap = strength[first] - strength[second] + covariates @ effect
+    chance = 1.0 / (1.0 + np.exp(-np.minimum(np.maximum(gap, -700.0), 700.0)))
+    residual = weight * (score - chance)
+    pull = np.bincount(first, residual, n) - np.bincount(second, residual, n)
+    slope = np.concatenate((pull, covariates.T @ residual))
+    return chance, slope, _summed(first, second, covariates, weight * chance * (1.0 - chance), n)
+
+
+def _scatter(
+    first: Ints,
+    second: Ints,
+    covariates: Floats,
+    score: Floats,
+    weight: Floats,
+    chance: Floats,
+    inverse: Floats,
+) -> Sums:
+    """The sums of each row's squared residual, enlarged by what its leverage hides (see `bradley_terry`)."""
+    n = len(inverse) - covariates.shape[1]
+    spread = np.diag(inverse)[:n]
+    lever = spread[first] + spread[second] - 2.0 * inverse[first, second]
+    for k in range(covariates.shape[1]):
+        cross = 2.0 * (inverse[first, n + k] - inverse[second, n + k]) + covariates @ inverse[n:, n + k]
+        lever = lever + covariates[:, k] * cross
+    curve = weight * chance * (1.0 - chance)
+    hidden = weight * curve * np.minimum(curve * lever, 1.0)
+    return _summed(first, second, covariates, (weight * (score - chance)) ** 2 + hidden, n)
+
+
+def _summed(first: Ints, second: Ints, covariates: Floats, weight: Floats, n: int) -> Sums:
+    m = covariates.shape[1]
+    cross = np.zeros((n, m))
+    for k in range(m):
+        part = weight * covariates[:, k]
+        cross[:, k] = np.bincount(first, part, n) - np.bincount(second, part, n)
+    pair = np.bincount(first * n + second, weight, n * n).reshape(n, n)
+    own: Floats = covariates.T @ (covariates * weight.reshape(-1, 1))
+    return pair.astype(np.float64), cross, own
 
 
 def _labels(history: Duels, clusters: Sequence[ArrayLike]) -> list[Ints]:
@@ -214,9 +262,8 @@ def distinct(short: Merged, least: float) -> np.ndarray:
     history, columns = short.whatever_label()
     n, m = history.players, columns.shape[1]
     nobody = (np.zeros(n), np.zeros(m))
-    climb = kernel(tally_kernels.climb, long=len(history) >= _LONG)
     rows = (history.first, history.second, columns, history.score, history.weight)
-    information = quadratic(*climb(*rows, *nobody)[2])
+    information = quadratic(*_climb(*rows, *nobody)[2])
     information = held(information, n, 0.0)
     information[range(n), range(n)] += 1e-12 * max(float(np.trace(information)), 1e-300)  # groups apart
     kept = list(range(n))

@@ -5,8 +5,8 @@
     >>> [(round(mu, 3), round(sigma, 3)) for mu, sigma in zip(table.mu.tolist(), table.sigma.tolist())]
     [(30.109, 6.735), (22.445, 5.973), (22.445, 5.973)]
 
-Herbrich, Minka, Graepel, "TrueSkill: A Bayesian Skill Rating System" (NIPS 2006). Two players meet in
-closed form; more pass messages, and those of them who tied do so in no order (see `trueskill_kernels`). A tie
+Herbrich, Minka, Graepel, "TrueSkill: A Bayesian Skill Rating System" (NIPS 2006). Players pass messages, and
+those of them who tied do so in no order (see `trueskill_kernels`). A tie
 where the draw probability is 0 takes the exact limit: all of them performed equally well.
 """
 
@@ -21,14 +21,13 @@ from statistics import NormalDist
 import numpy as np
 
 from peerage.ratings.arrays import Floats
-from peerage.ratings.columns.compiled import columns, kernel, ready
-from peerage.ratings.columns.history import Duels, Game, Games, games
+from peerage.ratings.columns.compiled import columns, kernel
+from peerage.ratings.columns.history import Game, Games, games
 from peerage.ratings.sequential import trueskill_kernels
 from peerage.ratings.table import Z95, Row, rows_of
 
-__all__ = ["Game", "TrueSkillSettings", "TrueSkillTable", "games", "rate", "rate_duels"]
+__all__ = ["Game", "TrueSkillSettings", "TrueSkillTable", "games", "rate"]
 
-_LONG_DUELS = 50_000
 _LONG_GAMES = 5_000
 
 
@@ -91,29 +90,6 @@ class TrueSkillTable:
         """A line for each player, by number; `lower` and `upper` bound the *skill*, mu ± 1.96 sigma."""
         lower, upper = self.mu - Z95 * self.sigma, self.mu + Z95 * self.sigma
         return rows_of(self.rating, lower, upper, self.games, self.mu, self.sigma)
-
-
-def rate_duels(history: Duels, settings: TrueSkillSettings) -> TrueSkillTable:
-    """Skills after duels, in closed form; weights are powers of the message, any score but ½ decides."""
-    players = history.players
-    mu, variance = np.full(players, settings.mu), np.full(players, settings.sigma**2)
-    long = len(history) >= _LONG_DUELS or ready(trueskill_kernels)
-    play: Callable[..., None] = kernel(trueskill_kernels.duels, long=long)
-    play(
-        **columns(
-            long=long,
-            mu=mu,
-            variance=variance,
-            first=history.first,
-            second=history.second,
-            score=history.score,
-            weight=history.weight,
-        ),
-        beta=settings.beta,
-        tau=settings.tau,
-        margin=settings.draw_margin(2),
-    )
-    return TrueSkillTable(settings, mu, np.sqrt(variance), history.games())
 
 
 def rate(history: Games, settings: TrueSkillSettings, start: TrueSkillTable | None = None) -> TrueSkillTable:

@@ -153,55 +153,6 @@ def tied(difference: float, margin: float) -> tuple[float, float]:
     return (v if difference >= 0.0 else -v), min(w, 1.0)
 
 
-def duels(
-    mu: Floats,
-    variance: Floats,
-    first: Ints,
-    second: Ints,
-    score: Floats,
-    weight: Floats,
-    beta: float,
-    tau: float,
-    margin: float,
-) -> None:
-    """Play duels into `mu` and `variance` (of skill), in place, by the closed form for two players.
-
-    `margin` is the draw margin of a duel.
-    """
-    noise = 2.0 * beta * beta
-    drift = tau * tau
-    for i in range(len(first)):
-        a, b = int(first[i]), int(second[i])
-        s = float(score[i])
-        if s < 0.5:
-            a, b = b, a
-        var_a = float(variance[a]) + drift
-        var_b = float(variance[b]) + drift
-        total = var_a + var_b + noise
-        c = math.sqrt(total)
-        difference = (float(mu[a]) - float(mu[b])) / c
-        if s == 0.5:
-            v, w = tied(difference, margin / c)
-        else:
-            v, w = won(difference - margin / c)
-        left_a = 1.0 - var_a / total * w
-        left_b = 1.0 - var_b / total * w
-        step_a = var_a / c * v
-        step_b = var_b / c * v
-        part = float(weight[i])
-        if part != 1.0:  # the message to the power of the weight
-            lost_a = left_a + part * (1.0 - left_a)
-            lost_b = left_b + part * (1.0 - left_b)
-            step_a *= part / lost_a
-            step_b *= part / lost_b
-            left_a /= lost_a
-            left_b /= lost_b
-        mu[a] += step_a
-        mu[b] -= step_b
-        variance[a] = var_a * left_a
-        variance[b] = var_b * left_b
-
-
 def games(
     mu: Floats,
     variance: Floats,

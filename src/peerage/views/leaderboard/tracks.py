@@ -14,7 +14,7 @@ from peerage.judging.measures.favours.search import favours
 from peerage.ledger import LedgerError
 from peerage.ratings.arrays import Floats
 from peerage.ratings.columns.connection import strong_components
-from peerage.ratings.columns.history import Duels, duels, met_by_pair
+from peerage.ratings.columns.history import Duels, as_games, duels, met_by_pair
 from peerage.ratings.fits import judges
 from peerage.ratings.fits.bradley_terry import BradleyTerry, fit_duels
 from peerage.ratings.fits.clusters import FEWEST
@@ -22,7 +22,7 @@ from peerage.ratings.fits.judges import JudgeAware
 from peerage.ratings.fits.regression import fit_clustered
 from peerage.ratings.sequential import glicko2
 from peerage.ratings.sequential.elo_error import EloError, elo_error
-from peerage.ratings.sequential.trueskill import TrueSkillSettings, rate, rate_duels
+from peerage.ratings.sequential.trueskill import TrueSkillSettings, rate
 from peerage.ratings.table import Z95, known
 from peerage.reading.results.evidence import MatchEvidence
 from peerage.reading.results.played import ELSEWHERE, PlayedMatches
@@ -139,10 +139,7 @@ def bradley_terry(played: MatchEvidence, rating: Rating, standings: Standings) -
 
 def trueskill(played: MatchEvidence, rating: Rating, standings: Standings) -> Ratings:
     """TrueSkill over every decided match of any size, in number order."""
-    if played.sources is None:
-        table = rate_duels(played.history, _SKILL)
-    else:
-        table = rate(played.tables, _SKILL)
+    table = rate(as_games(played.history) if played.sources is None else played.tables, _SKILL)
     return Ratings(
         tuple(played.players),
         table.rating,
