@@ -32,16 +32,19 @@ def connection(factory: type[sqlite3.Connection] = sqlite3.Connection) -> sqlite
 def test_a_query_names_its_columns_and_binds_its_values_in_their_order() -> None:
     where = {"match": range(3, 8), "player": ("a", "b"), "id": range(9, END), "reason": Begins("so ")}
     wanted = query(Select(REPLIES, ("id", "player"), where, ("id",)))
-    assert wanted.names == ["id", "player"]
+    assert wanted.names == ("id", "player")
     assert wanted.values == (3, 7, "a", "b", 9, "so ", "so!")
     assert wanted.text.count("?") == len(wanted.values)
     assert wanted.text.startswith(
         "SELECT x.id, o.player FROM replies AS x JOIN intents AS o ON x.intent = o.id WHERE "
         "o.match BETWEEN ? AND ? AND o.player IN (?, ?) AND "
     )
-    assert query(Select(REPLIES, ("id",), {"id": 5})).source == "replies AS x"
+    assert query(Select(REPLIES, ("id",), {"id": 5})).text == "SELECT x.id FROM replies AS x WHERE x.id = ?"
     last = query(Select(REPLIES, ("id",), {}, ("id",), down=True, limit=2))
-    assert last.text.strip() == "SELECT x.id FROM replies AS x ORDER BY x.id DESC LIMIT 2"
+    assert last.text == "SELECT x.id FROM replies AS x ORDER BY x.id DESC LIMIT 2"
+    behind = query(Select(REPLIES, ("id",), {"intent": 4}, ("id", "intent"), behind=(7, 4)))
+    assert behind.text.endswith(" WHERE x.intent = ? AND (x.id, x.intent) > (?, ?) ORDER BY x.id, x.intent")
+    assert behind.values == (4, 7, 4)
 
 
 def test_a_connection_is_given_back_outside_any_transaction_and_lent_again() -> None:

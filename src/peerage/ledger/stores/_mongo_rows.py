@@ -57,19 +57,15 @@ def fields(table: Table, columns: Sequence[str]) -> tuple[str, ...]:
     return tuple(["_id" if column == table.key else column for column in columns])
 
 
-def reading(
-    base: Base[Document], session: ClientSession | None, wanted: Select, behind: Sequence[Document] = ()
-) -> Iterator[Document]:
-    """Find documents as rows are wanted; of those for which one of the filters `behind` holds, if there are
-    any."""
-    where = {**_where(wanted), **({"$or": list(behind)} if behind else {})}
+def _reading(base: Base[Document], session: ClientSession | None, wanted: Select) -> Iterator[Document]:
+    """Find documents as rows are wanted."""
     names = fields(wanted.table, wanted.names)
     only = {**dict.fromkeys(names, 1), **({} if "_id" in names else {"_id": 0})}
     if "body" in names:
         only |= {"parts": 1, "digest": 1}
     order = [(name, -1 if wanted.down else 1) for name in fields(wanted.table, wanted.order)]
     cursor = base[wanted.table.name].find(
-        where, only, sort=order or None, limit=wanted.limit, session=session
+        _where(wanted), only, sort=order or None, limit=wanted.limit, session=session
     )
     return map(_plain, cursor)
 
@@ -84,7 +80,14 @@ def _plain(row: Document) -> Document:
 
 def _where(wanted: Select) -> Document:
     names = fields(wanted.table, [*wanted.where])
-    return {name: _held(value) for name, value in zip(names, wanted.where.values(), strict=True)}
+    where = {name: _held(value) for name, value in zip(names, wanted.where.values(), strict=True)}
+    if not wanted.behind:
+        return where
+    last = dict(zip(fields(wanted.table, wanted.order), wanted.behind, strict=True))
+    (first, value), *_ = last.items()
+    behind = [{**dict([*last.items()][:place]), name: {"$gt": last[name]}} for place, name in enumerate(last)]
+    # The first bound is for the index: without it each block would begin to look at the start.
+    return {"$and": [where, {first: {"$gte": value}}, {"$or": behind}]}
 
 
 def _held(wanted: Wanted) -> Any:
@@ -105,14 +108,15 @@ class MongoReads:
     def _patiently(self, act: Callable[[], Found]) -> Found:
         return act()
 
-    def _find(self, wanted: Select) -> Iterator[Document]:
-        return reading(self.base, self._session, wanted)
-
     def rows(self, wanted: Select) -> Iterator[Sequence[Row]]:
-        names = fields(wanted.table, wanted.names)
-        rows = (tuple([self._value(row, name) for name in names]) for row in self._find(wanted))
+        rows = self._rows(wanted)
         while part := list(islice(rows, BLOCK)):
             yield part
+
+    def _rows(self, wanted: Select) -> Iterator[Row]:
+        names = fields(wanted.table, wanted.names)
+        for row in _reading(self.base, self._session, wanted):
+            yield tuple([self._value(row, name) for name in names])
 
     def _value(self, row: Document, name: str) -> Any:
         if name != "body" or not row.get("parts"):

@@ -41,7 +41,7 @@ class Select(NamedTuple):
     holds what is wanted. Inherited columns may stand in both.
 
     They come in the order of the columns `order`, in which no two rows agree and of which a `limit` takes the
-    first so many, or in any order; `down`: from the last.
+    first so many, or in any order; `down`: from the last; `behind`: of those behind a row with these values.
     """
 
     table: Table
@@ -50,6 +50,7 @@ class Select(NamedTuple):
     order: tuple[str, ...] = ()
     down: bool = False
     limit: int = 0
+    behind: Row = ()
 
     @property
     def names(self) -> tuple[str, ...]:

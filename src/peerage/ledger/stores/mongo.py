@@ -5,9 +5,6 @@ the runners there were, `written` their transactions, `holder` says who the last
 it holds unless it renews, by the server's clock. Each transaction first counts `written` on, under its own
 fence. So a runner that slept, and whose place another took, cannot write; and one whose connection broke
 while it committed finds out whether it did.
-
-Readers hold no transaction: each reading pins a moment of the server's, for as long as that is kept, and goes
-on behind the last row it saw where the moment or the connection is gone.
 """
 
 from __future__ import annotations
@@ -42,12 +39,10 @@ from peerage.ledger.stores._mongo_rows import (
     Document,
     MongoReads,
     MongoWrites,
-    fields,
     indexes,
-    reading,
 )
 from peerage.ledger.stores._mongo_words import explained, is_lost, parts, reads_only
-from peerage.ledger.stores.contract import Found, Insert, Reads, Select, Writes, shape
+from peerage.ledger.stores.contract import Found, Insert, Reads, Row, Select, Writes, shape
 from peerage.ledger.stores.server import MONGODB_PASSWORD, Run, Server, busy, is_alive, note, process_named
 
 RENEWED_S = 5.0
@@ -103,43 +98,15 @@ class MongoStore(Server, MongoReads):
 
     # ------------------------------------------------------------------------------------------ reading
 
+    def _block(self, wanted: Select) -> Sequence[Row]:
+        return list(self._rows(wanted))
+
     def moment(self, work: Callable[[Reads], Found]) -> Found:
         def done() -> Found:
             with self._client.start_session(snapshot=True) as session:
                 return work(MongoReads(self.base, session))
 
         return self._patiently(done)
-
-    def _find(self, wanted: Select) -> Iterator[Document]:
-        """Documents as they are at one moment, and where that is gone those behind the last at a later
-        one."""
-        order = fields(wanted.table, wanted.order)
-        last: Document | None = None
-
-        def begun() -> tuple[ClientSession, Iterator[Document], Document | None]:
-            session = self._client.start_session(snapshot=True)
-            try:
-                cursor = reading(self.base, session, wanted, _behind(order, last))
-                if not order:
-                    cursor = iter(list(cursor))
-                return session, cursor, next(cursor, None)
-            except BaseException:
-                session.end_session()
-                raise
-
-        with self.explained():
-            while True:
-                session, cursor, row = self._patience.wait(begun)
-                with session:
-                    try:
-                        while row is not None:
-                            yield row
-                            last = row
-                            row = next(cursor, None)
-                        return
-                    except PyMongoError as error:
-                        if not self._lost(error):
-                            raise
 
     def names(self) -> list[str] | None:
         with self.explained():
@@ -302,16 +269,6 @@ class MongoStore(Server, MongoReads):
 
     def close(self) -> None:
         self._client.close()
-
-
-def _behind(order: Sequence[str], last: Document | None) -> list[Document]:
-    """Filters of which one holds for what comes behind the last document."""
-    if last is None:
-        return []
-    return [
-        {**{name: last[name] for name in order[:place]}, order[place]: {"$gt": last[order[place]]}}
-        for place in range(len(order))
-    ]
 
 
 def _machine() -> str:

@@ -6,8 +6,6 @@ says who the last one is. A runner holds an advisory lock as long as its connect
 transactions first counts `written` on, under its own fence. So one that slept, whose connection was closed
 and whose place another took, cannot write; and one whose connection broke while it committed finds out
 whether it did.
-
-Readers hold no transaction open: they read block by block, each from behind the last row of the one before.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ from psycopg.conninfo import conninfo_to_dict
 from peerage.ledger.forms.rows import LedgerError
 from peerage.ledger.forms.schema import BESIDE, KINDS, TABLES, Table
 from peerage.ledger.stores import sql
-from peerage.ledger.stores.contract import Insert, Row, shape
+from peerage.ledger.stores.contract import Insert, Row, Select, shape
 from peerage.ledger.stores.postgres_words import explained, is_lost, parts
 from peerage.ledger.stores.server import (
     FIRST_TRY_S,
@@ -42,9 +40,6 @@ from peerage.ledger.stores.server import (
     process_named,
     superseded,
 )
-
-BLOCK, NARROW_BLOCK = 1_000, 10_000
-"""Rows that one statement reads, with bodies and without."""
 
 _ALIVE = {"keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 """With these either side notices within a minute or so that the other is gone without a word."""
@@ -129,25 +124,14 @@ class PostgresStore(Server, sql.SqlStore):
     # ------------------------------------------------------------------------------------------ reading
 
     def _read_apart(self, wanted: sql.Query) -> Iterator[Sequence[Row]]:
-        """Read block by block, each from behind the last row of the one before."""
+        yield self._patiently(partial(self._at_once, wanted))
 
-        def block(part: sql.Query) -> Sequence[Row]:
-            with self._pool.one() as connection:
-                return connection.execute(part.text, part.values).fetchall()  # type: ignore[no-any-return]
+    def _block(self, wanted: Select) -> Sequence[Row]:
+        return self._at_once(sql.query(wanted, _among))
 
-        with self.explained():
-            if not wanted.order:
-                yield self._patience.wait(partial(block, wanted))
-                return
-            places = [wanted.columns.index(column) for column in wanted.order]
-            behind = f"({', '.join(wanted.order)}) > ({', '.join(['?'] * len(places))})"
-            size = BLOCK if "body" in wanted.names else NARROW_BLOCK
-            part = wanted._replace(end=f"LIMIT {size}")
-            while rows := self._patience.wait(partial(block, part)):
-                yield rows
-                if len(rows) < size:
-                    return
-                part = wanted.where(behind, *[rows[-1][at] for at in places])._replace(end=f"LIMIT {size}")
+    def _at_once(self, wanted: sql.Query) -> Sequence[Row]:
+        with self._pool.one() as connection:
+            return connection.execute(wanted.text, wanted.values).fetchall()  # type: ignore[no-any-return]
 
     def _kind(self, column: str) -> str:
         # Texts are in the order of their bytes, in every database.

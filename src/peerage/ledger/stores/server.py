@@ -10,8 +10,9 @@ import os
 import socket
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from threading import Event
 from typing import Any, TypeVar
 from urllib.parse import quote
@@ -19,6 +20,7 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from peerage.ledger.forms.rows import LedgerAway, LedgerBusy, LedgerError
+from peerage.ledger.stores.contract import Row, Select
 
 AWAY_S = 600.0
 """How long a runner waits for a server that it lost, and `READER_AWAY_S` anybody else."""
@@ -27,6 +29,8 @@ FIRST_TRY_S, LONGEST_TRY_S = 0.02, 2.0
 
 MONGODB_PASSWORD = "PEERAGE_MONGODB_PASSWORD"
 """The variable by which a child process of ours is given the password of MongoDB."""
+BLOCK, NARROW_BLOCK = 1_000, 10_000
+"""Rows that are read at once, with bodies and without."""
 _PASSWORDS: dict[str, str] = {}
 """The password of each address opened here. Addresses get into messages, files and the arguments of
 processes, so no password is in them."""
@@ -140,6 +144,23 @@ class Server(ABC):
     def _patiently(self, act: Callable[[], Found]) -> Found:
         with self.explained():
             return self._patience.wait(act)
+
+    def rows(self, wanted: Select) -> Iterator[Sequence[Row]]:
+        """Read block by block, each from behind the last row of the one before: no transaction stays open."""
+        if not wanted.order or wanted.limit:
+            yield self._patiently(partial(self._block, wanted))
+            return
+        places = [wanted.names.index(column) for column in wanted.order]
+        part = wanted._replace(limit=BLOCK if "body" in wanted.names else NARROW_BLOCK)
+        while rows := self._patiently(partial(self._block, part)):
+            yield rows
+            if len(rows) < part.limit:
+                return
+            part = part._replace(behind=tuple([rows[-1][place] for place in places]))
+
+    @abstractmethod
+    def _block(self, wanted: Select) -> Sequence[Row]:
+        """Return rows, all at once."""
 
     def stop_waiting(self, *, writes: bool = True) -> None:
         self._patience.stop(writes=writes)

@@ -21,37 +21,11 @@ KEPT = 2
 
 
 class Query(NamedTuple):
-    """A SELECT. `values` are those of its conditions, in their order. No two rows agree in all columns that
-    an `order` names; `end` follows in place of one."""
+    """A SELECT: the names of its columns, as `schema.KINDS` has them, its text, and the values in that."""
 
-    columns: tuple[str, ...]
-    source: str = ""
-    conditions: tuple[str, ...] = ()
+    names: Sequence[str]
+    text: str
     values: tuple[Any, ...] = ()
-    order: tuple[str, ...] = ()
-    end: str = ""
-
-    def where(self, condition: str, *values: Any) -> Query:
-        """Return the query for those rows for which a condition holds."""
-        return self._replace(conditions=(*self.conditions, condition), values=(*self.values, *values))
-
-    @property
-    def names(self) -> list[str]:
-        """The columns' names, as `schema.KINDS` has them."""
-        return [column.rpartition(" AS ")[2].rpartition(".")[2] for column in self.columns]
-
-    @property
-    def text(self) -> str:
-        """The statement."""
-        return " ".join(
-            [
-                f"SELECT {', '.join(self.columns)}",
-                *([f"FROM {self.source}"] if self.source else ()),
-                *([f"WHERE {' AND '.join(self.conditions)}"] if self.conditions else ()),
-                *([f"ORDER BY {', '.join(self.order)}"] if self.order else ()),
-                self.end,
-            ]
-        )
 
 
 Among = Callable[[str, tuple[Any, ...]], tuple[Any, ...]]
@@ -66,22 +40,24 @@ def listed(column: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
 def query(wanted: Select, among: Among = listed) -> Query:
     """Return the query of rows."""
     name = _namer(wanted)
-    asked = Query(tuple(map(name, wanted.names)), _source(wanted, (*wanted.names, *wanted.where)))
-    asked = _where(asked, wanted, name, among)
-    if not (wanted.limit or wanted.down):
-        return asked._replace(order=tuple(map(name, wanted.order)))
-    order = ", ".join([f"{name(column)}{' DESC' if wanted.down else ''}" for column in wanted.order])
-    return asked._replace(end=f"ORDER BY {order}{f' LIMIT {wanted.limit}' if wanted.limit else ''}")
+    where, values = _where(wanted, name, among)
+    source = _source(wanted, (*wanted.names, *wanted.where))
+    text = f"SELECT {', '.join(map(name, wanted.names))} FROM {source}{where}"
+    if wanted.order:
+        order = [f"{name(column)}{' DESC' if wanted.down else ''}" for column in wanted.order]
+        text += f" ORDER BY {', '.join(order)}"
+    return Query(wanted.names, f"{text} LIMIT {wanted.limit}" if wanted.limit else text, values)
 
 
 def _total(wanted: Select, by: str, of: str, among: Among) -> Query:
     name = _namer(wanted)
-    number = f"sum({name(of)}) AS {of}" if of else "count(*) AS number"
     # The plus keeps SQLite from going through all requests where few rows belong to one.
     source = _source(wanted, (*wanted.where, by, of)).replace(" ON x.", " ON +x.")
-    columns = (name(by), number) if by else (number,)
-    asked = Query(columns, source, end=f"GROUP BY {name(by)}" if by else "")
-    return _where(asked, wanted, name, among)
+    where, values = _where(wanted, name, among)
+    number = f"sum({name(of)})" if of else "count(*)"
+    names = (by, of or "number") if by else (of or "number",)
+    text = f"SELECT {f'{name(by)}, ' if by else ''}{number} FROM {source}{where}"
+    return Query(names, f"{text} GROUP BY {name(by)}" if by else text, values)
 
 
 def _namer(wanted: Select) -> Callable[[str], str]:
@@ -100,10 +76,14 @@ def _source(wanted: Select, names: Iterable[str]) -> str:
     return f"{table.name} AS x{joined if {*names} & {*table.inherits} else ''}"
 
 
-def _where(asked: Query, wanted: Select, name: Callable[[str], str], among: Among) -> Query:
-    for column, value in wanted.where.items():
-        asked = asked.where(*_condition(name(column), value, among))
-    return asked
+def _where(wanted: Select, name: Callable[[str], str], among: Among) -> tuple[str, tuple[Any, ...]]:
+    """Return the conditions, and the values in them."""
+    parts = [_condition(name(column), value, among) for column, value in wanted.where.items()]
+    if wanted.behind:
+        columns, places = ", ".join(map(name, wanted.order)), ", ".join("?" * len(wanted.order))
+        parts.append((f"({columns}) > ({places})", *wanted.behind))
+    conditions = " AND ".join([condition for condition, *_ in parts])
+    return f" WHERE {conditions}" if parts else "", tuple([value for _, *values in parts for value in values])
 
 
 def _condition(column: str, wanted: Wanted, among: Among) -> tuple[Any, ...]:
@@ -137,9 +117,9 @@ class SqlReads:
         return {row[0] if by else "": int(row[-1] or 0) for row in rows}
 
     def heads(self, *tables: Table) -> tuple[int, ...]:
-        highest = [f"(SELECT coalesce(max({t.key}), 0) FROM {t.name}) AS {t.key}" for t in tables]
-        ((highest_keys,),) = self._read(Query(tuple(highest)))
-        return tuple(highest_keys)
+        highest = [f"(SELECT coalesce(max({table.key}), 0) FROM {table.name})" for table in tables]
+        ((row,),) = self._read(Query([table.key for table in tables], f"SELECT {', '.join(highest)}"))
+        return tuple(row)
 
 
 class SqlWrites(SqlReads):
