@@ -15,9 +15,9 @@ from tests.site.pages.test_browser import until
 from tests.site.pages.test_pages import Read
 
 from peerage.site.addresses import player_page
-from peerage.site.pages.leaderboards import judged
 from peerage.site.pages.router import ASSETS, body, paths
 from peerage.site.reading import Site
+from peerage.views.arena.leaderboard import judged
 from peerage.views.player import placed_in
 
 RULES = {"questions": 2, "categories": ["logic"]}

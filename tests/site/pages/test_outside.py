@@ -15,10 +15,10 @@ from tests.site.pages.test_pages import Read
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
-from peerage.site.pages.leaderboards import OUTSIDE
 from peerage.site.pages.router import page, paths
 from peerage.site.reading import Site
 from peerage.values.texts import visible
+from peerage.views.arena.leaderboard import OUTSIDE
 
 EVIL = "<img src=x onerror=window.stolen=1>"
 BATTLES = f"model_a,model_b,winner\n{EVIL},strange,model_a\nstrange,third,tie\nthird,{EVIL},model_b\n"

@@ -15,11 +15,11 @@ from peerage.game.blocks import Heading, Sentence
 from peerage.reading.match import in_words
 from peerage.render.blocks import Fact, Facts, Notes, ViewBlock
 from peerage.render.html.writer import Html
-from peerage.site.pages.leaderboards import last_time, moves
 from peerage.site.reading import Site
 from peerage.site.rendering import inline, render
 from peerage.values.figures import measured, whole
 from peerage.views.arena.charts import charts
+from peerage.views.arena.leaderboard import last_time, moves
 from peerage.views.decision.decision import shown
 from peerage.views.judges.measures import Measure
 from peerage.views.leaderboard.board import Board

@@ -13,10 +13,10 @@ from peerage.game.spec import Original
 from peerage.games import installed
 from peerage.ledger.out.export import documents
 from peerage.render.data import write_csv
-from peerage.site.pages.leaderboards import has_outside, outside
 from peerage.site.reading import Site
 from peerage.views.arena.charts import course, in_seconds, paced, priced
 from peerage.views.arena.costs import by_day
+from peerage.views.arena.leaderboard import has_outside, outside
 
 
 def paths(site: Site) -> Iterator[str]:

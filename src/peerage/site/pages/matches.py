@@ -18,11 +18,11 @@ from peerage.ledger.topics.series import matches_of
 from peerage.reading.match import Match, in_words
 from peerage.render.blocks import Transcript, ViewBlock
 from peerage.site.addresses import BUNDLE, SHARD, first_of, number_in, slug
-from peerage.site.pages.leaderboards import judged
 from peerage.site.reading import Site
 from peerage.site.rendering import PageView, embedded
 from peerage.values.figures import places_of
 from peerage.values.texts import visible
+from peerage.views.arena.leaderboard import judged
 from peerage.views.match.match import transcript, view_of
 from peerage.views.player import recent
 

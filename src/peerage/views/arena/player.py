@@ -1,0 +1,133 @@
+"""A page for each player: where it stands, whom it met, and what is on record of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+from peerage.game.blocks import Heading, Sentence
+from peerage.render.blocks import Figure, Link, Links, ViewBlock
+from peerage.values.figures import listed, share_between
+from peerage.values.texts import visible
+from peerage.views.arena.charts import course, followed
+from peerage.views.arena.tables import ArenaTables
+from peerage.views.arena.tally import Field, Mine
+from peerage.views.leaderboard.notes import OF_MANY
+from peerage.views.leaderboard.strengths import listed as listed_strengths
+from peerage.views.leaderboard.tracks import METHODS
+from peerage.views.player import Part, ratings, recent, records, roles, settings, standing
+
+
+def player(arena: ArenaTables, name: str) -> Iterator[ViewBlock]:
+    """Yield all that is known of one player."""
+    board, mine = arena.board(), arena.tally.players.get(name, Mine())
+    order = {other.player: place for place, other in enumerate(board.rows)}
+    row = board.rows[order[name]]
+    yield Heading(name, 1)
+    if about := [*_about(name, {"model": row.model, "family": row.family})]:
+        yield Sentence(" · ".join(about), "quiet")
+    if versions := _versions(arena, name):
+        yield Sentence("Other versions of this player, each rated by its own matches:", "quiet")
+        yield Links([Link(one, ("player", one)) for one in versions])
+    models = arena.models.get(name, [])
+    marks = [(one.match, one.in_words) for one in models if one.before]
+    if marks:
+        named = [visible(f"F{one.in_words[1:]}.") for one in models[1:]]
+        yield Sentence(" ".join([*named, "The rating counts all its matches."]))
+    elif models and models[0].model not in row.model:  # its settings do not say it already
+        yield Sentence(visible(f"F{models[0].in_words[1:]}."), "quiet")
+    yield standing(board, row)
+    if strengths := [row for row in arena.profiles if row.player == name and row.rank]:
+        yield Heading("Strength in each game")
+        yield listed_strengths("game", strengths)
+    yield from _charts(arena, name, marks)
+    yield Heading("Ratings")
+    yield ratings([one for track in arena.tracks for one in arena.table(track) if one.player == name])
+    if row.above:
+        yield Sentence(f"Proven to be better than {listed(row.above)}.", "quiet")
+    against = sorted(mine.against.items(), key=lambda pair: order.get(pair[0], len(order)))
+    if against:
+        yield Heading("Against each opponent")
+        yield records("opponent", [Part(other, one) for other, one in against])
+    of_many = next((note for note in board.notes if note == OF_MANY), "")
+    kinds: tuple[tuple[Literal["game", "topic"], Mapping[str, Field]], ...]
+    kinds = ("game", mine.games), ("topic", mine.topics)
+    for kind, fields in kinds:
+        if len(fields) > 1 or (kind == "topic" and any(fields)):
+            accuracies = _accuracies(arena, name) if kind == "topic" else {}
+            most = sorted(fields.items(), key=lambda pair: (-pair[1].record.matches, pair[0]))
+            parts = [Part(of, one.record, one.cost_per_match, accuracies.get(of)) for of, one in most]
+            yield Heading(f"By {kind}")
+            yield records(kind, parts, of_many=of_many, in_dollars=board.in_dollars)
+    yield from roles(name, arena.stats, plays=True)
+    if mine.recent:
+        yield Heading("Recent matches")
+        yield recent(mine.recent[::-1])
+    if card := _card(arena, name):
+        yield Heading("Settings on record")
+        yield settings(card)
+
+
+def judge(arena: ArenaTables, name: str) -> Iterator[ViewBlock]:
+    """Yield what is known of one who only judges."""
+    yield Heading(name, 1)
+    yield Sentence(" · ".join(["Only judges", *_about(name, arena.cards.get(name, {}))]), "quiet")
+    yield from roles(name, arena.stats, arena.judges, plays=False)
+    yield Sentence("It has no rating, since it never plays.", "quiet")
+    yield Links([Link("All judges", ("view", "judges.html"))])
+
+
+def _about(name: str, card: Mapping[str, Any]) -> Iterator[str]:
+    """Yield model and family of a player, where its name does not say them."""
+    model, family = card.get("model") or name, card.get("family")
+    if model != name:
+        yield model
+    if family and family not in (name, model):
+        yield f"family {family}"
+
+
+def _charts(arena: ArenaTables, name: str, marks: Sequence[tuple[int, str]]) -> Iterator[Figure]:
+    points = course(arena, arena.track, (name,))
+    if len(points) > 1:
+        yield Figure(
+            kind="course",
+            title="Rating over the matches",
+            about=f"{METHODS[arena.track].curve} after so many matches, with its 95% band."
+            + " Dashed: its provider names another model." * bool(marks),
+            rows=points,
+            columns=followed(arena.track),
+            name=f"course-{arena.track}",
+            options={"names": [name], "what": METHODS[arena.track].curve, "marks": marks},
+        )
+
+
+def _accuracies(arena: ArenaTables, name: str) -> dict[str, str]:
+    """A player's accuracy by category, in words."""
+    found = {
+        category: part.accuracies.get(name) for category, part in arena.board().credits.by_category.items()
+    }
+    return {
+        category: share_between(one.accuracy, one.lower, one.upper)
+        for category, one in found.items()
+        if one is not None
+    }
+
+
+def _card(arena: ArenaTables, name: str) -> Mapping[str, Any]:
+    """What is on record about a player: its model and settings, without what it left at its default."""
+    card = arena.cards.get(name, {})
+    hidden = {"name", "identity", "price_known"}
+    if card.get("price_source") == card.get("pricing_source"):
+        hidden.add("price_source")
+    return {
+        key: value for key, value in card.items() if value not in (None, "", {}, []) and key not in hidden
+    }
+
+
+def _versions(arena: ArenaTables, name: str) -> list[str]:
+    """The other versions of a player, the first one first."""
+    cards = arena.cards
+    line = cards.get(name, {}).get("versions_of", name)
+    rated = {row.player for row in arena.table()}
+    same = [one for one, card in cards.items() if card.get("versions_of", one) == line]
+    return [one for one in same if one != name and one in rated]
