@@ -48,7 +48,7 @@ from peerage.views.match.match import MatchView
 from peerage.views.plan.estimate import Plan, PlanPart
 from peerage.views.plan.outlook import Further, Outlook, Pair
 from peerage.views.plan.simulate import SimulatedRow
-from peerage.views.rejudge.compared import RejudgedPlayer, RejudgeReport
+from peerage.views.rejudge import RejudgedPlayer, RejudgeReport
 from peerage.views.stats.readings import ReadingStats
 from peerage.views.stats.report import (
     AuthorStats,

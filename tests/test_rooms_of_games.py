@@ -27,7 +27,7 @@ ONE_GAME = {
     "engine/again/rejudge.py": ({"rejudge"}, "makes the fixtures of this game"),
     "site/people/score_page.py": ({"last_arena"}, "the page of `peerage tournament page`"),
     "interchange/challenges.py": ({"challenge_exchange"}, "reads for a benchmark's own folder"),
-    "views/rejudge/compared.py": ({"rejudge"}, "compares what this game found"),
+    "views/rejudge.py": ({"rejudge"}, "compares what this game found"),
     "interchange/battles.py": ({"rejudge"}, "tells which pairs share a question"),
     "views/tournament.py": ({"last_arena"}, "the tables of `peerage tournament`"),
 }

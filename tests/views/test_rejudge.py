@@ -15,7 +15,7 @@ from tests.engine.clients import Cast
 from peerage.arena import open_arena
 from peerage.players.client import Answer, Call
 from peerage.views.judges.report import judges
-from peerage.views.rejudge.compared import RejudgeReport, kendall_tau, rejudge_report
+from peerage.views.rejudge import RejudgeReport, kendall_tau, rejudge_report
 
 
 @pytest.fixture(scope="module")

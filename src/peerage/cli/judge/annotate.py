@@ -61,7 +61,7 @@ def annotate(
     from peerage.ledger.topics.votes import PeopleVotes
     from peerage.site.people.annotation import Annotator
     from peerage.values.figures import counted
-    from peerage.views.rejudge.compared import of_scores
+    from peerage.views.rejudge import of_scores
 
     with arena_in(folder) as arena:
         votes = PeopleVotes(arena.ledger.address, folder)

@@ -92,7 +92,7 @@ def leaderboard(
     """
     from peerage.reading.scope import Scope
     from peerage.views.leaderboard.what_if import WhatIf
-    from peerage.views.rejudge.compared import of_answers
+    from peerage.views.rejudge import of_answers
 
     words = {stated for stated in weight or () if stated in ("alike", "matches")}
     of_games = dict(_weight(stated) for stated in weight or () if stated not in words)
@@ -141,8 +141,7 @@ _OF_ANSWERS = (
 def show_rejudged(arena: Arena, shape: Format) -> bool:
     """Write how the judges differ to standard output. False, and said, where all that was judged came to
     nothing."""
-    from peerage.views.rejudge.compared import rejudge_report
-    from peerage.views.rejudge.report import rejudged
+    from peerage.views.rejudge import rejudge_report, rejudged
 
     report = rejudge_report(arena.ledger)
     ranked = bool(report.decided or not report.judged)
