@@ -17,6 +17,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from peerage.render.blocks import ViewBlock
+from peerage.render.html.match import SWITCH, answered
 from peerage.values.figures import (
     moment,
     score,
@@ -66,6 +67,8 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {"whole": whole, "time": moment, "score": score, "met": met}
+    made.filters["answered"] = lambda text: Markup(answered(text, "The text"))
+    made.globals["SWITCH"] = Markup(SWITCH)
     return made
 
 

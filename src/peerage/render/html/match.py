@@ -20,6 +20,7 @@ from peerage.render.blocks import (
     Transcript,
     ViewBlock,
 )
+from peerage.render.html.prose import prose
 from peerage.render.html.tables import Href, TableWriter, nowhere
 from peerage.render.html.texts import shown, shown_name
 
@@ -29,6 +30,9 @@ LONG = 6_000
 """Characters from which on a text scrolls in a frame of its own."""
 _CHIPS = {"good": "chip yes", "bad": "chip no"}
 BETWEEN = ' <span class="quiet">·</span> '
+PROSE = '<div class="prose">'
+SWITCH = '<p class="switch"><a href="#rendered">Rendered</a> <a href="#source">Source</a></p>\n'
+"""The choice between Markdown as it is meant and as it stands: the page's address keeps it."""
 _SAID = (Quoted, SourceCode, TaskText)
 
 
@@ -135,6 +139,19 @@ class MatchWriter(TableWriter):
             won = ' class="won"' if met.score is not None and met.score == best else ""
             seats.append(f"<span{won}>{before}{shown_name(met.label)} {name}{after}</span>\n")
         return f'<p class="score">\n{BETWEEN.join(seats)}</p>\n'
+
+
+def answered(text: str, about: str, *, bare: bool = False) -> str:
+    """Return what somebody wrote as Markdown, and as it stands, which a reader may choose; a `bare` place has
+    no such choice."""
+    made = prose(text)
+    if not made:
+        return written(text, about)
+    if bare:
+        return f"<div>{made}</div>\n"
+    more = '<details class="tall"><summary>Show all</summary></details>\n' if len(text) > FOLD else ""
+    source = f'<div class="source">{written(text, about)}</div>'
+    return f'<div class="answered">\n{PROSE}{made}</div>\n{more}{source}\n</div>\n'
 
 
 def written(text: str, about: str, kind: str = "said") -> str:

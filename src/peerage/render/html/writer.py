@@ -41,7 +41,7 @@ from peerage.render.blocks import (
     Transcript,
     ViewBlock,
 )
-from peerage.render.html.match import BETWEEN, MatchWriter, color, written
+from peerage.render.html.match import BETWEEN, PROSE, SWITCH, MatchWriter, answered, color, written
 from peerage.render.html.tables import grid
 from peerage.render.html.texts import coded, folded, shown, shown_name
 from peerage.values.figures import score
@@ -70,10 +70,11 @@ class Html(MatchWriter):
                 tone = f' class="{block.tone}"' if block.tone else ""
                 return f"<p{tone}>{coded(block.text)}</p>\n"
             case Quoted():
-                return self._said(block, "", self._who(block.label), written(block.text, block.label))
+                text = answered(block.text, block.label, bare=self._bare)
+                return self._said(block, "", self._who(block.label), text)
             case TaskText():
                 who = BETWEEN.join([shown_name(block.name)] * bool(block.name) + [*map(self._who, block.by)])
-                return self._said(block, "task", who, written(block.text, "The task"))
+                return self._said(block, "task", who, answered(block.text, "The task", bare=self._bare))
             case SourceCode():
                 who = self._who(block.label) if block.label else ""
                 text = written(block.source, block.label or "The program", "said code")
@@ -102,7 +103,8 @@ class Html(MatchWriter):
                 number = block.number
                 return (
                     f'<article class="match" id="m{number}" aria-label="Match {number}">\n'
-                    f"<header>\n{self.blocks(block.head)}</header>\n{told}</article>\n"
+                    f"<header>\n{self.blocks(block.head)}{SWITCH * (PROSE in told)}</header>\n"
+                    f"{told}</article>\n"
                 )
             case Section():
                 return f'<section class="{block.kind}">\n{self.blocks(block.blocks)}</section>\n'
