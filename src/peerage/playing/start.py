@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from peerage.engine.run import process as awake
 from peerage.engine.run.report import Progress, RunReport
-from peerage.values.figures import counted, dollars
+from peerage.engine.run.words import spent
+from peerage.values.figures import counted
 
 if TYPE_CHECKING:
     from peerage.engine.run.runner import Runner
@@ -219,30 +220,23 @@ class _CellBar:
             self._shown.update(self._html(f"<p>{escape(_ended(report))}</p>"))
 
 
-def _spent(of: Progress | RunReport) -> str:
-    nano = of.billed_nano + of.possibly_nano
-    calls = f"{counted(of.unpriced, 'call')} of unknown cost"
-    return " and ".join(
-        [*[dollars(nano / 1e9)] * bool(nano or not of.unpriced), *[calls] * bool(of.unpriced)]
-    )
-
-
 def _line(progress: Progress) -> str:
     of = f"/{progress.limit:,}" if progress.limit is not None else ""
-    spent = _spent(progress)
     stopping = "stopping: calls in flight return" if progress.stopping else ""
     calls = f"{counted(progress.calls_in_flight, 'call')} in flight"
     known = ""
     if progress.until is not None:
         told, needed = progress.until.pairs
         known = f"{told:,} of {needed:,} pairs known"
-    return " · ".join(filter(None, (f"{progress.decided:,}{of} matches", known, spent, calls, stopping)))
+    return " · ".join(
+        filter(None, (f"{progress.decided:,}{of} matches", known, spent(progress), calls, stopping))
+    )
 
 
 def _ended(report: RunReport) -> str:
     parts = (
         counted(report.decided, "match"),
         f"{report.played:,} in this run",
-        _spent(report),
+        spent(report),
     )
     return " · ".join(filter(None, (*parts, report.note)))

@@ -15,12 +15,12 @@ from typer.testing import CliRunner
 
 from peerage.arena import open_arena
 from peerage.cli.main import app
-from peerage.cli.play.ending import ending
 from peerage.ledger.topics.uptimes import HostUp, record_of
 from peerage.render.blocks import Facts, Rows
 from peerage.settings import SettingsError, load
 from peerage.values.figures import dollars
 from peerage.views.arena.costs import costs_and_gains
+from peerage.views.ending import ending
 from peerage.views.stats.report import stats
 
 __all__ = ["clock"]
@@ -48,7 +48,7 @@ def test_status_shows_hours_held_and_costs_add_up(tmp_path: Path, clock: Clock) 
     with open_arena(tmp_path) as opened:
         found = stats(opened.reading)
         rows, bought = found.hosted, {one.player: one for one in found.costs}
-        told = [*ending(opened, report, [])]
+        told = [*ending(opened.ledger, report, [], opened.settings.until, str)]
         shown = [*costs_and_gains(opened._tables())]
     assert [row.player for row in rows] == ["h0", "h1"]
     assert sum(row.hours for row in rows) == pytest.approx(past["hours"])

@@ -14,13 +14,14 @@ from rich.console import Console
 
 from peerage.arena import open_arena
 from peerage.cli.begin.setup import demo_text
-from peerage.cli.play.leader import Leader
-from peerage.cli.play.live import Spectator, _drawing, hint, verdict
+from peerage.cli.play.live import Spectator, _drawing
 from peerage.engine.run.runner import Runner
+from peerage.engine.run.words import hint, settled
 from peerage.ledger import Summary
 from peerage.players.client import Answer, Call
 from peerage.players.house import HouseClient, PacedClient
 from peerage.settings import PlayerSettings
+from peerage.standings.leader import Leader
 from peerage.values.figures import dollars
 
 
@@ -44,7 +45,7 @@ def of_players(
     ],
 )
 def test_a_match_in_one_line(found: Summary, told: str) -> None:
-    assert verdict(found) == told
+    assert settled(found) == told
 
 
 def test_before_the_first_result_each_part_of_the_view_has_lines_of_its_own(tmp_path: Path) -> None:
@@ -134,7 +135,7 @@ def test_who_leads_is_computed_again_when_the_run_has_worked_forty_times_as_long
 
     leader._fitted = fitted  # type: ignore[method-assign]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("peerage.cli.play.leader.time.process_time", lambda: now[0])
+        patch.setattr("peerage.standings.leader.time.process_time", lambda: now[0])
         leader.note(summary((1.0, 0.0)))
         assert leader.in_words() == "", "not before the process has worked 40 times as long as it may take"
         shown = []

@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 
 from peerage.arena import open_arena
 from peerage.cli.main import app
-from peerage.cli.play import live
-from peerage.cli.play.ending import ending
+from peerage.engine.run import words
 from peerage.engine.run.report import RunReport
 from peerage.playing import run as playing
+from peerage.views.ending import ending
 
 cli = CliRunner()
 
@@ -54,7 +54,7 @@ def test_it_lists_what_waits_for_whom_since_and_until_when(tmp_path: Path, clock
 def test_a_run_says_how_many_matches_wait_and_for_whom(tmp_path: Path, clock: Clock) -> None:
     report = waiting(tmp_path, clock)
     with open_arena(tmp_path) as arena:
-        said = "\n".join(ending(arena, report, ()))
+        said = "\n".join(ending(arena.ledger, report, (), arena.settings.until, str))
     for player in {one.player for one in report.waiting}:
         count = sum(one.player == player for one in report.waiting)
         assert (
@@ -66,7 +66,7 @@ def test_a_run_says_how_many_matches_wait_and_for_whom(tmp_path: Path, clock: Cl
 
 def test_the_live_view_says_so_too(tmp_path: Path, clock: Clock) -> None:
     report = waiting(tmp_path, clock)
-    lines = list(live.waiting(report.waiting))
+    lines = list(words.waiting(report.waiting))
     assert sum(int(line.split()[0]) for line in lines) == len(report.waiting)
     told = re.compile(
         r"\d+ match(es)? waits? for p\d since 2023-11-14 22:\d\d UTC until 2023-11-15 .* UTC: asleep for .* h"

@@ -28,11 +28,10 @@ from tests.engine.arenas import (
 from tests.engine.clients import Cast
 
 from peerage.arena import ArenaError, open_arena
-from peerage.cli.play.ending import ending
-from peerage.cli.shared.output import money
 from peerage.engine.again.replay import replay
 from peerage.engine.record.benches import benched
 from peerage.engine.run.report import RunReport
+from peerage.engine.run.words import spent
 from peerage.game.protocol import REPAIR
 from peerage.ledger.forms.codec import by_hex, read_fixture, read_reply
 from peerage.players.client import Answer, Call, PlayerError
@@ -40,6 +39,7 @@ from peerage.players.house import HouseClient, PacedClient
 from peerage.settings import PlayerSettings
 from peerage.site.pages.router import page
 from peerage.site.reading import Site
+from peerage.views.ending import ending
 
 NANO = 10**9
 PRICE = {"input": 0.0, "output": 1000.0}
@@ -118,7 +118,9 @@ def test_a_budget_too_small_for_one_match_plays_none(tmp_path: Path) -> None:
     report = play(arena(tmp_path, 0.1), None)
     assert (report.reason, report.settled, total_spent(tmp_path)) == ("budget", 0, 0)
     with open_arena(tmp_path) as opened:
-        assert "to go on, raise `budget` in arena.yaml, or say" in "".join(ending(opened, report, []))
+        assert "to go on, raise `budget` in arena.yaml, or say" in "".join(
+            ending(opened.ledger, report, [], opened.settings.until, str)
+        )
 
 
 @pytest.mark.parametrize("limits", [{"arena": 1.0}, {"match": 1.0}, {"player": 1.0}])
@@ -143,7 +145,9 @@ def test_matches_over_the_match_budget_are_void_and_the_arena_ends(tmp_path: Pat
     assert "could be paid for (match_budget)" in report.note
     assert set(statuses(tmp_path)) == {"match_budget"}
     with open_arena(tmp_path) as opened:
-        assert "to go on, raise `budget.match` in arena.yaml, or lower" in "".join(ending(opened, report, []))
+        assert "to go on, raise `budget.match` in arena.yaml, or lower" in "".join(
+            ending(opened.ledger, report, [], opened.settings.until, str)
+        )
     settled = report.settled
     assert 0 < settled < 100
     again = play(tmp_path, None)
@@ -602,10 +606,10 @@ def test_billed_and_possibly_billed_are_told_apart_from_the_call_to_the_costs_pa
     assert report.spent_nano == total_spent(folder)
     with open_arena(folder) as opened:
         players = opened.stats().as_dict()["players"]
-        said = list(ending(opened, report, []))
+        said = list(ending(opened.ledger, report, [], opened.settings.until, str))
     assert round(sum(one["cost_usd"] for one in players) * NANO) == report.billed_nano
     assert round(sum(one["possibly_usd"] for one in players) * NANO) == report.possibly_nano
-    both = money(report.billed_nano, report.possibly_nano)
+    both = spent(report)
     assert " billed, $" in both
     assert both.endswith(" more possibly billed")
     assert both in said[0]

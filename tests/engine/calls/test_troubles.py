@@ -14,10 +14,11 @@ from tests.engine.arenas import patience, play, write_arena
 from tests.engine.clients import Cast
 
 from peerage.arena import open_arena
-from peerage.cli.play.live import TROUBLED, Spectator, troubles
+from peerage.cli.play.live import Spectator
 from peerage.engine.calls.troubles import Trouble, in_short
 from peerage.engine.run.report import Progress
 from peerage.engine.run.runner import Runner
+from peerage.engine.run.words import TROUBLED, troubles
 from peerage.players.client import Answer, Call, PlayerError
 
 CUT = Answer("half of an ans", 0.1, 5, 5, 0.0, truncated=True)

@@ -10,9 +10,9 @@ import pytest
 from tests.engine.arenas import head, ledger_of, paced, play, play_stopping_at, write_arena
 
 from peerage.arena import open_arena
-from peerage.cli.play.ending import ending
 from peerage.engine.run import rounds as pairing
 from peerage.scheduling.goal import Known, State
+from peerage.views.ending import ending
 
 GOAL = "p0 placed to 1500"
 """Wide, so that it is known soon."""
@@ -44,7 +44,15 @@ def test_a_run_ends_at_the_same_match_at_any_concurrency_and_interruption(tmp_pa
     assert (again.reason, again.played) == ("known", 0)
     # A budget that ends with the goal is no reason to go on.
     with open_arena(alone) as arena:
-        said = [*ending(arena, replace(again, reason="budget", note="nothing is left"), [])]
+        said = [
+            *ending(
+                arena.ledger,
+                replace(again, reason="budget", note="nothing is left"),
+                [],
+                arena.settings.until,
+                str,
+            )
+        ]
     assert said[0].startswith("done: ")
     assert not any("to go on" in line for line in said)
 

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from peerage.cli.data.rate import Score
-from peerage.cli.shared.options import HERE, MOST_MATCHES, Folder, Format, Quiet, Shape, arena_in, say
+from peerage.cli.shared.options import (
+    HERE,
+    MOST_MATCHES,
+    Folder,
+    Format,
+    Quiet,
+    Shape,
+    arena_in,
+    command_in,
+    say,
+)
 from peerage.values.clock import now_ms
 from peerage.values.figures import counted
 
@@ -158,11 +168,11 @@ def _judge(arena: Arena, issued: Issued, target: Path, yes: bool, shape: Format)
     """Say what it may cost, ask once, and have everything judged that was issued; the exit code."""
     import contextlib
 
-    from peerage.cli.play.ending import ending, exit_code
     from peerage.cli.play.live import play
     from peerage.cli.play.plan import THINKS
     from peerage.cli.shared.streams import READER_LEFT
     from peerage.settings import SettingsError
+    from peerage.views.ending import ending, exit_code
 
     if not issued.judged:
         raise SettingsError(
@@ -179,7 +189,7 @@ def _judge(arena: Arena, issued: Issued, target: Path, yes: bool, shape: Format)
     with contextlib.redirect_stdout(sys.stderr) if quiet else contextlib.nullcontext():
         _agree(arena, yes)
         report, spectator = play(arena, issued.fixtures, None, replan=lambda: _agree(arena, yes, THINKS))
-        for line in ending(arena, report, spectator.void, target):
+        for line in ending(arena.ledger, report, spectator.void, arena.settings.until, command_in(target)):
             typer.echo(line)
     if spectator.reader_left:
         return READER_LEFT

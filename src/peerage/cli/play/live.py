@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from peerage.cli.play.leader import Leader
 from peerage.cli.play.seat import beside
-from peerage.cli.shared.output import money
 from peerage.cli.shared.streams import drop
-from peerage.values.figures import counted, dollars, moment
+from peerage.engine.run.words import hint, settled, spent, troubles
+from peerage.standings.leader import Leader
+from peerage.values.figures import counted, dollars
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,14 +23,11 @@ if TYPE_CHECKING:
     from peerage.engine.run.runner import Runner
     from peerage.game.match import MatchRecord
     from peerage.ledger import Summary
-    from peerage.ledger.topics.waits import Waiting
 
 REFRESH_S = 1.0
 LOOK_S = 0.25
 LINE_S = 10.0
 """Seconds between two plain lines of progress."""
-TROUBLED = 6
-"""Lines of players in trouble."""
 
 
 class Spectator:
@@ -99,15 +95,15 @@ class Spectator:
             self.reader_left = True
             self._runner.stop()
 
-    def _line(self, progress: Progress, settled: int) -> str:
-        pace = (settled - self._first) / max(1e-9, time.monotonic() - self._began)
+    def _line(self, progress: Progress, number: int) -> str:
+        pace = (number - self._first) / max(1e-9, time.monotonic() - self._began)
         of = f"/{progress.limit}" if progress.limit is not None else ""
         whole = progress.settled == progress.decided
         parts = [
-            f"{settled}{of} matches" if whole else f"{settled} matches, {progress.decided}{of} with a result",
+            f"{number}{of} matches" if whole else f"{number} matches, {progress.decided}{of} with a result",
             f"{pace:.1f} a second",
             f"{counted(progress.calls_in_flight, 'call')} in flight",
-            money(progress.billed_nano, progress.possibly_nano, progress.unpriced),
+            spent(progress),
         ]
         if progress.until is not None:
             known, needed = progress.until.pairs
@@ -122,15 +118,14 @@ class Spectator:
         """Return the lines of the live view, each with its style: how far and what is spent, who leads and
         how sure that is, who is waited for, how to stop."""
         of = f"/{progress.limit}" if progress.limit is not None else ""
-        spent = [f"{progress.decided}{of} matches"]
-        spent.append(money(progress.billed_nano, progress.possibly_nano, progress.unpriced))
+        head = [f"{progress.decided}{of} matches", spent(progress)]
         if (limit := self._arena.settings.budget.arena) is not None:
-            spent.append(f"budget {dollars(limit)}")
+            head.append(f"budget {dollars(limit)}")
         sure = [self.leader.in_words()]
         if progress.until is not None:
             known, needed = progress.until.pairs
             sure.append(f"{self._arena.settings.until}: {known} of {needed} pairs")
-        lines = [("bold", " · ".join(spent)), ("", " · ".join(filter(None, sure)))]
+        lines = [("bold", " · ".join(head)), ("", " · ".join(filter(None, sure)))]
         lines += [("yellow", line) for line in troubles(progress)]
         lines.append(("bold yellow" if progress.stopping else "dim italic", hint(progress)))
         return [(style, line) for style, line in lines if line]
@@ -144,37 +139,6 @@ def _drawing(lines: Sequence[tuple[str, str]]) -> Text:
     return Text.assemble(*parts[:-1], overflow="ellipsis", no_wrap=True)
 
 
-def troubles(progress: Progress) -> list[str]:
-    """What is wrong with players' calls, one line each; of many players the first few."""
-    lines = [str(trouble) for trouble in progress.troubles]
-    if len(lines) > TROUBLED:
-        lines[TROUBLED - 1 :] = [f"and {len(lines) - TROUBLED + 1} more players in trouble"]
-    return [*lines, *waiting(progress.waiting)]
-
-
-def waiting(found: Sequence[Waiting]) -> Iterator[str]:
-    """For whom matches wait, since and until when, and why, the most first."""
-    from peerage.values.texts import visible
-
-    for player, count in Counter(one.player for one in found).most_common(TROUBLED):
-        mine = [one for one in found if one.player == player]
-        since = moment(min(one.since_ms for one in mine))
-        first = min(mine, key=lambda one: (one.until_ms is None, one.until_ms or 0))
-        until = f" until {moment(first.until_ms)}" if first.until_ms else ""
-        waits = counted(count, "match waits", "matches wait")
-        yield visible(f"{waits} for {player} since {since}{until}: {first.why}")
-
-
-def hint(progress: Progress) -> str:
-    """What Ctrl+C does, or is doing."""
-    if progress.stopping:
-        calls = counted(progress.calls_in_flight, "call")
-        if not progress.calls_in_flight:
-            return "stopping: writing down what calls brought; Ctrl+C again gives it up"
-        return f"stopping: waiting for {calls} in flight, which are paid; Ctrl+C again gives them up"
-    return "Ctrl+C stops when the calls in flight have returned, twice at once; run it again to go on"
-
-
 def said(console: Console, line: str) -> bool:
     """Write a line; False where nobody reads it: from then on what is written there goes nowhere."""
     try:
@@ -184,25 +148,6 @@ def said(console: Console, line: str) -> bool:
         drop()
         return False
     return True
-
-
-def verdict(summary: Summary) -> str:
-    """One finished match in one line."""
-    from peerage.values.texts import visible
-
-    topic = f" on {summary.topic}" if summary.topic else ""
-    best = max(summary.scores, default=0.0)
-    winners = [p for p, score in zip(summary.players, summary.scores, strict=False) if score == best]
-    losers = " and ".join(player for player in summary.players if player not in winners)
-    if summary.status != "done":
-        said = f"{' and '.join(summary.players)}{topic}: no result, {summary.status}"
-    elif not summary.scores:
-        said = f"judged{topic}"
-    elif len(winners) > 1:
-        said = f"{' and '.join(winners)} tied{topic}"
-    else:
-        said = f"{winners[0]} beat {losers}{topic}"
-    return visible(f"{summary.number}: {said}")
 
 
 def play(
@@ -241,7 +186,7 @@ def play(
         def observe(record: MatchRecord, summary: Summary) -> None:
             spectator.observe(record, summary)
             if seat in summary.players:
-                said(console, f"· match {verdict(summary)}")
+                said(console, f"· match {settled(summary)}")
 
         def again() -> None:
             opening.stop()

@@ -16,7 +16,19 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from peerage.cli.play.plan import EVERY_GAME, THINKS, agree_to_matches, say_left_out, with_games
-from peerage.cli.shared.options import HERE, MOST_MATCHES, Folder, Format, Quiet, at, pip, program, prose, say
+from peerage.cli.shared.options import (
+    HERE,
+    MOST_MATCHES,
+    Folder,
+    Format,
+    Quiet,
+    at,
+    command_in,
+    pip,
+    program,
+    prose,
+    say,
+)
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -316,16 +328,16 @@ def play_to_end(
     seat: str = "",
 ) -> int:
     """Play, show the table, say how it ended; the exit code. `seat` names the person at this terminal."""
-    from peerage.cli.play.ending import ending, exit_code
     from peerage.cli.play.live import play
     from peerage.cli.read.leaderboard import show_standings
     from peerage.cli.shared.streams import READER_LEFT
+    from peerage.views.ending import ending, exit_code
 
     report, spectator = play(arena, limit, batch, clients, replan, seat)
     if not spectator.reader_left:
         show_standings(arena)
     tell = partial(typer.echo, err=True) if spectator.reader_left else prose
-    for line in ending(arena, report, spectator.void):
+    for line in ending(arena.ledger, report, spectator.void, arena.settings.until, command_in(arena.folder)):
         tell(line)
     if spectator.reader_left:
         return READER_LEFT

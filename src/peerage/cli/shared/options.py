@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager
 from enum import StrEnum
 from importlib.util import find_spec
@@ -198,3 +198,8 @@ def pip() -> str:
 def at(folder: Path) -> str:
     """The option that names `folder`, to follow a command; nothing for the folder one is in."""
     return "" if folder == HERE else f" --dir {shlex.quote(str(folder))}"
+
+
+def command_in(folder: Path) -> Callable[[str], str]:
+    """Return what makes of a command's words what to type for the arena in `folder`."""
+    return lambda words: f"{program()} {words}{at(folder)}"

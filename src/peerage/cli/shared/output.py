@@ -11,7 +11,6 @@ from peerage.cli.shared.streams import exact
 from peerage.render.blocks import Rows, ViewBlock
 from peerage.render.data import dicts, plain, write_json, write_table
 from peerage.render.markdown import markdown
-from peerage.values.figures import counted, dollars
 from peerage.views.shown import Shown
 
 
@@ -62,13 +61,3 @@ def show_parts(whole: Any, parts: Sequence[Rows], of: str | None, shape: Format,
 def show_json(data: Any, to: TextIO | None = None, *, indent: int | None = 2) -> None:
     """Write plain data as JSON, by default to standard output; on one line where `indent` is None."""
     write_json(data, exact(sys.stdout if to is None else to), indent=indent)
-
-
-def money(billed_nano: int, possibly_nano: int, unpriced: int = 0) -> str:
-    """What is known to have been billed, and beside it what may have been in addition, and the calls without
-    a known price, where there are any."""
-    calls = f"{counted(unpriced, 'call')} of unknown cost"
-    if unpriced and not billed_nano and not possibly_nano:
-        return calls
-    more = f", {dollars(possibly_nano / 1e9)} more possibly billed" if possibly_nano else ""
-    return f"{dollars(billed_nano / 1e9)} billed{more}{f', and {calls}' if unpriced else ''}"

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from peerage.cli.shared.options import at, program
-from peerage.cli.shared.output import money
-from peerage.values.figures import counted, dollars, moment
-
-if TYPE_CHECKING:
-    from peerage.arena import Arena
-    from peerage.engine.run.report import RunReport
+from peerage.engine.record.probed import probe_costs
+from peerage.engine.run.report import RunReport
+from peerage.engine.run.words import spent, waiting
+from peerage.game.match import DEVELOPMENT
+from peerage.game.protocol import first_key
+from peerage.ledger import Ledger
+from peerage.ledger.topics.uptimes import unused
+from peerage.players.checks import together
+from peerage.reading.match import REASONS
+from peerage.values.figures import counted, dollars
+from peerage.values.texts import visible
+from peerage.views.match.match import match_view
 
 LOOKED_AT = 8
 """Void matches whose replies are read for the reasons."""
@@ -21,20 +25,19 @@ SHOWN = 3
 
 
 def ending(
-    arena: Arena, report: RunReport, void: Sequence[tuple[int, str]], folder: Path | None = None
+    ledger: Ledger,
+    report: RunReport,
+    void: Sequence[tuple[int, str]],
+    until: str | None,
+    command: Callable[[str], str],
 ) -> Iterator[str]:
-    """The last words of a run, line by line; `void` are its matches that came to nothing. `folder` holds the
-    ledger, where that is not the arena's."""
-    from peerage.engine.record.probed import probe_costs
-    from peerage.ledger.topics.uptimes import unused
-    from peerage.players.checks import together
-    from peerage.values.texts import visible
-
+    """Yield the last words of a run, line by line; `void` are its matches that came to nothing, `until` is
+    what it was to prove, and `command` makes of words what to type."""
     decided = f" ({report.decided:,} with a result)" if report.decided != report.settled else ""
     counts = (
         f"{counted(report.settled, 'match')}{decided}, {report.played:,} of them now, in "
         f"{counted(report.calls, 'call')}; "
-        f"{money(report.billed_nano, report.possibly_nano, report.unpriced)} in all"
+        f"{spent(report)} in all"
     )
     match report.reason:
         case "interrupted":
@@ -63,14 +66,14 @@ def ending(
         first = f"; {counted(report.decided, 'match')} were the limit, --more 20 plays on" * (
             report.reason == "limit" and not found.reached
         )
-        yield visible(f"until {arena.settings.until}: {found.in_words}{short}{first}")
-    probed = sum(cost.most_nano for cost in probe_costs(arena.ledger).values())
+        yield visible(f"until {until}: {found.in_words}{short}{first}")
+    probed = sum(cost.most_nano for cost in probe_costs(ledger).values())
     if probed:
         yield f"{dollars(probed / 1e9)} of that went into probes before runs, in no match"
-    if held := sum(unused(arena.ledger).values()):
+    if held := sum(unused(ledger).values()):
         yield (
             f"{dollars(held / 1e9)} of that went into start and idle time of hosts, in no match; "
-            f"`{program()} status{at(arena.folder)}` shows hours held and matches per hour"
+            f"`{command('status')}` shows hours held and matches per hour"
         )
     for player, nano in report.overrun.items():
         yield (
@@ -84,17 +87,18 @@ def ending(
             f"{dollars(report.possibly_paid_nano / 1e9)} was paid twice"
         )
     if void:
-        yield from _without_result(arena, void, folder or arena.folder)
-    yield from _waiting(arena, report)
+        yield from _without_result(ledger, void, command)
+    yield from waiting(report.waiting)
+    if report.waiting:
+        listed = f"`{command('status')}` lists them"
+        yield f"{listed}; the next run takes them up first, each when its time has come"
     for told in together(report.benched):
         yield visible(f"benched until you fix it and run again: {told}")
-    yield f"ledger: {_place(arena.ledger.address)}"
+    yield f"ledger: {_place(ledger.address)}"
 
 
 def exit_code(report: RunReport, void: Sequence[tuple[int, str]]) -> int:
     """The exit code of a command that played: 130 after Ctrl+C, 1 where all it played came to nothing."""
-    from peerage.game.match import DEVELOPMENT
-
     if report.reason == "interrupted":
         return 130
     if report.reason in ("players", "no_result"):
@@ -103,46 +107,24 @@ def exit_code(report: RunReport, void: Sequence[tuple[int, str]]) -> int:
     return 1 if report.played and len(failed) == report.played else 0
 
 
-def _waiting(arena: Arena, report: RunReport) -> Iterator[str]:
-    """For whom matches wait, the most first."""
-    from peerage.values.texts import visible
-
-    for player, count in Counter(one.player for one in report.waiting).most_common():
-        mine = [one for one in report.waiting if one.player == player]
-        first = min(mine, key=lambda one: (one.until_ms is None, one.until_ms or 0))
-        until = f", the first until {moment(first.until_ms)}" if first.until_ms else ""
-        since = moment(min(one.since_ms for one in mine))
-        waits = counted(count, "match waits", "matches wait")
-        yield visible(f"{waits} for {player} since {since}{until}: {first.why}")
-    if report.waiting:
-        yield (
-            f"`{program()} status{at(arena.folder)}` lists them; the next run takes them up first, each when "
-            "its time has come"
-        )
-
-
-def _without_result(arena: Arena, void: Sequence[tuple[int, str]], folder: Path) -> Iterator[str]:
-    from peerage.reading.match import REASONS
-    from peerage.values.texts import visible
-
+def _without_result(
+    ledger: Ledger, void: Sequence[tuple[int, str]], command: Callable[[str], str]
+) -> Iterator[str]:
     numbers = [number for number, _ in void]
-    one = f"`{program()} match {numbers[-1]}{at(folder)}` shows one"
-    yield visible(f"{len(void):,} of them without a result; {one}")
+    yield visible(f"{len(void):,} of them without a result; `{command(f'match {numbers[-1]}')}` shows one")
     for reason, count in Counter(reason for _, reason in void).most_common():
         advice = REASONS.get(reason.partition(":")[0])
         yield visible(f"  {count:,} {reason}" + (f": {advice}" if advice else ""))
-    for trouble, _ in _troubles(arena, numbers[-LOOKED_AT:]).most_common(SHOWN):
+    for trouble, _ in _troubles(ledger, numbers[-LOOKED_AT:]).most_common(SHOWN):
         yield visible(f"  {trouble}")
 
 
-def _troubles(arena: Arena, numbers: Sequence[int]) -> Counter[str]:
+def _troubles(ledger: Ledger, numbers: Sequence[int]) -> Counter[str]:
     """Return why these matches had no usable replies: failures in their clients' words, and what officials
     said that nobody could use."""
-    from peerage.game.protocol import first_key
-
     found: Counter[str] = Counter()
     for number in numbers:
-        for one in arena.match(number).exchanges:
+        for one in match_view(ledger, number).exchanges:
             if one.status == "void" and one.reason:
                 found[one.reason if one.player in one.reason else f"{one.player}: {one.reason}"] += 1
             elif one.role != "contestant" and (
