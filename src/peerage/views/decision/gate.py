@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 import numpy as np
@@ -155,18 +155,25 @@ def gate(
             "leave --of out to compare wins"
         )
     topics = sorted({pair.topic for pair in pairs if pair.topic}) if by_topic else []
-    asked = _Asked(new, old, of, limit, these, single=these or not shared.repeats)
+    single = these or not shared.repeats
+    least = 0.5 - limit.part if of == "wins" else -limit.part
+    unit = "task" if not single else "match" if of == "wins" else "answer"
+    about = "these tasks" if these else "tasks like these"
+    asked = {
+        "new": new,
+        "old": old,
+        "of": of,
+        "margin": limit.words,
+        "limit": least,
+        "unit": unit,
+        "about": about,
+    }
     # With topics half of the 5% is left to claims that `new` is worse on one of them.
     many = len(topics)
     whole = _answer(asked, pairs, "", needed=(PROVEN, 2 * PROVEN if many else PROVEN))
+    needed = (many * PROVEN, 2 * many * PROVEN)
     parts = [
-        _answer(
-            asked,
-            [pair for pair in pairs if pair.topic == topic],
-            topic,
-            needed=(many * PROVEN, 2 * many * PROVEN),
-        )
-        for topic in topics
+        _answer(asked, [pair for pair in pairs if pair.topic == topic], topic, needed) for topic in topics
     ]
     worse = [part for part in parts if part.decision == "worse"]
     if worse and whole.decision != "worse":
@@ -175,84 +182,48 @@ def gate(
     return msgspec.structs.replace(whole, parts=tuple(parts))
 
 
-class _Asked(NamedTuple):
-    """The question of a gate; `single`: each difference is a bet by itself."""
-
-    new: str
-    old: str
-    of: Measure
-    margin: Margin
-    these: bool
-    single: bool
-
-    @property
-    def limit(self) -> float:
-        """The least share of wins, or difference of accuracies."""
-        return 0.5 - self.margin.part if self.of == "wins" else -self.margin.part
-
-    @property
-    def bound(self) -> float:
-        """The same of a difference from 0 to 1."""
-        return self.limit if self.of == "wins" else (1 + self.limit) / 2
-
-    @property
-    def unit(self) -> Literal["task", "match", "answer"]:
-        """The name of what more is needed of."""
-        if not self.single:
-            return "task"
-        return "match" if self.of == "wins" else "answer"
-
-    def in_measure(self, difference: float) -> float:
-        """Return a difference from 0 to 1 as a share of wins, or as a difference of accuracies."""
-        return difference if self.of == "wins" else 2 * difference - 1
-
-
-def _answer(asked: _Asked, pairs: Sequence[_Pair], topic: str, needed: tuple[float, float]) -> Gate:
-    """Return the answer by these pairs, where so much capital is `needed` to show it, or the opposite."""
+def _answer(
+    asked: Mapping[str, Any], pairs: Sequence[_Pair], topic: str, needed: tuple[float, float]
+) -> Gate:
+    """Return the answer to what is `asked`, fields of a gate, by these pairs, where so much capital is
+    `needed` to show it, or the opposite."""
+    single, wins = asked["unit"] != "task", asked["of"] == "wins"
+    bound = asked["limit"] if wins else (1 + asked["limit"]) / 2  # of a difference from 0 to 1
     differences = [Difference(pair.task, pair.value, pair.weight) for pair in pairs]
-    bound, single = asked.bound, asked.single
     capital = bets(differences, bound, single=single)
     # Of two claims that contradict each other a gate heeds the one that stops.
     decision: Decision = (
         "worse" if capital.worse >= needed[1] else "shown" if capital.shown >= needed[0] else "open"
     )
-    more = None
-    if decision == "open":
-        more = further(differences, bound, needed=needed, single=single)
+    more = further(differences, bound, needed=needed, single=single) if decision == "open" else None
     value, accuracies = _means(pairs, single=single) if pairs else (None, None)
-    ends = interval(differences, bound, single=single) if pairs else None
-    tasks = len({pair.task for pair in pairs})
+    found = (value, *interval(differences, bound, single=single)) if pairs else (None, None, None)
+    value, lower, upper = [end if wins or end is None else 2 * end - 1 for end in found]
     scores = [pair.value for pair in pairs]
     answer = Gate(
         lines=(),
         decision=decision,
         exit_code=EXIT_CODES[decision],
-        new=asked.new,
-        old=asked.old,
-        of=asked.of,
-        margin=asked.margin.words,
-        about="these tasks" if asked.these else "tasks like these",
         topic=topic,
-        value=None if value is None else asked.in_measure(value),
-        lower=ends and asked.in_measure(ends[0]),
-        upper=ends and asked.in_measure(ends[1]),
-        limit=asked.limit,
-        tasks=tasks,
+        value=value,
+        lower=lower,
+        upper=upper,
+        tasks=len({pair.task for pair in pairs}),
         matches=len(pairs),
         wins=sum(score > 0.5 for score in scores),
         draws=sum(score == 0.5 for score in scores),
         losses=sum(score < 0.5 for score in scores),
-        accuracies=accuracies if asked.of == "accuracy" else None,
+        accuracies=None if wins else accuracies,
         evidence=capital.shown,
         needed=needed[0],
         evidence_worse=capital.worse,
         needed_worse=needed[1],
-        unit=asked.unit,
         more=more and more.about,
         at_least=more and more.at_least,
         at_most=more and more.at_most,
+        **asked,
     )
-    return msgspec.structs.replace(answer, lines=tuple(_sentences(answer, asked, more)))
+    return msgspec.structs.replace(answer, lines=tuple(_sentences(answer, bound, more)))
 
 
 def _means(pairs: Sequence[_Pair], *, single: bool) -> tuple[float, tuple[float, float]]:
@@ -271,7 +242,7 @@ def _means(pairs: Sequence[_Pair], *, single: bool) -> tuple[float, tuple[float,
 # ---------------------------------------------------------------------------------------------- in words
 
 
-def _sentences(found: Gate, asked: _Asked, more: More | None) -> Iterator[str]:
+def _sentences(found: Gate, bound: float, more: More | None) -> Iterator[str]:
     if more:
         yield f"Cannot tell yet whether {found.new} is {found.opposite}: {_more(found.unit, more)}."
     elif found.decision == "shown":
@@ -307,7 +278,7 @@ def _sentences(found: Gate, asked: _Asked, more: More | None) -> Iterator[str]:
             "The claim is about tasks like these, so all answers to one task are one bet: "
             f"{counted(found.tasks, 'task')}."
         )
-        least = fewest(asked.bound, found.needed)
+        least = fewest(bound, found.needed)
         if more and found.tasks < least:
             yield (
                 f"Even if no answers differ, it takes {least:,} tasks to show it; "
