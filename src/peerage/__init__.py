@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 __all__ = [
     "Arena", "ArenaError", "Chart", "Gate", "LedgerError", "MatchView", "Outlook", "PairRow", "Plan",
     "PlayerError", "PlayerRow", "ReplayReport", "Row", "RunReport", "ScopeError", "SettingsError",
-    "Stats", "Table", "Verdict", "VerifyReport", "__version__", "open",
+    "Stats", "Table", "Verdict", "VerifyReport", "__version__", "open", "rate",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from peerage.ledger import LedgerError
     from peerage.ledger.check.verify import Report as VerifyReport
     from peerage.players.client import PlayerError
+    from peerage.ratings.frames import rate
     from peerage.reading.scope import ScopeError
     from peerage.render.charts import Chart
     from peerage.render.table import Table
@@ -65,6 +66,7 @@ _HOME = {
     "VerifyReport": "ledger.check.verify",
     "__version__": "version",
     "open": "arena",
+    "rate": "ratings.frames",
 }
 _CALLED = {"open": "open_arena", "VerifyReport": "Report"}
 

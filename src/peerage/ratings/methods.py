@@ -71,6 +71,17 @@ class Options:
     anchor: str | None = None
 
 
+def wanted(options: Options) -> dict[str, Any]:
+    """Return the columns that `read` has to find for these options, as its arguments."""
+    labels = dict.fromkeys([*options.cluster, *(["judge"] if options.method == "judge-aware" else [])])
+    asks = options.method == "judge-aware" or (options.method in ("auto", "bt") and not options.cluster)
+    return {
+        "labels": tuple(labels),
+        "controls": options.controls,
+        "kept": ("question",) if asks else (),
+    }
+
+
 @dataclass(frozen=True)
 class MethodReport:
     """A table from best to worst: plain rows, what they are, and what a reader must know.

@@ -76,13 +76,12 @@ def rate(
     """
     given = {**locals(), "cluster": tuple(cluster or ())}
     refuse_nan(given)
-    from peerage.ratings.methods import Options, rate
+    from peerage.ratings.methods import Options, rate, wanted
     from peerage.ratings.read.results import read
     from peerage.views.rated import challenges, players
 
     words = ",".join(control or ()).split(",")
     controls = tuple(dict.fromkeys(name.strip() for name in words if name.strip()))
-    labels = tuple(dict.fromkeys([*(cluster or ()), *(["judge"] if method == "judge-aware" else [])]))
     options = Options(
         **{name: value for name, value in given.items() if name in Options.__dataclass_fields__},
         controls=controls,
@@ -90,9 +89,7 @@ def rate(
     try:
         with contextlib.ExitStack() as opened:
             streams = ((name, _open(name, opened)) for name in named(files))
-            asks = method == "judge-aware" or (method in ("auto", "bt") and not cluster)
-            kept = ("question",) if asks else ()
-            data = read(streams, layout, labels=labels, controls=controls, kept=kept, score=score)
+            data = read(streams, layout, score=score, **wanted(options))
         report = rate(data, options)
     except ValueError as error:
         raise RateError(str(error)) from None

@@ -1,0 +1,65 @@
+"""Results in memory are rated as those of a file are."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import peerage
+from peerage import ratings
+from peerage.ratings.methods import Options
+from peerage.ratings.methods import rate as rate_history
+from peerage.ratings.read.results import read
+
+ROWS = [
+    {"model_a": "ann", "model_b": "bob", "winner": winner, "question": f"q{number % 12}", "weight": weight}
+    for number, (winner, weight) in enumerate([("model_a", 1.0), ("model_b", float("nan")), ("tie", 2)] * 8)
+]
+FILE = "model_a,model_b,winner,question,weight\n" + "".join(
+    f"{row['model_a']},{row['model_b']},{row['winner']},{row['question']},"
+    f"{'' if row['weight'] != row['weight'] else row['weight']}\n"
+    for row in ROWS
+)
+
+
+class Frame:
+    """A data frame as pandas has it."""
+
+    def to_dict(self, orient: str) -> list[dict[str, Any]]:
+        assert orient == "records"
+        return [{**row, "weight": np.float64(row["weight"])} for row in ROWS]  # type: ignore[arg-type]
+
+
+class Polars:
+    def to_dicts(self) -> list[dict[str, Any]]:
+        return ROWS
+
+
+@pytest.mark.parametrize("results", [ROWS, Frame(), Polars(), iter(ROWS)])
+def test_frames_and_rows_are_rated_as_a_file_of_them_is(results: Any) -> None:
+    file = read([("battles.csv", io.BytesIO(FILE.encode()))], labels=("question",))
+    due = rate_history(file, Options(cluster=("question",)))
+    assert ratings.rate(results, cluster=("question",)) == due
+    assert len(due.rows) == 2
+
+
+def test_a_bad_row_is_named() -> None:
+    with pytest.raises(ValueError, match=r"results, line 2, column winner"):
+        ratings.rate([ROWS[0], {**ROWS[1], "winner": "nobody knows"}])
+    with pytest.raises(TypeError, match="methods"):
+        ratings.rate(ROWS, methods="bt")
+
+
+def test_the_library_loads_what_is_asked_for() -> None:
+    assert all(hasattr(ratings, name) for name in ratings.__all__)
+    assert sorted(ratings._HOME) == sorted(ratings.__all__)
+    assert peerage.rate is ratings.rate
+    with pytest.raises(AttributeError, match="it has Options, duels"):
+        _ = ratings.glicko
+    code = "import sys, peerage.ratings; assert 'numpy' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
