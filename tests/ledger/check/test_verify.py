@@ -28,6 +28,7 @@ from peerage.ledger import (
     Summary,
     open_ledger,
 )
+from peerage.ledger.check.audit import integrity
 from peerage.ledger.check.verify import Problem
 from peerage.ledger.forms.codec import fixture_body, record_body
 from peerage.ledger.forms.merkle import GENESIS, digest, leaf, link, match_root
@@ -412,6 +413,24 @@ def test_where_a_helper_is_lost_it_is_said_that_its_part_was_not_checked(
     assert str(caught.value) == (
         "a process that helped was killed; what it was to check is not checked. Verify again"
     )
+
+
+class LeavingFirst(Leaving):
+    """A helper that leaves with its first part undone, after which another does the rest."""
+
+    def submit(self, work: Callable[..., Any], *given: Any, **named: Any) -> Future[Any]:
+        if work is integrity:
+            return super().submit()
+        done: Future[Any] = Future()
+        done.set_result(work(*given))
+        return done
+
+
+def test_a_helper_that_was_to_look_at_the_database_itself_is_missed_too(
+    opened: Callable[[], Ledger],
+) -> None:
+    with pytest.raises(LedgerError, match=r"is not checked\. Verify again$"):
+        verify(opened(), workers=2, helpers=LeavingFirst())
 
 
 def test_a_helper_that_fails_is_an_error_not_a_finding(

@@ -140,26 +140,14 @@ def verify(
     if workers is None:
         worth = PARALLEL_FROM if replies else PARALLEL_FROM * 5
         workers = min(helpers.count if helpers else os.cpu_count() or 1, 1 + recorded // worth)
-    with ExitStack() as stack:
-        # A number beyond was changed by somebody, and says nothing of how many matches there are.
-        if workers < 2 or recorded > logged.length:
-            helpers = None
-        elif helpers is None:
-            helpers = stack.enter_context(Processes(workers, access(ledger.address)))
-        whole = helpers.submit(integrity, ledger.address) if helpers and replies else None
-        walk = _Walk(_parts(ledger, recorded, helpers, workers, replies=replies), logged)
-        with without_collector():
-            follows = _follows(ledger, recomputed, walk.matches(), recorded, logged)
-        if walk.broken is not None:
-            raise walk.broken
-        found = walk.found
-        if replies:
-            with _noted(problems):
-                stated = whole.result() if whole else ledger.integrity()
-                problems[:0] = [(None, what) for what in stated]
-    problems += found.problems
-    if not found.problems:
-        problems += follows
+    # A number beyond was changed by somebody, and says nothing of how many matches there are.
+    if workers < 2 or recorded > logged.length:
+        found = _finished(ledger, recomputed, now, problems, None, 1, replies=replies)
+    else:
+        with ExitStack() as stack:
+            if helpers is None:
+                helpers = stack.enter_context(Processes(workers, access(ledger.address)))
+            found = _finished(ledger, recomputed, now, problems, helpers, workers, replies=replies)
     problems += now.beside
     changes, head = tuple[SettingsChange, ...](), GENESIS
     with _noted(problems):
@@ -196,6 +184,35 @@ def verify(
         changes=changes,
         checkpoints=tuple(checkpoints),
     )
+
+
+def _finished(
+    ledger: Ledger,
+    recomputed: Recomputed,
+    now: _Now,
+    problems: list[Found],
+    helpers: Helpers | None,
+    workers: int,
+    *,
+    replies: bool,
+) -> Findings:
+    """What the finished matches come to; what is wrong with them, with what follows from them, or with the
+    database is added to `problems`. Raises LedgerError."""
+    try:
+        whole = helpers.submit(integrity, ledger.address) if helpers and replies else None
+        walk = _Walk(_parts(ledger, now.recorded, helpers, workers, replies=replies), now.logged)
+        with without_collector():
+            follows = _follows(ledger, recomputed, walk.matches(), now.recorded, now.logged)
+        if walk.broken is not None:
+            raise walk.broken
+        if replies:
+            with _noted(problems):
+                stated = whole.result() if whole else ledger.integrity()
+                problems[:0] = [(None, what) for what in stated]
+    except Lost as error:
+        raise LedgerError(f"{error}; what it was to check is not checked. Verify again") from None
+    problems += walk.found.problems or follows
+    return walk.found
 
 
 def _place(problem: Found) -> tuple[bool, int]:
@@ -284,11 +301,8 @@ def _parts(
         return
     each = max(1, min(AT_ONCE, -(-recorded // workers)))
     spans = [(first, min(first + each - 1, recorded)) for first in range(1, recorded + 1, each)]
-    try:
-        for found in in_order(helpers, audited, [(ledger.address, *span, replies) for span in spans]):
-            yield msgspec.msgpack.decode(found, type=Findings)
-    except Lost as error:
-        raise LedgerError(f"{error}; what it was to check is not checked. Verify again") from None
+    for found in in_order(helpers, audited, [(ledger.address, *span, replies) for span in spans]):
+        yield msgspec.msgpack.decode(found, type=Findings)
 
 
 class _Walk:
