@@ -29,6 +29,7 @@ ONE_GAME = {
     "interchange/challenges.py": ({"challenge_exchange"}, "reads for a benchmark's own folder"),
     "views/rejudge.py": ({"rejudge"}, "compares what this game found"),
     "interchange/battles.py": ({"rejudge"}, "tells which pairs share a question"),
+    "reading/tournaments.py": ({"last_arena"}, "reads its matches for this command"),
     "views/tournament.py": ({"last_arena"}, "the tables of `peerage tournament`"),
 }
 # What no game owns: of an outcome's detail or what was drawn, the keys that all games share, and who reads
@@ -76,6 +77,7 @@ SHARED = {
         {"answers"},
         "what no judge was asked about, in any game whose judges give scores",
     ),
+    "reading/tournaments.py": ({""}, "hands a tournament's outcome to its game's folder, whole"),
     "views/tournament.py": ({""}, "hands a tournament's outcome to its game's folder, whole"),
     "interchange/battles.py": ({""}, "hands what was drawn to its game, whole"),
     "reading/verdicts/votes.py": ({""}, "the ballots of panels, read in part"),

@@ -15,7 +15,8 @@ from peerage.ledger import LedgerError
 from peerage.ledger.forms.codec import read_record
 from peerage.ledger.topics.public import Opinion, enter, opinions
 from peerage.reading.matches import Matches
-from peerage.views.tournament import answers, find, progress, token, tokens, tournament
+from peerage.reading.tournaments import answers, find, token, tokens
+from peerage.views.tournament import progress, tournament
 
 NAMES = ("p0", "p1", "p2", "p3")
 RULES = {

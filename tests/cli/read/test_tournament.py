@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.reading.reading import Reading
+from peerage.reading.tournaments import find, tokens
 from peerage.views.judges import report as judges
-from peerage.views.tournament import find, tokens
 
 cli = CliRunner()
 RULES = {"preset": "development", "questions": 2, "quality": "none", "answer_budgets": [20, 100]}

@@ -13,8 +13,8 @@ from tests.engine.arenas import ledger_of, play, write_arena
 from peerage.engine.again.rejudge import recorded_answers
 from peerage.games.rejudge import RejudgeRules
 from peerage.ledger.forms.codec import by_hex, read_fixture, read_record
+from peerage.reading.tournaments import played
 from peerage.views.rejudge import rejudge_report
-from peerage.views.tournament import played
 
 RULES = {"preset": "development", "seats": 4, "questions": 3}
 

@@ -9,8 +9,8 @@ from html.parser import HTMLParser
 from msgspec.structs import replace
 
 from peerage.games.last_arena.tables import FinishedTournament
+from peerage.reading.tournaments import token, tokens
 from peerage.site.people.score_page import page, sample
-from peerage.views.tournament import token, tokens
 
 QUESTIONS = ("Why do cats purr?", "Is lying ever kind?", "<script>alert(1)</script> & why?")
 MATCH = FinishedTournament(

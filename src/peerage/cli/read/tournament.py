@@ -116,8 +116,8 @@ def page(
     The file holds everything and sends nothing. A person who has scored saves a small file; `peerage
     tournament votes` enters it.
     """
+    from peerage.reading.tournaments import answers, find
     from peerage.values.outputs import SCORING_PAGE, arena_files, write
-    from peerage.views.tournament import answers, find
 
     with drawing():
         from peerage.site.people.score_page import page as made
@@ -141,7 +141,7 @@ def votes(
 ) -> None:
     """Enter points that people outside gave; peer scores stay as they are."""
     from peerage.ledger.topics.public import enter
-    from peerage.views.tournament import opinion as read
+    from peerage.reading.tournaments import opinion as read
 
     with arena_in(folder) as arena:
         found = [(file, read(arena.ledger, file)) for file in files]

@@ -16,8 +16,8 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from peerage.games.last_arena.tables import FinishedTournament
+from peerage.reading.tournaments import token
 from peerage.site.rendering import inline, render
-from peerage.views.tournament import token
 
 
 class Exhibit(NamedTuple):
