@@ -110,53 +110,33 @@ def next_round(
     the fixtures into it with `remember` once they are issued. Raises `Unstaffed` when a match has too
     few officials, which `officials.first_shortage` tells beforehand.
     """
-    lot, seats = f"{scheduler.secret}/round/{round}", scheduler.spec.seats(scheduler.rules)
+    lot, two = f"{scheduler.secret}/round/{round}", scheduler.spec.seats(scheduler.rules) == 2
     official = scheduler.spec.officials(scheduler.rules)
     required = peers_required(official, len(judges), scheduler.judges)
-    outside = _outside(required) if seats > 2 else 0
-    drawn_up: Sequence[Sequence[str]]
-    if seats == 2:
-        same_family = scheduler.spec.seating.same_family(scheduler.rules)
-        drawn_up = scheduler.policy.pair(standings, history, results or Results(), lot, same_family)
-    else:
-        fewest = max(2, scheduler.spec.contestants[0])
-        drawn_up = scheduler.policy.seat(
-            standings,
-            history,
-            results or Results(),
-            lot,
-            seats,
-            outside=outside,
-            fewest=fewest,
-        )
+    drawn_up = _drawn_up(scheduler, standings, history, results or Results(), lot, _outside(required))
     order = Random(f"{lot}/seats")  # else labels would tell who is stronger, and which seats are whose
     seated = tuple([tuple(order.sample(table, len(table))) for table in drawn_up])
     ratings = {standing.player: standing for standing in (*standings, *judges)}
     seeding = {standing.player: (-standing.cost, standing.player) for standing in standings}
     merit = by_merit(standings, Random(f"{scheduler.secret}/officials/{round}"))
     judged = len(required) < len(official)
-    by_name = {one.player: one for one in judges}
     wanted = NAMED if scheduler.judges is None else scheduler.judges
 
     def seat(label: str, player: str) -> Seat:
         return Seat(label, player, ratings[player].raw, ratings[player].cost)
 
     drawing = draw or partial(scheduler.spec.draw, scheduler.rules, scheduler.secret)
-    series, rotates = scheduler.series, scheduler.spec.seating.rotates(scheduler.rules)
-    planned = [*in_series(series, seated, number, rotates)]
-    drawn = {one.task: drawing(one.task) for one in planned}
-    own = groupby(planned, key=lambda one: one.series or one.task)
-    topics = [[topic_of(drawn[one.task]) for one in ones] for _, ones in own]
-    planned = [*in_series(series, by_topic(seated, topics, history), number, rotates)]
+    planned, drawn = _on_topics(scheduler, seated, history, number, drawing)
     fixtures: list[Fixture] = []
     for at, (contestants, first, task) in enumerate(planned, number):
         key = match_key(scheduler.secret, at)
-        ranked = tuple(sorted(contestants, key=seeding.__getitem__) if seats == 2 else contestants)
+        ranked = tuple(sorted(contestants, key=seeding.__getitem__) if two else contestants)
         chosen = choose(required, ranked, merit, f"{key}/officials")
         if isinstance(chosen, Shortage):
             raise Unstaffed(str(chosen))
         if judged:
-            chosen = {**chosen, "judge": rotated(list(by_name), wanted, at, scheduler.secret)}
+            names = list(dict.fromkeys(judge.player for judge in judges))
+            chosen = {**chosen, "judge": rotated(names, wanted, at, scheduler.secret)}
         fixtures.append(
             Fixture(
                 number=at,
@@ -178,6 +158,39 @@ def next_round(
             )
         )
     return tuple(fixtures)
+
+
+def _drawn_up(
+    scheduler: Scheduler,
+    standings: Sequence[Standing],
+    history: History,
+    results: Results,
+    lot: str,
+    outside: int,
+) -> Sequence[Sequence[str]]:
+    """Who meets whom in a round; of tables of many, `outside` players are left over at each."""
+    spec, rules, policy = scheduler.spec, scheduler.rules, scheduler.policy
+    seats = spec.seats(rules)
+    if seats == 2:
+        return policy.pair(standings, history, results, lot, spec.seating.same_family(rules))
+    fewest = max(2, spec.contestants[0])
+    return policy.seat(standings, history, results, lot, seats, outside=outside, fewest=fewest)
+
+
+def _on_topics(
+    scheduler: Scheduler,
+    seated: Sequence[tuple[str, ...]],
+    history: History,
+    number: int,
+    drawing: Callable[[int], Mapping[str, Any]],
+) -> tuple[Sequence[Planned], Mapping[int, Mapping[str, Any]]]:
+    """The matches of a round, each table on the topic that suits it, and what is drawn for each task."""
+    series, rotates = scheduler.series, scheduler.spec.seating.rotates(scheduler.rules)
+    planned = [*in_series(series, seated, number, rotates)]
+    drawn = {match.task: drawing(match.task) for match in planned}
+    tables = groupby(planned, key=lambda match: match.series or match.task)
+    topics = [[topic_of(drawn[match.task]) for match in matches] for _, matches in tables]
+    return [*in_series(series, by_topic(seated, topics, history), number, rotates)], drawn
 
 
 def remember(history: History, fixtures: Sequence[Fixture]) -> None:

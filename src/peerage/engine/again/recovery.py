@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from operator import itemgetter
 
@@ -156,18 +156,7 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
     if recorded:
         found.chain = next(iter(ledger.records(recorded, recorded))).chain
     if waiting:
-        texts = by_hex(ledger.texts())
-        found.pending = [(read_fixture(row.body, texts), digest_of(row.body)) for row in waiting]
-        for exchange in ledger.exchanges(recorded + 1):
-            if exchange.match not in found.waits.now:
-                found.exchanges.setdefault(exchange.match, []).append(exchange)
-            if exchange.reply is not None:
-                _add(found.begun, exchange.match, exchange.cost_nano)
-                found.billed_nano += read_reply(exchange).cost_nano or 0
-            else:
-                _add(found.begun, exchange.match, exchange.lost_nano)
-                if exchange.failure is None:
-                    found.left_open.append(exchange)
+        _take_up(found, ledger, waiting, recorded)
     found.without_result = recorded - decided(ledger)
     found.fruitless = _fruitless(ledger, recorded) if found.without_result else 0
     found.benches = Benches.of(ledger.amendments(TOPIC))
@@ -189,6 +178,22 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
     found.billed_nano += sum(held.values())
     found.spent_by = dict(Counter(found.spent_by) + Counter(held))
     return found
+
+
+def _take_up(found: Recovered, ledger: Ledger, waiting: Iterable[FixtureRow], recorded: int) -> None:
+    """Read the matches without a record, and what was asked in them."""
+    texts = by_hex(ledger.texts())
+    found.pending = [(read_fixture(row.body, texts), digest_of(row.body)) for row in waiting]
+    for exchange in ledger.exchanges(recorded + 1):
+        if exchange.match not in found.waits.now:
+            found.exchanges.setdefault(exchange.match, []).append(exchange)
+        if exchange.reply is not None:
+            _add(found.begun, exchange.match, exchange.cost_nano)
+            found.billed_nano += read_reply(exchange).cost_nano or 0
+        else:
+            _add(found.begun, exchange.match, exchange.lost_nano)
+            if exchange.failure is None:
+                found.left_open.append(exchange)
 
 
 def all_ended(found: Recovered, ledger: Ledger) -> Iterator[tuple[int, Ended]]:

@@ -214,24 +214,10 @@ def issue(
     for name in sorted(by_name, key=lambda name: sha256(f"{secret}/rejudge/{name}".encode()).digest()):
         if name in known or (limit is not None and number >= limit):
             continue
-        answers = by_name[name]
-        own = {
-            judge.name: tuple(
-                [label for label, author in answers.authors.items() if is_author(judge, author)]
-            )
-            for judge in judges
-        }
-        if rules.by == "scores":
-            labels = {author_of(answer) for answer in answers.answers}
-            judging = [judge for judge, barred in own.items() if labels - {*barred}]
-        else:
-            judging = [judge for judge, barred in own.items() if not barred]
-        if not judging:
+        seats, answers = _seated(by_name[name], is_author, rules, judges)
+        if not seats:
             unjudgeable += 1
             continue
-        seats = tuple([Seat(f"judge/{at}", judge) for at, judge in enumerate(judging, 1)])
-        if rules.by == "scores":
-            answers = msgspec.structs.replace(answers, own={seat.label: own[seat.player] for seat in seats})
         number += 1
         fixture = Fixture(
             number=number,
@@ -254,6 +240,23 @@ def issue(
     if batch:
         target.write(batch)
     return Issued(len(by_name), number, unjudgeable)
+
+
+def _seated(
+    answers: RecordedAnswers, is_author: IsAuthor, rules: RejudgeRules, judges: Sequence[PlayerSettings]
+) -> tuple[tuple[Seat, ...], RecordedAnswers]:
+    """The seats of those who may judge answers, and the answers with what each judge must not score."""
+    own = {
+        judge.name: tuple([label for label, author in answers.authors.items() if is_author(judge, author)])
+        for judge in judges
+    }
+    by_scores = rules.by == "scores"
+    labels = {author_of(answer) for answer in answers.answers}
+    judging = [judge for judge, barred in own.items() if (labels - {*barred} if by_scores else not barred)]
+    seats = tuple([Seat(f"judge/{at}", judge) for at, judge in enumerate(judging, 1)])
+    if by_scores:
+        answers = msgspec.structs.replace(answers, own={seat.label: own[seat.player] for seat in seats})
+    return seats, answers
 
 
 def _name(answers: RecordedAnswers) -> str:

@@ -152,17 +152,9 @@ async def bench_by_probes(
             continue
         elif was is not None:
             _log.info("%s is back", name)
-            account = accounts.get(name, NOTHING)
+            sums = accounts.get(name, NOTHING)
             why = "not tried" if found is None else "it answers again"
-            entry = Bench(
-                player=name,
-                event="returned",
-                from_round=when[0],
-                after_match=when[1],
-                why=why,
-                seated=account.seated,
-                failed=account.failed,
-            )
+            entry = Bench(name, "returned", *when, why, seated=sums.seated, failed=sums.failed)
         else:
             continue
         rows.append(benches.enter(entry, clock()))

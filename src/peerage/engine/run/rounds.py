@@ -28,7 +28,7 @@ from peerage.game.match import Fixture, Outcome
 from peerage.scheduling.fixtures import Scheduler, Unstaffed, by_need, next_round, remember, tables
 from peerage.scheduling.goal import Known, State
 from peerage.scheduling.standing import Ended, History, Results, Standing
-from peerage.settings import ArenaSettings
+from peerage.settings import ArenaSettings, PlayerSettings
 from peerage.settings.shape import InFlight
 from peerage.standings import NOBODY, Standings
 
@@ -108,11 +108,7 @@ class Rounds:
                 self.over, self.reached = known.state.in_words, True
                 return ()
         standings = self._after_round[basis] if basis > 0 else NOBODY
-        pool = [
-            standings.before_pairing(player, self._initial)
-            for player in self._players
-            if not self._left_out(player.name)
-        ]
+        pool, judges = self._pool(self._players, standings), self._pool(self._judges, standings)
         if self._placed and all(one.player != self._placed for one in pool):
             self.over = f"{self._placed}, which is to be placed, plays no more"
             return ()
@@ -122,11 +118,6 @@ class Rounds:
             if self._awaited():
                 return ()
             here = pool
-        judges = [
-            standings.before_pairing(judge, self._initial)
-            for judge in self._judges
-            if not self._left_out(judge.name)
-        ]
         if self._judges and not judges:
             self.over = "no judge is left"
             return ()
@@ -151,6 +142,11 @@ class Rounds:
         self._basis = basis
         self._next += 1
         return fixtures
+
+    def _pool(self, players: Sequence[PlayerSettings], standings: Standings) -> list[Standing]:
+        """Return those of the players that pairing does not leave out, as it sees them."""
+        kept = [player for player in players if not self._left_out(player.name)]
+        return [standings.before_pairing(player, self._initial) for player in kept]
 
     def _learns(self, game: str) -> bool:
         return game in self._learning or self._known is not None
