@@ -1,4 +1,5 @@
-"""An arena as a whole: its games and challenges, costs, how numbers are made, the ledger, the audience's
-votes. Each module is one thing that people look at, as blocks, with what it computes from the reading.
-It imports the reading and the other rooms of `views`.
+"""An arena as a whole: leaderboards, players, games, challenges, costs, method, ledger, votes.
+
+`tables` is the reading with its tables, each computed once; each other module is one thing that people look
+at, as blocks. It imports the reading and the other rooms of `views`.
 """
