@@ -26,7 +26,7 @@ from peerage.values.figures import counted
 from peerage.values.texts import visible
 from peerage.views.leaderboard.board import Board
 from peerage.views.leaderboard.row import Row
-from peerage.views.leaderboard.tracks import METHODS
+from peerage.views.leaderboard.tracks import METHODS, Track
 
 SCHEMA = "0.2.1"
 """Of Every Eval Ever."""
@@ -48,31 +48,27 @@ def _line(row: Mapping[str, Any]) -> str:
     return json.dumps(row, ensure_ascii=False) + "\n"
 
 
-def _interval(row: Row) -> str:
-    return "" if row.lower is None or row.upper is None else f"{row.lower:,.1f} to {row.upper:,.1f}"
-
-
 def every_eval_ever(ledger: Ledger, name: str, board: Board, version: str, at_ms: int) -> Iterator[File]:
     """A record for each ranked player: its rating on the board's track with the 95% interval, its share of
     the points, and where tasks have a check its accuracy; next to it its matches, which `peerage rate` reads
     (`ratings.read`). `at_ms` is when it is written, `version` that of Peerage."""
-    head = _chain(ledger)
+    head, where = _chain(ledger), _slug(name)
     last = max([row.at_ms for row in ledger.summaries(max(1, ledger.heads()[1]))], default=at_ms)
     ends = [end for row in board.rows for end in (row.lower, row.rating, row.upper) if end is not None]
     bounds = min([_RATINGS[0], *ends]), max([_RATINGS[1], *ends])
-    where, rating = _slug(name), f"{METHODS[board.track].name} rating"
     played = _samples(ledger, f"{where}/share-of-points")
     for row in board.rows:
         if row.rank is None:
             continue
         developer, model, platform = _identity(row)
-        evaluation = f"{where}/{developer}_{model}/{at_ms / 1000:.0f}"
+        whose = {"model_id": f"{developer}/{model}"}
+        evaluation = {"evaluation_id": f"{where}/{developer}_{model}/{at_ms / 1000:.0f}"}
         file = f"data/{where}/{developer}/{model}/{uuid5(NAMESPACE_URL, f'{head}/{row.player}')}"
-        of = {"evaluation_id": evaluation, "model_id": f"{developer}/{model}"}
-        samples = "".join([_line({"schema_version": INSTANCES, **of, **one}) for one in played[row.player]])
+        of = {"schema_version": INSTANCES, **evaluation, **whose}
+        samples = "".join([_line({**of, **sample}) for sample in played[row.player]])
         record = {
             "schema_version": SCHEMA,
-            "evaluation_id": evaluation,
+            **evaluation,
             "evaluation_timestamp": f"{last / 1000:.0f}",
             "retrieved_timestamp": f"{at_ms / 1000:.0f}",
             "source_metadata": {
@@ -85,31 +81,11 @@ def every_eval_ever(ledger: Ledger, name: str, board: Board, version: str, at_ms
             "eval_library": {"name": "peerage", "version": version},
             "model_info": {
                 "name": visible(row.player),
-                "id": f"{developer}/{model}",
+                "id": whose["model_id"],
                 "developer": developer,
                 "inference_platform": platform,
             },
-            "evaluation_results": [
-                _result(
-                    f"{where}/{board.track}",
-                    name=name,
-                    about=f"{rating} in matches against the other models of the arena",
-                    bounds=bounds,
-                    score=row.rating,
-                    samples=row.matches,
-                    interval=(row.lower, row.upper),
-                    method=row.track,
-                ),
-                _result(
-                    f"{where}/share-of-points",
-                    name=name,
-                    about="Share of points in matches against the other models of the arena",
-                    bounds=(0.0, 1.0),
-                    score=_share(row),
-                    samples=row.matches,
-                ),
-                *_accuracy(f"{where}/accuracy", name, row),
-            ],
+            "evaluation_results": [*_results(where, name, board.track, bounds, row)],
             "detailed_evaluation_results": {
                 "format": "jsonl",
                 "file_path": f"{file}.jsonl",
@@ -120,6 +96,46 @@ def every_eval_ever(ledger: Ledger, name: str, board: Board, version: str, at_ms
         }
         yield f"{file}.json", json.dumps(record, indent=2) + "\n"
         yield f"{file}.jsonl", samples
+
+
+def _results(
+    where: str, name: str, track: Track, bounds: tuple[float, float], row: Row
+) -> Iterator[dict[str, Any]]:
+    """Yield a player's rating, its share of the points, and where tasks have a check its accuracy."""
+
+    def result(
+        what: str, about: str, within: tuple[float, float], score: float, samples: int, **interval: Any
+    ) -> dict[str, Any]:
+        known = interval.get("lower") is not None and interval.get("upper") is not None
+        sure = {"confidence_interval": interval} if known else {}
+        return {
+            "evaluation_name": f"{where}/{what}",
+            "source_data": {"dataset_name": visible(name), "source_type": "other"},
+            "metric_config": {
+                "evaluation_description": about,
+                "lower_is_better": False,
+                "score_type": "continuous",
+                "min_score": within[0],
+                "max_score": within[1],
+            },
+            "score_details": {"score": score, "uncertainty": {"num_samples": samples, **sure}},
+        }
+
+    others = "in matches against the other models of the arena"
+    ends: dict[str, Any] = {
+        "lower": row.lower,
+        "upper": row.upper,
+        "confidence_level": 0.95,
+        "method": row.track,
+    }
+    yield result(track, f"{METHODS[track].name} rating {others}", bounds, row.rating, row.matches, **ends)
+    share = (row.wins + row.draws / 2) / row.matches
+    yield result("share-of-points", f"Share of points {others}", (0.0, 1.0), share, row.matches)
+    if row.accuracy is not None:
+        ends |= {"lower": row.accuracy_lower, "upper": row.accuracy_upper}
+        ends |= {"method": "Clopper-Pearson, clustered by task"}
+        about = "Mean credit of the checks over the arena's tasks"
+        yield result("accuracy", about, (0.0, 1.0), row.accuracy, row.accuracy_tasks, **ends)
 
 
 def _samples(ledger: Ledger, name: str) -> Mapping[str, list[dict[str, Any]]]:
@@ -174,59 +190,6 @@ def _turns(exchange: Mapping[str, Any]) -> Iterator[dict[str, str]]:
         yield {"role": "assistant", "content": json.loads(bytes(exchange["reply"])).get("text") or ""}
 
 
-def _accuracy(what: str, name: str, row: Row) -> Iterator[dict[str, Any]]:
-    """Yield the accuracy of a player, where tasks have a check."""
-    if row.accuracy is not None:
-        yield _result(
-            what,
-            name=name,
-            about="Mean credit of the checks over the arena's tasks",
-            bounds=(0.0, 1.0),
-            score=row.accuracy,
-            samples=row.accuracy_tasks,
-            interval=(row.accuracy_lower, row.accuracy_upper),
-            method="Clopper-Pearson, clustered by task",
-        )
-
-
-def _result(
-    what: str,
-    *,
-    name: str,
-    about: str,
-    bounds: tuple[float, float],
-    score: float,
-    samples: int,
-    interval: tuple[float | None, float | None] = (None, None),
-    method: str = "",
-) -> dict[str, Any]:
-    uncertainty: dict[str, Any] = {"num_samples": samples}
-    lower, upper = interval
-    if lower is not None and upper is not None:
-        uncertainty["confidence_interval"] = {
-            "lower": lower,
-            "upper": upper,
-            "confidence_level": 0.95,
-            "method": method,
-        }
-    return {
-        "evaluation_name": what,
-        "source_data": {"dataset_name": visible(name), "source_type": "other"},
-        "metric_config": {
-            "evaluation_description": about,
-            "lower_is_better": False,
-            "score_type": "continuous",
-            "min_score": bounds[0],
-            "max_score": bounds[1],
-        },
-        "score_details": {"score": score, "uncertainty": uncertainty},
-    }
-
-
-def _share(row: Row) -> float:
-    return (row.wins + row.draws / 2) / row.matches
-
-
 def eval_results(name: str, board: Board, on: str, day: datetime) -> Iterator[File]:
     """A file for each ranked player's model repository, to be put there as it is: its rating as a result of
     the benchmark `on` (OWNER/NAME of a dataset on the Hub), with the track as its task."""
@@ -239,8 +202,8 @@ def eval_results(name: str, board: Board, on: str, day: datetime) -> Iterator[Fi
         if whose.casefold() in taken:  # of names that differ in letters which no file system takes
             whose += f"-{sha256(row.player.encode()).hexdigest()[:8]}"
         taken.add(whose.casefold())
-        interval = _interval(row)
-        sure = f"{interval} (95%)" if interval else "no interval"
+        bounded = row.lower is not None and row.upper is not None
+        sure = f"{row.lower:,.1f} to {row.upper:,.1f} (95%)" if bounded else "no interval"
         result = {
             "dataset": {"id": on, "task_id": board.track},
             "value": round(row.rating, 2),

@@ -6,22 +6,22 @@ process can read some of the matches; `together` puts what they read one after a
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import astuple
 
 from peerage.game.match import DONE, Fixture, Outcome
-from peerage.game.protocol import REPAIR, ROOM, first_key
+from peerage.game.protocol import ROOM, first_key
 from peerage.games import installed
 from peerage.judging.marks.ballots import BALLOTS, add_panel, controls_of, marks_of, panel_record
 from peerage.judging.marks.marks import MARKS, Columns, Layout, Mark, Rows, add_marks
 from peerage.judging.measures.addressing import spoken_to_judges
 from peerage.judging.measures.known import KNOWN, known_votes
 from peerage.judging.scores.scoring import recorded
-from peerage.reading.match import Match, Step
+from peerage.reading.match import Match
+from peerage.reading.replies import Replies, ReplyCounts
 
 CHALLENGES = Layout(codes=3, counts=0, numbers=0)
 """What contestants were asked before a panel: match, topic, and who drafted it; empty where there is none."""
@@ -37,23 +37,6 @@ class Read(NamedTuple):
     first: str
     second: str
     scores: Mapping[str, float]
-
-
-class Replies(Struct):
-    """One player's replies: `calls` by role, `waits` counts those as a contestant by latency in
-    milliseconds; the rest as in `views.stats.players.PlayerStats`."""
-
-    calls: dict[str, int] = {}
-    waits: dict[int, int] = {}
-    statuses: dict[str, int] = {}
-    repaired: int = 0
-    lost: int = 0
-    cut: int = 0
-    reasoning_tokens: int = 0
-    cached_tokens: int = 0
-    models: dict[str, int] = {}
-    asked: dict[str, int] = {}
-    failed: dict[str, int] = {}
 
 
 class Drafts(Struct):
@@ -92,33 +75,13 @@ def observe(matches: Iterable[Match]) -> Observations:
     """What these matches tell."""
     found = Observations()
     ballots, marks, challenges, known = Rows(BALLOTS), Rows(MARKS), Rows(CHALLENGES), Rows(KNOWN)
-    said: Counter[tuple[str, str, str, bool, bool]] = Counter()
-    thought: Counter[str] = Counter()
-    cached: Counter[str] = Counter()
-    named: Counter[tuple[str, str]] = Counter()
-    waits: Counter[tuple[str, int]] = Counter()
-    in_roles: Counter[tuple[str, str, bool]] = Counter()
+    replies = ReplyCounts()
     for match in matches:
         fixture, outcome, name = match.fixture, match.outcome, str(match.fixture.number)
         found.matches += 1
         if match.status != DONE:
             found.voids[match.status] = found.voids.get(match.status, 0) + 1
-        asked = [step for step in match.steps if step.role != "sandbox"]
-        said.update(_counted(asked))
-        for step in asked:
-            if step.said is not None:
-                thought[step.player] += step.said.reasoning_tokens or 0
-                cached[step.player] += step.said.cached_tokens or 0
-                if step.said.model:
-                    named[step.player, step.said.model] += 1
-        waits.update(
-            [
-                (step.player, step.row.latency_ms or 0)
-                for step in asked
-                if step.role == "contestant" and step.said and step.status != "void"
-            ]
-        )
-        in_roles.update([(*of, failed) for of, failed in _failures(asked).items()])
+        replies.add([step for step in match.steps if step.role != "sandbox"])
         _drafts(found, match)
         texts = texts_judged(match)
         chars = {label: len(text) for label, text in texts.items()}
@@ -141,16 +104,7 @@ def observe(matches: Iterable[Match]) -> Observations:
             found.readings.append(reading)
         if given := forecasts(fixture, outcome):
             found.forecasts = _added(found.forecasts, given)
-    _replies(found, said, waits)
-    for player, tokens in thought.items():
-        found.replies[player].reasoning_tokens = tokens
-        found.replies[player].cached_tokens = cached[player]
-    for (player, model), count in named.items():
-        found.replies[player].models[model] = count
-    for (player, role, failed), count in in_roles.items():
-        replies = found.replies[player]
-        replies.asked[role] = replies.asked.get(role, 0) + count
-        replies.failed[role] = replies.failed.get(role, 0) + count * failed
+    found.replies = replies.by_player()
     found.ballots, found.marks = ballots.columns(), marks.columns()
     found.challenges, found.known = challenges.columns(), known.columns()
     return found
@@ -202,40 +156,6 @@ def spoken_in(match: Match, texts: Mapping[str, str]) -> Iterator[tuple[str, str
             yield author, words
 
 
-def _counted(asked: Sequence[Step]) -> Iterator[tuple[str, str, str, bool, bool]]:
-    """Of each reply its player, role and status, whether it is a repair, and whether it was cut.
-
-    The status is `asked again` where the other reply of two decides: the second, or the first when it was cut
-    and could be used and the second, with more room, cannot.
-    """
-    statuses = {step.key: step.status for step in asked if step.said is not None}
-    for step in asked:
-        status = step.status
-        if f"{step.key}{REPAIR}" in statuses:
-            status = "asked again"
-        elif f"{step.key}{ROOM}" in statuses:
-            status = "asked again" if status != "ok" or statuses[f"{step.key}{ROOM}"] == "ok" else status
-        elif step.key.endswith(ROOM) and status != "ok" and statuses.get(first_key(step.key)) == "ok":
-            status = "asked again"
-        cut = step.said is not None and step.said.truncated
-        yield (
-            step.player,
-            step.role,
-            "waiting" if step.said is None else status,
-            step.key.endswith(REPAIR),
-            cut,
-        )
-
-
-def _failures(asked: Sequence[Step]) -> dict[tuple[str, str], bool]:
-    """By player and role whether there was no reply to one of its requests."""
-    found: dict[tuple[str, str], bool] = {}
-    for step in asked:
-        of = step.player, step.role
-        found[of] = found.get(of, False) or step.status == "void"
-    return found
-
-
 def _drafter(match: Match) -> str:
     """Who wrote the challenge that was answered, the first of several; empty where it was given."""
     used = next((draft for draft in match.drafts if draft.accepted), None)
@@ -254,26 +174,6 @@ def _drafts(found: Observations, match: Match) -> None:
             tally.approved += draft.accepted
             if draft.approval is not None:
                 tally.approvals.append(draft.approval)
-
-
-def _replies(
-    found: Observations,
-    said: Mapping[tuple[str, str, str, bool, bool], int],
-    waits: Mapping[tuple[str, int], int],
-) -> None:
-    """Everybody's replies, from how many there are by player, role, status, whether they are repairs and
-    whether they were cut, and by player and latency."""
-    for (player, role, status, repair, cut), count in said.items():
-        tally = found.replies.setdefault(player, Replies())
-        if status == "waiting":
-            tally.lost += count
-            continue
-        tally.calls[role] = tally.calls.get(role, 0) + count
-        tally.statuses[status] = tally.statuses.get(status, 0) + count
-        tally.repaired += count * repair
-        tally.cut += count * cut
-    for (player, latency), count in waits.items():
-        found.replies[player].waits[latency] = count
 
 
 def scores(fixture: Fixture, outcome: Outcome, chars: Mapping[str, int]) -> Iterator[Mark]:

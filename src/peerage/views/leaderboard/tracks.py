@@ -283,7 +283,7 @@ class Method(NamedTuple):
     """One track: its `name`, the `title` of its table, and how it rates, from the matches, the arena's
     constants and where the whole arena stands on Elo.
 
-    `write` writes its ratings, which charts call `axis`, over the matches `drawn`. `chances` says that its
+    `write` writes its ratings, which charts call `axis`, over the matches `charted`. `chances` says that its
     table shows chances, bins and what is proven; `one_by_one` that its intervals take every match for itself,
     also where matches of one series hang together; `outside` that it rates outside results too, which have
     no costs, no points and no place in the arena's order; `sides` that it rates players by side; `weighs`
@@ -294,7 +294,7 @@ class Method(NamedTuple):
     title: str
     rate: Callable[[Any, Rating, Standings], Ratings]
     write: Callable[[float | None], str] = whole
-    drawn: str = ""
+    charted: str = ""
     axis: str = "rating"
     chances: bool = False
     one_by_one: bool = False
@@ -305,12 +305,12 @@ class Method(NamedTuple):
     @property
     def curve(self) -> str:
         """The name of its ratings over the matches."""
-        return self.drawn or f"{self.name} rating"
+        return self.charted or f"{self.name} rating"
 
 
 METHODS: Mapping[Track, Method] = {
     "strength": Method(
-        "Strength", "strength with 95% intervals", strength, drawn="Strength", chances=True, outside=True
+        "Strength", "strength with 95% intervals", strength, charted="Strength", chances=True, outside=True
     ),
     "bt": Method(
         "Bradley-Terry", "Bradley-Terry rating with 95% intervals", bradley_terry, chances=True, outside=True

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from peerage.reading.observations import Replies
+from peerage.reading.replies import Replies
 from peerage.reading.speed import quantile
 from peerage.render.blocks import Column, Rows, explained, numbers, texts
 from peerage.standings.accounts import Account

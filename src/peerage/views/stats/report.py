@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from peerage.engine.record.probed import ProbeCost, probe_costs
 from peerage.judging.marks.ballots import JudgeStatistics, ballots_in, judge_statistics
 from peerage.reading.match import in_words
-from peerage.reading.observations import Replies
 from peerage.reading.reading import Reading
+from peerage.reading.replies import Replies
 from peerage.reading.scope import EVERYTHING, Scope
 from peerage.render.blocks import Rows
 from peerage.standings.accounts import NOTHING
