@@ -24,13 +24,12 @@ from peerage.ratings.fits.bradley_terry import (
     Effect,
     Solution,
     held,
-    inverse_of,
     log_prior,
     solve,
 )
 from peerage.ratings.fits.clusters import Curves, Sums, clustered, quadratic
 from peerage.ratings.fits.tie_models import Ties
-from peerage.ratings.table import POINTS, Z95, t_quantile
+from peerage.ratings.table import POINTS, t_quantile
 
 
 class Confounded(ValueError):
@@ -87,21 +86,14 @@ def fit_covariates(
     if not np.isfinite(z).all():
         row, column = np.argwhere(~np.isfinite(z))[0]
         raise ValueError(f"row {row}: {names[column]} is {z[row, column]}, expected a finite number")
-    short = merged(history, list(z.T), _labels(history, clusters))
-    every = (history.first, history.second, z, history.score, history.weight)
-    return fit_merged(tally(history), short, names, every=every)
+    labels = _labels(history, clusters) or [np.arange(len(history))]  # each row stands for itself
+    table = fit_merged(tally(history), merged(history, list(z.T), labels), names)
+    return table if len(clusters) else replace(table, clusters=())
 
 
 @one_thread
-def fit_merged(
-    counted: PairTally,
-    short: Merged,
-    names: Sequence[str],
-    *,
-    every: tuple[Ints, Ints, Floats, Floats, Floats] | None = None,
-) -> BradleyTerry:
-    """As `fit_covariates`, from merged rows, which have labels of clusters, and the tally of all rows. Where
-    they have none, `every` row as it was is needed: players, covariates, score and weight."""
+def fit_merged(counted: PairTally, short: Merged, names: Sequence[str]) -> BradleyTerry:
+    """As `fit_covariates`, from merged rows, which have labels of clusters, and the tally of all rows."""
     solved = solve(counted, "half")
     n, m = counted.players, len(names)
     few, columns = short.whatever_label()
@@ -133,27 +125,16 @@ def fit_merged(
         if np.abs(step).max(initial=0.0) < 1e-7:
             place = place + step
             break
-    inverse = inverse_of(information.copy(), n, solved.prior)
-    counts: tuple[int, ...] = ()
-    freedom: Floats | None = None
     few, fz = short.history, short.columns
     gap = place[few.first] - place[few.second] + fz @ place[n:]
     chance = 1 / (1 + np.exp(-np.clip(gap, -700.0, 700.0)))
-    if short.labels:
-        d, dd = few.weight * (few.score - chance), few.weight * chance * (1 - chance)
-        de = dd[:, None] * fz
-        curves = Curves(d, d[:, None] * fz, dd, de, (de, fz))
-        posterior = held(information, n, solved.prior)
-        covariance, freedom, counts = clustered(
-            few, curves, short.labels, quadratic(*sums), posterior, solved.prior > 0
-        )
-    elif solved.prior:
-        covariance = inverse
-    else:
-        assert every is not None
-        meat = quadratic(*_scatter(*every, chance[short.of], inverse))
-        covariance = inverse @ meat @ inverse
-    wide = np.full(m, Z95) if freedom is None else t_quantile(0.95, np.diag(freedom)[n:])
+    d, dd = few.weight * (few.score - chance), few.weight * chance * (1 - chance)
+    curves = Curves(d, d[:, None] * fz, dd, dd[:, None] * fz, (dd[:, None] * fz, fz))
+    posterior = held(information, n, solved.prior)
+    covariance, freedom, counts = clustered(
+        few, curves, short.labels, quadratic(*sums), posterior, solved.prior > 0
+    )
+    wide = t_quantile(0.95, np.diag(freedom)[n:])
     error = wide * np.sqrt(np.maximum(np.diag(covariance)[n:], 0))
     effects = tuple(
         Effect(name, at * POINTS, (at - by) * POINTS, (at + by) * POINTS)
@@ -182,39 +163,11 @@ def _climb(
     residual = weight * (score - chance)
     pull = np.bincount(first, residual, n) - np.bincount(second, residual, n)
     slope = np.concatenate((pull, covariates.T @ residual))
-    return chance, slope, _summed(first, second, covariates, weight * chance * (1.0 - chance), n)
-
-
-def _scatter(
-    first: Ints,
-    second: Ints,
-    covariates: Floats,
-    score: Floats,
-    weight: Floats,
-    chance: Floats,
-    inverse: Floats,
-) -> Sums:
-    """The sums of each row's squared residual, enlarged by what its leverage hides (see `bradley_terry`)."""
-    n = len(inverse) - covariates.shape[1]
-    spread = np.diag(inverse)[:n]
-    lever = spread[first] + spread[second] - 2.0 * inverse[first, second]
-    for k in range(covariates.shape[1]):
-        cross = 2.0 * (inverse[first, n + k] - inverse[second, n + k]) + covariates @ inverse[n:, n + k]
-        lever = lever + covariates[:, k] * cross
-    curve = weight * chance * (1.0 - chance)
-    hidden = weight * curve * np.minimum(curve * lever, 1.0)
-    return _summed(first, second, covariates, (weight * (score - chance)) ** 2 + hidden, n)
-
-
-def _summed(first: Ints, second: Ints, covariates: Floats, weight: Floats, n: int) -> Sums:
-    m = covariates.shape[1]
-    cross = np.zeros((n, m))
-    for k in range(m):
-        part = weight * covariates[:, k]
-        cross[:, k] = np.bincount(first, part, n) - np.bincount(second, part, n)
-    pair = np.bincount(first * n + second, weight, n * n).reshape(n, n)
-    own: Floats = covariates.T @ (covariates * weight.reshape(-1, 1))
-    return pair.astype(np.float64), cross, own
+    curve, cross = weight * chance * (1.0 - chance), np.zeros((n, covariates.shape[1]))
+    for k, column in enumerate(covariates.T):
+        cross[:, k] = np.bincount(first, curve * column, n) - np.bincount(second, curve * column, n)
+    pair = np.bincount(first * n + second, curve, n * n).reshape(n, n).astype(np.float64)
+    return chance, slope, (pair, cross, covariates.T @ (covariates * curve.reshape(-1, 1)))
 
 
 def _labels(history: Duels, clusters: Sequence[ArrayLike]) -> list[Ints]:
