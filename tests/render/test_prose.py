@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from html.parser import HTMLParser
+from io import StringIO
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from peerage.game.blocks import Quoted
 from peerage.render.html.match import FOLD
-from peerage.render.html.prose import MOST, MOST_FORMULA, MOST_FORMULAS, prose
+from peerage.render.html.prose import MOST_FORMULA, MOST_FORMULAS, prose
 from peerage.render.html.writer import Html, notebook
+from peerage.render.rows import MOST
+from peerage.render.terminal import MARGIN, on
 
 TAGS = {
     *("p", "br", "em", "strong", "s", "code", "pre", "ul", "ol", "li", "blockquote", "hr", "span"),
@@ -119,7 +123,7 @@ def test_whatever_is_written_comes_to_no_other_markup(text: str) -> None:
 
 
 def test_a_reader_may_choose_the_source_and_a_notebook_shows_what_is_meant() -> None:
-    block = Quoted("A", "a **bold** word " * 200)
+    block = Quoted("A", "a **bold** word " * 200, prose=True)
     page = Html().blocks([block])
     assert (
         page.index('<div class="prose">')
@@ -129,6 +133,21 @@ def test_a_reader_may_choose_the_source_and_a_notebook_shows_what_is_meant() -> 
     assert len(block.text) > FOLD
     assert "a **bold**" not in notebook([block])
     assert "<strong>bold</strong>" in notebook([block])
-    plain = Html().blocks([Quoted("A", "Paris")])
+    assert "<strong>" not in Html().blocks([Quoted("A", block.text)])  # a game's move is no prose
+    plain = Html().blocks([Quoted("A", "Paris", prose=True)])
     assert 'class="prose"' not in plain
     assert '<div class="said">Paris</div>' in plain
+
+
+def test_a_terminal_shows_what_is_meant_behind_its_margin_and_a_pipe_the_source() -> None:
+    markdown = "# Title\n\n- **bold** \x1b[31m [here](https://e.org)\n\n```python\nx = 1\n```\n"
+    block = Quoted("A", markdown + "word " * 30, prose=True)
+
+    def lines(*, terminal: bool) -> list[str]:
+        console = Console(file=StringIO(), force_terminal=terminal, color_system=None, width=60)
+        return on(console, [block]).splitlines()
+
+    shown = lines(terminal=True)
+    assert all(line.startswith(MARGIN.rstrip()) and len(line) <= 60 for line in shown[1:])
+    assert not [part for part in ("**", "```", "\x1b") if part in "\n".join(shown)]
+    assert f"{MARGIN}- **bold** \ufffd[31m [here](https://e.org)" in lines(terminal=False)

@@ -230,7 +230,7 @@ def drafts_shown(drafts: Sequence[Draft], replies: Replies) -> Iterator[Block]:
         for stage in draft.authors:
             reply = replies.get(f"{stage}/{draft.turn}/{draft.draft}")
             if reply is not None:
-                yield quoted(reply, f"{stage}, draft {draft.draft} of turn {draft.turn}")
+                yield quoted(reply, f"{stage}, draft {draft.draft} of turn {draft.turn}", prose=True)
         yield from _votes(draft, replies)
         if draft.status != "ok":
             yield Sentence(f"The turn ended: the reply was {draft.status}.")
@@ -239,7 +239,7 @@ def drafts_shown(drafts: Sequence[Draft], replies: Replies) -> Iterator[Block]:
             yield Heading("The question")
             for stage, label in draft.authors.items():
                 reply = replies[f"{stage}/{draft.turn}/{draft.draft}"]
-                yield TaskText(reply.text, stage, (label,), reply.key)
+                yield TaskText(reply.text, stage, (label,), reply.key, prose=True)
             yield from _votes(draft, replies)
 
 

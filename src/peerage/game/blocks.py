@@ -49,19 +49,20 @@ class Sentence(Struct, frozen=True, gc=False, tag="sentence"):
 class TaskText(Struct, frozen=True, gc=False, tag="task"):
     """What contestants were given to do: a question, a statement. `name` tells parts of it apart; `by` are
     the labels of those who wrote it, none where it was drawn or given; `key` is the reply that holds it.
-    So many characters `more` are on record than in `text`."""
+    So many characters `more` are on record than in `text`. `prose` is Markdown."""
 
     text: str
     name: str = ""
     by: tuple[str, ...] = ()
     key: str = ""
     more: int = 0
+    prose: bool = False
 
 
 class Quoted(Struct, frozen=True, gc=False, tag="quoted"):
     """What a seat said, in its own words. `verdict` says in a word or two what it came to, `note` adds what
     the words leave out; `key` is the request that it answers. So many characters `more` are on record than in
-    `text`."""
+    `text`. `prose` is Markdown, as models write to people."""
 
     label: str
     text: str
@@ -70,6 +71,7 @@ class Quoted(Struct, frozen=True, gc=False, tag="quoted"):
     tone: Tone = ""
     note: str = ""
     more: int = 0
+    prose: bool = False
 
 
 class SourceCode(Struct, frozen=True, gc=False, tag="program"):
@@ -176,11 +178,13 @@ MOST_TEXT = 400
 """Characters of a value on record that the default shows."""
 
 
-def quoted(reply: SeatReply, verdict: str = "", tone: Tone = "", note: str = "") -> Quoted:
+def quoted(
+    reply: SeatReply, verdict: str = "", tone: Tone = "", note: str = "", *, prose: bool = False
+) -> Quoted:
     """A reply as a block; where it could not be used, with its status as the verdict and the reason."""
     if reply.status not in ("ok", "waiting"):
         verdict, tone, note = reply.status, "bad", "; ".join(filter(None, (note, reply.reason)))
-    return Quoted(reply.label, reply.text, reply.key, verdict, tone, note)
+    return Quoted(reply.label, reply.text, reply.key, verdict, tone, note, prose=prose)
 
 
 def score_lines(fixture: Fixture, outcome: Outcome, why: Mapping[str, str] = {}) -> Iterator[ScoreLine]:

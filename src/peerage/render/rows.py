@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -12,7 +13,16 @@ from peerage.game.blocks import Bar, Cell, Grid, ScoreLine
 from peerage.render.blocks import Column, Meeting, Rows
 from peerage.values.figures import DASH, dollars, per_hundred, places_of, score, sentence
 
+MOST = 40_000
+"""Characters of a text whose Markdown is read; a longer one stands as it was written."""
+_MARKED = re.compile(r"[*_`#|$\\~>]|\]\(|^ {0,3}(?:[-+]|\d{1,9}[.)])\s", re.MULTILINE)
+_JSON = re.compile(r"\s*(?:\{.*\}|\[.*\])\s*", re.DOTALL)
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def maybe_markdown(text: str) -> bool:
+    """Return whether a text may be Markdown. JSON is none, nor is what is too long to read."""
+    return len(text) <= MOST and not _JSON.fullmatch(text) and bool(_MARKED.search(text))
 
 
 class Remarks(NamedTuple):

@@ -100,7 +100,7 @@ class _Writer:
             case TaskText():
                 by = f"by {self._who(*block.by)}" if block.by else ""
                 self._line(" ".join(filter(None, (block.name, by))), "italic", 2)
-                self._quoted(block.text, block.more)
+                self._quoted(block.text, block.more, prose=block.prose)
             case Quoted() | SourceCode():
                 self._said(block)
             case Section():
@@ -191,16 +191,32 @@ class _Writer:
         for text, style in ((block.verdict, STYLES[block.tone] or "cyan"), (block.note, "dim")):
             about.append(f"  {visible(text)}" if text else "", style)
         self._console.print(about, soft_wrap=not self._console.is_terminal)
-        self._quoted(block.text if isinstance(block, Quoted) else block.source, block.more)
+        if isinstance(block, Quoted):
+            self._quoted(block.text, block.more, prose=block.prose)
+        else:
+            self._quoted(block.source, block.more)
         reply = self._within.reply(block.key) if self._within and block.key else None
         if reply is not None:
             self._line(reply.took, "dim", 2)
 
-    def _quoted(self, words: str, more: int) -> None:
-        for line in _quoted(words or "(nothing)", more, self._console):
-            self._line(line)
+    def _quoted(self, words: str, more: int, *, prose: bool = False) -> None:
+        if prose and self._console.is_terminal and laid.maybe_markdown(words):
+            self._markdown(words + " …" * bool(more))
+        else:
+            for line in _quoted(words or "(nothing)", more, self._console):
+                self._line(line)
         if more:
             self._line(f"{more:,} more characters", "dim", 2)
+
+    def _markdown(self, words: str) -> None:
+        """Write a text as its Markdown means it, behind the margin that no text of a player can leave."""
+        from rich.markdown import Markdown
+        from rich.segment import Segment, Segments
+
+        room = max(20, self._console.width - len(MARGIN))
+        meant = Markdown(visible(words), hyperlinks=False)
+        for line in self._console.render_lines(meant, self._console.options.update(width=room), pad=False):
+            self._console.print(Segments([Segment(MARGIN), *line, Segment.line()]), end="")
 
 
 def _color(caption: str, color: str) -> Any:

@@ -231,7 +231,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     given = [replies[key] for seat in fixture.seats if (key := f"answer/{seat.label}") in replies]
     if given:
         yield Heading("The answers")
-        yield from map(quoted, given)
+        yield from (quoted(reply, prose=True) for reply in given)
     share = outcome.detail.get("share")
     yield from panel_shown(
         ballots_of(outcome), replies, player_names(fixture), share, outcome.detail.get("criteria", {})

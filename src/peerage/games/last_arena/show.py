@@ -100,11 +100,13 @@ def _answers(outcome: Outcome, replies: Replies, players: Mapping[str, str]) -> 
             yield Heading(title)
         for answer in some:
             question, reply = asked[answer.split("/")[0]], replies[_key(answer)]
-            yield Quoted(question["author"], question["text"], note=f"asks, in {question['category']}")
+            yield Quoted(
+                question["author"], question["text"], note=f"asks, in {question['category']}", prose=True
+            )
             given = grades.get(answer, ())
             mean = f"{fmean(one.raw for one in given):.1f} of 10 as given; " if given else ""
             levelled = f"{mean}{worth[answer]:.1f} levelled, so that every judge averages 5"
-            yield Quoted(reply.label, reply.text, reply.key, levelled)
+            yield Quoted(reply.label, reply.text, reply.key, levelled, prose=True)
             said = {one.judge: why.get((one.judge, answer), "") for one in given}
             if any(said.values()):
                 rows = [(players[one.judge], one.raw, said[one.judge]) for one in given]

@@ -106,12 +106,12 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             yield Sentence(f"The score recorded with them {_preferred(asked)}.")
     for place, given in asked.given.items():
         if given.label is not None or place == "question":
-            yield TaskText(given.text, given.label or "task")
+            yield TaskText(given.text, given.label or "task", prose=True)
     yield Heading("The answers")
     grades = list(recorded(outcome, "judge"))
     for answer, text in asked.answers.items():
         label = author_of(answer)
-        yield Quoted(label, text, note=f"by {asked.authors[label]}")
+        yield Quoted(label, text, note=f"by {asked.authors[label]}", prose=True)
         if by_scores:
             again = ", ".join(
                 [f"{grade.raw:g} from {judges[grade.judge]}" for grade in grades if grade.item == answer]

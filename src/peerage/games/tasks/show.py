@@ -41,7 +41,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         category = f" ({task['category']})" if task.get("category") else ""
         yield Heading(f"Task {task['task']}{category}")
         for role, text in task["messages"]:
-            yield TaskText(text, _NAMES[role])
+            yield TaskText(text, _NAMES[role], prose=True)
     if "messages" in task and (outcome.scores or outcome.void):  # a person may be at the task, and look
         if expected := expected_text(task.get("expected")):
             yield TaskText(expected, "expected")
@@ -63,7 +63,8 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         yield Heading("The answers")
     for reply in given:
         credit = credits.get(reply.label)
-        yield quoted(reply, *_checked(credit), notes.get(reply.label, "") if reply.status == "ok" else "")
+        note = notes.get(reply.label, "") if reply.status == "ok" else ""
+        yield quoted(reply, *_checked(credit), note, prose=True)
     share = detail.get("share")
     yield from panel_shown(
         ballots_of(outcome), replies, player_names(fixture), share, detail.get("criteria", {})

@@ -110,6 +110,9 @@ class MatchWriter(TableWriter):
         about = f'<p class="who">{who}</p>\n' if who else ""
         return f'<div class="step {kind}"{address}>\n{about}{chip}{text}{more}{below}</div>\n'
 
+    def _text(self, block: TaskText | Quoted, about: str) -> str:
+        return answered(block.text, about, bare=self._bare) if block.prose else written(block.text, about)
+
     def _address(self, place: int) -> str:
         return f"m{self._within.number}-{place}" if self._within else ""
 

@@ -15,10 +15,9 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
+from peerage.render.rows import maybe_markdown
 from peerage.values.texts import visible
 
-MOST = 40_000
-"""Characters of a text that is rendered; a longer one stands as it was written."""
 MOST_CODE, MOST_FORMULA, MOST_FORMULAS = 5_000, 1_000, 500
 """Characters of code that is colored and of a formula that is set, and formulas that one text may hold."""
 LANGUAGES = frozenset(
@@ -54,8 +53,6 @@ LANGUAGES = frozenset(
     ]
 )
 """Languages whose code is colored: lexers of others were not tried with hostile code."""
-_MARKED = re.compile(r"[*_`#|$\\~>]|\]\(|^ {0,3}(?:[-+]|\d{1,9}[.)])\s", re.MULTILINE)
-_JSON = re.compile(r"\s*(?:\{.*\}|\[.*\])\s*", re.DOTALL)
 _MORE_THAN_LINES = re.compile(r"<(?!/?p>|br>)")
 _TEXT_WITH_MARKUP = re.compile(r"\\(?:text|mbox)\w*\s*\{[^}]*<")
 _ALIGNED = {"text-align:right": "n", "text-align:center": "mid"}
@@ -103,11 +100,8 @@ _FORMULA_ATTRIBUTES = {
 
 @lru_cache(maxsize=1024)
 def prose(text: str) -> str:
-    """Return a text's Markdown as HTML; empty where there is none and the text says the same as it stands.
-
-    JSON is none, nor is what is longer than `MOST` characters.
-    """
-    if len(text) > MOST or _JSON.fullmatch(text) or not _MARKED.search(text):
+    """Return a text's Markdown as HTML; empty where there is none and the text says the same as it stands."""
+    if not maybe_markdown(text):
         return ""
     if text.count("\\(") + text.count("\\[") > MOST_FORMULAS:
         return ""

@@ -41,7 +41,7 @@ from peerage.render.blocks import (
     Transcript,
     ViewBlock,
 )
-from peerage.render.html.match import BETWEEN, PROSE, SWITCH, MatchWriter, answered, color, written
+from peerage.render.html.match import BETWEEN, PROSE, SWITCH, MatchWriter, color, written
 from peerage.render.html.tables import grid
 from peerage.render.html.texts import coded, folded, shown, shown_name
 from peerage.values.figures import score
@@ -70,11 +70,10 @@ class Html(MatchWriter):
                 tone = f' class="{block.tone}"' if block.tone else ""
                 return f"<p{tone}>{coded(block.text)}</p>\n"
             case Quoted():
-                text = answered(block.text, block.label, bare=self._bare)
-                return self._said(block, "", self._who(block.label), text)
+                return self._said(block, "", self._who(block.label), self._text(block, block.label))
             case TaskText():
                 who = BETWEEN.join([shown_name(block.name)] * bool(block.name) + [*map(self._who, block.by)])
-                return self._said(block, "task", who, answered(block.text, "The task", bare=self._bare))
+                return self._said(block, "task", who, self._text(block, "The task"))
             case SourceCode():
                 who = self._who(block.label) if block.label else ""
                 text = written(block.source, block.label or "The program", "said code")

@@ -71,7 +71,10 @@ def _pooled(row: ChallengeRow) -> Fold:
         names = [one.player + f" {one.solved} of {one.attempts} times" * (one.attempts > 1) for one in some]
         about += [f"{title} by {', '.join(names)}"] * bool(names)
     where = Heading(f"Accepted in match {row.match:,}", 3, ("match", str(row.match)))
-    blocks: list[ViewBlock] = [where if row.match else Heading("Imported", 3), TaskText(row.description)]
+    blocks: list[ViewBlock] = [
+        where if row.match else Heading("Imported", 3),
+        TaskText(row.description, prose=True),
+    ]
     blocks.append(Sentence(" · ".join(about), "quiet"))
     return Fold(f"`{row.challenge_id[:8]}` by {row.author_llm}", blocks)
 
