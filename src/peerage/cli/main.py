@@ -81,17 +81,8 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
 """What people do, with which commands, and where in this package each is written."""
 SPECIAL = frozenset(
     (
-        "worker",
-        "simulate",
-        "challenges",
-        "tournament",
-        "annotate",
-        "rejudge",
-        "copy",
-        "checkpoint",
-        "disclose",
-        "sandbox",
-        "import",
+        *("worker", "simulate", "challenges", "tournament", "annotate", "rejudge"),
+        *("copy", "checkpoint", "disclose", "sandbox", "import"),
     )
 )
 """Commands for special needs: `peerage --help --all` lists them too."""

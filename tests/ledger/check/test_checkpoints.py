@@ -19,7 +19,7 @@ from typer.testing import CliRunner, Result
 from peerage.cli.main import app
 from peerage.ledger.check.checkpoints import kept_in, leaves_of, new_key, origin, read_private_key
 from peerage.ledger.check.kept_checkpoints import KeptCheckpoint, _entries
-from peerage.ledger.check.notes import Checkpoint, Proof, key_of, read_checkpoint, sign
+from peerage.ledger.check.notes import Checkpoint, Proof, key_of, sign
 from peerage.ledger.forms.log import entry_text
 from peerage.ledger.forms.merkle import digest, levels, proof
 from peerage.ledger.out.disclosure import write_redacted
@@ -322,17 +322,6 @@ def test_what_is_no_checkpoint_is_said_to_be_none(
     assert "Internal error" not in done.output
     assert peerage(folder, "verify", "--checkpoint", str(tmp_path / "gone")).exit_code == 1
     assert peerage(folder, "verify", "--key", "no key").exit_code == 2
-
-
-def test_a_checkpoint_can_be_written_elsewhere(whole: Path, tmp_path: Path, key: Path) -> None:
-    copy = Path(shutil.copytree(whole, tmp_path / "copy"))
-    to = tmp_path / "for-the-paper.txt"
-    done = peerage(copy, "checkpoint", "--key", str(key), "--to", str(to))
-    assert (done.exit_code, to.read_text("utf-8")) == (0, done.stdout)
-    assert read_checkpoint(done.stdout) == kept_in(whole)[-1].checkpoint
-    (tmp_path / "notes.txt").write_text("mine")
-    done = peerage(copy, "checkpoint", "--key", str(key), "--to", str(tmp_path / "notes.txt"))
-    assert (done.exit_code, (tmp_path / "notes.txt").read_text()) == (2, "mine")
 
 
 def test_a_ledger_is_signed_while_a_run_holds_it(whole: Path, tmp_path: Path, key: Path) -> None:

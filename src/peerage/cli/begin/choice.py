@@ -257,7 +257,7 @@ budget: {budget}                 # dollars at most, over all runs; never exceede
 def choice_text(stated: StatedChoice, folder: Path, budget: float | None, name: str = "") -> str:
     """The text of the arena.yaml of a choice in `folder`, to which its files are relative; `name` is its
     title, by default that of the tasks' file."""
-    tasks = _written(_relative(stated.tasks, folder))
+    tasks = _flow(_relative(stated.tasks, folder))
     rules: dict[str, object] = {}
     if stated.template is not None:
         rules["template"] = {"file": _relative(stated.template, folder)}
@@ -271,9 +271,9 @@ def choice_text(stated: StatedChoice, folder: Path, budget: float | None, name: 
         judges = "\n".join(["judges:                      # they only judge", *lines])
     judging = "# judging: {rubric: {file: rubric.md}}     # what judges look for"
     if stated.rubric is not None:
-        judging = f"judging: {{rubric: {{file: {_written(_relative(stated.rubric, folder))}}}}}"
+        judging = f"judging: {{rubric: {{file: {_flow(_relative(stated.rubric, folder))}}}}}"
     return _TEXT.format(
-        name=_written(name or stated.tasks.stem),
+        name=_flow(name or stated.tasks.stem),
         tasks=tasks,
         players="\n".join([f"  - {_line(one, folder)}" for one in stated.lines]),
         judges=judges,
@@ -293,33 +293,21 @@ def _relative(file: Path, folder: Path) -> str:
 def _line(player: str, folder: Path) -> str:
     """A player as arena.yaml has it: its files relative to `folder`."""
     if not player.lstrip().startswith("{"):
-        return _written(player)
+        return _flow(player)
     from peerage.settings.source import parsed
 
     stated, _ = parsed(player, player)
     for key, value in stated.items():
         if isinstance(value, dict) and value.keys() == {"file"}:
             stated[key] = {"file": _relative(Path(str(value["file"])), folder)}
-    return f"{{{', '.join([f'{key}: {_flow(value)}' for key, value in stated.items()])}}}"
+    return _flow(stated)
 
 
 def _flow(value: object) -> str:
-    """A value as YAML in one line."""
-    import json
+    """Return a value as YAML in one line, with quotes only where they are needed."""
+    import yaml
 
-    if isinstance(value, dict):
-        return f"{{{', '.join([f'{key}: {_flow(inner)}' for key, inner in value.items()])}}}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_flow, value))}]"
-    return _written(value) if isinstance(value, str) else json.dumps(value)
-
-
-def _written(text: str) -> str:
-    """A text as YAML in one line, in quotes only where it needs them."""
-    import json
-    import re
-
-    plain = re.fullmatch(r"[A-Za-z0-9./_][A-Za-z0-9./_:@+-]*(?<!:)", text) and not re.fullmatch(
-        r"[0-9._]*|true|false|null", text, re.IGNORECASE
+    text: str = yaml.safe_dump(
+        value, default_flow_style=True, allow_unicode=True, sort_keys=False, width=10**9
     )
-    return text if plain else json.dumps(text, ensure_ascii=False)
+    return text.removesuffix("\n").removesuffix("\n...")

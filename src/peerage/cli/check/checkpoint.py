@@ -35,9 +35,6 @@ def checkpoint(
     stored: Annotated[
         bool, typer.Option("--print", help="Print the newest one that is signed; sign none.")
     ] = False,
-    to: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the checkpoint to this file as well.")
-    ] = None,
     witness: Annotated[
         list[str] | None,
         typer.Option(metavar="URL", help="Have this witness cosign it (C2SP tlog-witness); repeat it."),
@@ -46,9 +43,6 @@ def checkpoint(
         list[str] | None,
         typer.Option(metavar="KEY", help="A witness's public key, or a file of such; kept from then on."),
     ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="With --to: replace a file that is no checkpoint.")
-    ] = False,
 ) -> None:
     """Sign what is on record, so that strangers can check it.
 
@@ -75,7 +69,7 @@ def checkpoint(
     from peerage.ledger.topics.votes import PeopleVotes
     from peerage.site.export.witnesses import Rewritten, WitnessError, cosigned
     from peerage.standings.verify import verify
-    from peerage.values.outputs import CHECKPOINT, arena_files, checkpoint_key, refuse, write
+    from peerage.values.outputs import checkpoint_key
 
     place = key or checkpoint_key()
     if new_key:
@@ -95,9 +89,6 @@ def checkpoint(
     private = read_private_key(place)
     _begin(folder)
     with ledger_in(folder) as ledger:
-        files = arena_files(folder, ledger.address)
-        if to is not None:
-            refuse(to, CHECKPOINT, files, force=force)
         votes = PeopleVotes(ledger.address, folder)
         outside = take_in_votes(ledger, votes)
         report = verify(ledger, votes=votes, kept=kept)
@@ -123,8 +114,6 @@ def checkpoint(
     if outside:
         say(f"{outside} newer votes are not in it: a run is under way, and takes them in itself", err=True)
     say(f"kept in {file}; its public key:\n{public}", err=True)
-    if to is not None:
-        write(to, str(note), CHECKPOINT, files, force=force)
     typer.echo(str(note), nl=False)
     if refused:
         raise WitnessError("; ".join(map(str, refused)))

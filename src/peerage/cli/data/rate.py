@@ -10,7 +10,7 @@ from typing import Annotated, BinaryIO, Literal
 import typer
 
 from peerage.cli.shared.options import Format, refuse_nan
-from peerage.cli.shared.output import show_blocks
+from peerage.cli.shared.output import show_table
 from peerage.values import inputs
 
 
@@ -97,10 +97,10 @@ def rate(
         raise RateError("--of challenges goes with answers (player, challenge, solved), rated by irt")
     if of != "challenges":
         block = players(report, ranks=output.for_people)
-        show_blocks([block], block, output)
+        show_table(block, output)
     if report.challenges and (of == "challenges" or (of is None and output.for_people)):
         block = challenges(report)
-        show_blocks([block], block, output)
+        show_table(block, output)
 
 
 _EVERY_EVAL_EVER = "data/*/*/*/*.jsonl"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from peerage.cli.shared.options import Format, Shape
-from peerage.cli.shared.output import show_blocks
+from peerage.cli.shared.output import show_table
 
 if TYPE_CHECKING:
     from peerage.game.spec import GameSpec
@@ -33,7 +33,7 @@ def games(
     found = list(catalogue.games(all=all))
     rows = [row for row in found if isinstance(row, catalogue.GameRow)]
     block = catalogue.games_table(rows, [str(row) for row in found if isinstance(row, ImportError)], all=all)
-    show_blocks([block], block, shape)
+    show_table(block, shape)
 
 
 @app.command()

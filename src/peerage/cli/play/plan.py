@@ -69,7 +69,7 @@ def plan(
     there are any of usual length; at most is for every draft rejected, every reply cut at its limit and asked
     for again with twice the tokens. Asks nobody and writes nothing.
     """
-    from peerage.cli.shared.output import show_blocks, show_json
+    from peerage.cli.shared.output import show_blocks, show_json, show_table
     from peerage.views.plan import estimate, outlook
 
     asks = {"a player": one, "--until": until}
@@ -81,7 +81,7 @@ def plan(
             show_json(cost.as_dict())
         else:
             table = estimate.costs(settings, cost, more)
-            show_blocks([table], table, shape)
+            show_table(table, shape)
         return
     with arena_in(folder) as arena, told_scope():
         found = arena.outlook(one, other, until)
@@ -159,7 +159,7 @@ def agree(
     Raises ArenaError when a budget could not be kept, SettingsError when there is no terminal to ask at;
     leaves the program when the answer is no.
     """
-    from peerage.cli.shared.output import show_blocks
+    from peerage.cli.shared.output import show_table
     from peerage.engine.record.registration import prices
     from peerage.engine.run.probes import to_probe, worst_probe
     from peerage.playing.requirements import refuse_too_dear, refuse_unpriced
@@ -181,7 +181,7 @@ def agree(
     if small := too_small(settings, made):
         raise ArenaError("\n".join(small))
     table = costs(settings, made)
-    show_blocks([table], table, Format.table)
+    show_table(table, Format.table)
     refuse_unpriced(settings, made.unpriced)
     refuse_too_dear(settings, priced)
     probed = to_probe(arena.ledger, settings.everyone, priced) if settings.engine.probe else []

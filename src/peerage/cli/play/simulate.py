@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from peerage.cli.shared.options import MOST_SEED, Format, Shape, arena_in
-from peerage.cli.shared.output import show_blocks
+from peerage.cli.shared.output import show_table
 from peerage.values.figures import counted
 
 
@@ -89,8 +89,7 @@ def simulate(
     amounts = _listed(matches, "--matches", base.matches, 100_000)
     setups = [replace(base, players=pool, matches=many) for pool in pools for many in amounts]
     usd = usd if usd_per_match is None else usd_per_match
-    block = table([*rows(setups, arenas, accuracy, usd)], accuracy, title)
-    show_blocks([block], block, shape)
+    show_table(table([*rows(setups, arenas, accuracy, usd)], accuracy, title), shape)
 
 
 def _listed(words: str, option: str, usual: int, most: int) -> list[int]:

@@ -46,7 +46,7 @@ _VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 @app.command("list")
 def list_(folder: Folder = HERE, answers: Answers = False, shape: Shape = Format.table) -> None:
     """List the pool: authors, states, flags, difficulty."""
-    from peerage.cli.shared.output import show_blocks
+    from peerage.cli.shared.output import show_table
     from peerage.values.figures import counted
     from peerage.views.challenges import rows, table
 
@@ -55,8 +55,7 @@ def list_(folder: Folder = HERE, answers: Answers = False, shape: Shape = Format
     if not found and shape is Format.table:
         prose("the pool is empty: matches of the challenge exchange fill it; `peerage games` has its rules")
         return
-    block = table(found, counted(len(found), "challenge"))
-    show_blocks([block], block, shape)
+    show_table(table(found, counted(len(found), "challenge")), shape)
 
 
 @app.command()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from peerage.cli.shared.options import HERE, Folder, Format, Shape, arena_in, say
-from peerage.cli.shared.output import show_blocks, show_json
+from peerage.cli.shared.output import show_blocks, show_json, show_table
 from peerage.render.blocks import Answer
 from peerage.values.figures import counted
 
@@ -153,7 +153,7 @@ def show_rejudged(arena: Arena, shape: Format) -> bool:
         show_json(report.as_dict())
     elif ranked or not shape.for_people:
         table = rejudged(report, arena.settings.name)
-        show_blocks([table], table, shape)
+        show_table(table, shape)
     return ranked
 
 
@@ -255,8 +255,7 @@ def show_corrected(arena: Arena, correct: str, shape: Format, scope: Scope) -> N
 
     wanted = asked(correct)
     title = f"{arena.settings.name}: what would change, corrected for {', '.join(wanted)}"
-    block = table(what_would_change(arena.reading, scope, wanted), title)
-    show_blocks([block], block, shape)
+    show_table(table(what_would_change(arena.reading, scope, wanted), title), shape)
 
 
 def _weight(stated: str) -> tuple[str, float]:
@@ -275,8 +274,7 @@ def show_by_game(arena: Arena, shape: Format, scope: Scope, by: Literal["game", 
 
     rows = profiles(arena.reading.within(scope), by)
     title = f"{arena.settings.name}: shares of wins, {by} by {by}"
-    block = in_terminal(by, rows, title) if shape.for_people else listed(by, rows)
-    show_blocks([block], block, shape, split=True)
+    show_table(in_terminal(by, rows, title) if shape.for_people else listed(by, rows), shape, split=True)
 
 
 def show_profile(arena: Arena, name: str, shape: Format) -> None:
@@ -292,5 +290,4 @@ def show_profile(arena: Arena, name: str, shape: Format) -> None:
     if not rows:
         there = dict.fromkeys(row.player for row in every)
         raise ScopeError(f"no match is on record of a player {name!r}{suggest(name, there)}")
-    block = listed("game", rows, f"{arena.settings.name}: {name}, game by game")
-    show_blocks([block], block, shape)
+    show_table(listed("game", rows, f"{arena.settings.name}: {name}, game by game"), shape)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from peerage.cli.shared.options import HERE, Folder, Format, Shape, arena_in
-from peerage.cli.shared.output import show_blocks
+from peerage.cli.shared.output import show_table
 from peerage.values.clock import now_ms
 
 
@@ -43,5 +43,4 @@ def players(
     except LedgerMissing:
         pass  # before the first run
     rows = list(catalogue.players(settings, datetime.now(UTC).date()))
-    block = players_table(rows, notes, "")
-    show_blocks([block], block, shape)
+    show_table(players_table(rows, notes, ""), shape)

@@ -9,7 +9,7 @@ import typer
 
 from peerage.cli.read.leaderboard import Game, Topic, told_scope
 from peerage.cli.shared.options import HERE, MOST_MATCHES, Folder, Format, Shape, arena_in, at, program, prose
-from peerage.cli.shared.output import show_blocks, show_json, show_parts
+from peerage.cli.shared.output import show_json, show_parts, show_table
 from peerage.cli.shared.streams import exact
 from peerage.render.data import plain
 
@@ -103,8 +103,7 @@ def _show_tasks(arena: Arena, shape: Format, scope: Scope) -> None:
     elif not found and shape.for_people:
         sys.stdout.write("No match about a task of your own has a result yet.\n")
     else:
-        block = table(found)
-        show_blocks([block], block, shape)
+        show_table(table(found), shape)
 
 
 def show_stats(

@@ -19,7 +19,7 @@ from peerage.cli.shared.options import (
     group,
     say,
 )
-from peerage.cli.shared.output import show_blocks, show_parts
+from peerage.cli.shared.output import show_parts, show_table
 from peerage.values.clock import now_ms
 from peerage.values.figures import counted
 
@@ -70,8 +70,7 @@ def progress(folder: Folder = HERE, shape: Shape = Format.table) -> None:
     from peerage.views.tournament import progress_table
 
     with arena_in(folder) as arena:
-        block = progress_table(courses(arena.ledger))
-    show_blocks([block], block, shape)
+        show_table(progress_table(courses(arena.ledger)), shape)
 
 
 @app.command()

@@ -32,6 +32,12 @@ def show_blocks(
             write(blocks, to, split=split)
 
 
+def show_table(table: Rows, shape: Format, *, split: bool = False) -> None:
+    """Write one table to standard output; with `split` the columns for which a terminal is too narrow follow
+    in further tables, in place of being left out."""
+    show_blocks([table], table, shape, split=split)
+
+
 def show_whole(found: Shown, blocks: Iterable[ViewBlock], shape: ReportFormat) -> None:
     """Write blocks to standard output, or as JSON what they show."""
     from peerage.render.terminal import write
