@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -14,6 +14,7 @@ from peerage.challenges.drafting import Draft, drafts_of
 from peerage.game.blocks import Block, Replies, SeatReply, plain_blocks
 from peerage.game.match import DONE, Fixture, MatchRecord, Outcome, Seat
 from peerage.game.protocol import (
+    ROOM,
     SANDBOX,
     Ask,
     Message,
@@ -170,6 +171,19 @@ class Match:
             )
             for key, step in found.items()
         }
+
+    @property
+    def judged_texts(self) -> Mapping[str, str]:
+        """The answers, as votes or scores name them."""
+        spec = installed(self.fixture.game)
+        if spec is None:
+            return {}
+        said = {  # a second reply comes after the first
+            first_key(step.key): step.said.words
+            for step in self.steps
+            if step.said and (step.status == "ok" or not step.key.endswith(ROOM))
+        }
+        return spec.judging.judged(self.fixture, said)
 
     @cached_property
     def _words(self) -> dict[str, str]:

@@ -13,15 +13,14 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from peerage.game.match import DONE, Fixture, Outcome
-from peerage.game.protocol import ROOM, first_key
 from peerage.games import installed
 from peerage.judging.marks.ballots import BALLOTS, add_panel, controls_of, marks_of, panel_record
-from peerage.judging.marks.marks import MARKS, Columns, Layout, Mark, Rows, add_marks
+from peerage.judging.marks.marks import MARKS, Columns, Layout, Rows, add_marks
 from peerage.judging.measures.addressing import spoken_to_judges
 from peerage.judging.measures.known import KNOWN, known_votes
-from peerage.judging.scores.scoring import recorded
 from peerage.reading.match import Match
 from peerage.reading.replies import Replies, ReplyCounts
+from peerage.reading.verdicts.scores import scores
 
 CHALLENGES = Layout(codes=3, counts=0, numbers=0)
 """What contestants were asked before a panel: match, topic, and who drafted it; empty where there is none."""
@@ -83,7 +82,7 @@ def observe(matches: Iterable[Match]) -> Observations:
             found.voids[match.status] = found.voids.get(match.status, 0) + 1
         replies.add([step for step in match.steps if step.role != "sandbox"])
         _drafts(found, match)
-        texts = texts_judged(match)
+        texts = match.judged_texts
         chars = {label: len(text) for label, text in texts.items()}
         for player in dict.fromkeys([player for player, _ in spoken_in(match, texts)]):
             found.spoken.setdefault(player, []).append(fixture.number)
@@ -133,19 +132,6 @@ def _added(one: Any, other: Any) -> Any:
     return one + other
 
 
-def texts_judged(match: Match) -> Mapping[str, str]:
-    """A match's answers, as votes or scores name them."""
-    spec = installed(match.fixture.game)
-    if spec is None:
-        return {}
-    said = {  # a second reply comes after the first
-        first_key(step.key): step.said.words
-        for step in match.steps
-        if step.said and (step.status == "ok" or not step.key.endswith(ROOM))
-    }
-    return spec.judging.judged(match.fixture, said)
-
-
 def spoken_in(match: Match, texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """The authors of judged `texts` that speak to their judges, and the words with which they do."""
     fixture = match.fixture
@@ -174,21 +160,6 @@ def _drafts(found: Observations, match: Match) -> None:
             tally.approved += draft.accepted
             if draft.approval is not None:
                 tally.approvals.append(draft.approval)
-
-
-def scores(fixture: Fixture, outcome: Outcome, chars: Mapping[str, int]) -> Iterator[Mark]:
-    """The scores that judges gave; an item is named QUESTION/LABEL, with more after it where one author
-    answered a question more than once."""
-    players = {seat.label: seat.player for seat in fixture.all_seats()} | fixture.authors
-    for grade in recorded(outcome, "judge"):
-        on, length = f"{fixture.number}/{contest_of(grade.item, grade.author)}", chars.get(grade.item)
-        yield Mark(players[grade.judge], players[grade.author], on, grade.raw, length)
-
-
-def contest_of(item: str, author: str) -> str:
-    """What all answers to compare an item with have in common: its name without its author's label."""
-    question, _, more = item.partition(f"/{author}")
-    return f"{question}{more}"
 
 
 def forecasts(fixture: Fixture, outcome: Outcome) -> Forecasts:

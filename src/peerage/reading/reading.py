@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from peerage.engine.record.benches import benched
 from peerage.engine.record.model_watch import Change, changes
@@ -12,14 +12,16 @@ from peerage.engine.record.registration import models_and_families, registered
 from peerage.ledger import Ledger
 from peerage.ledger.topics.places import Bench
 from peerage.ratings.sequential.elo import EloSettings
-from peerage.reading.match import Match
-from peerage.reading.matches import Matches
-from peerage.reading.observations import Observations, observe
 from peerage.reading.results.played import PlayedMatches
 from peerage.reading.scope import EVERYTHING, Scope
 from peerage.settings import ArenaSettings, Rating
 from peerage.standings import pinned_elo, pinned_rating
 from peerage.standings.accounts import Account, Position, position, possibly_billed
+
+if TYPE_CHECKING:
+    from peerage.reading.match import Match
+    from peerage.reading.matches import Matches
+    from peerage.reading.observations import Observations
 
 
 class Reading:
@@ -107,8 +109,12 @@ class Reading:
 
     # ---------------------------------------------------------------------------------------- matches
 
+    # A leaderboard needs no match read, and none of what reads one.
+
     @cached_property
     def _matches(self) -> Matches:
+        from peerage.reading.matches import Matches
+
         return Matches(self.moment)
 
     def matches(self, first: int = 1, last: int | None = None, scope: Scope = EVERYTHING) -> Iterable[Match]:
@@ -121,12 +127,14 @@ class Reading:
 
     @cached_property
     def _each(self) -> Matches:
+        from peerage.reading.matches import Matches
+
         return Matches(self.moment, whole=False)
 
     @cached_property
     def observations(self) -> Observations:
         """Return what all matches tell of players, judges and authors; every exchange is read once."""
-        return observe(self.matches())
+        return self._observe(EVERYTHING)
 
     def observed(self, scope: Scope) -> Observations:
         """Return what the matches of a scope tell."""
@@ -134,5 +142,10 @@ class Reading:
         if not any(key):
             return self.observations
         if key not in self._observed:
-            self._observed[key] = observe(self.matches(scope=scope))
+            self._observed[key] = self._observe(scope)
         return self._observed[key]
+
+    def _observe(self, scope: Scope) -> Observations:
+        from peerage.reading.observations import observe
+
+        return observe(self.matches(scope=scope))

@@ -22,7 +22,8 @@ from peerage.ratings.columns.history import duels
 from peerage.ratings.fits.bradley_terry import fit_duels
 from peerage.ratings.fits.judges import leaders_without
 from peerage.reading.matches import Matches
-from peerage.reading.observations import CHALLENGES, observe, scores
+from peerage.reading.observations import CHALLENGES, observe
+from peerage.reading.verdicts.scores import scores
 from peerage.reading.verdicts.votes import votes
 from peerage.views.judges import favours
 from peerage.views.judges.measures import Measure, remarks

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +12,6 @@ from peerage.judging.marks.comparisons import in_orders
 from peerage.judging.marks.marks import MARKS, Mark, Marks, Rows, Votes, add_marks, marks_in
 from peerage.judging.scores.scoring import recorded
 from peerage.ledger import Ledger, Summary
-from peerage.reading.observations import contest_of, scores
 from peerage.reading.rows import whole_of
 
 
@@ -58,3 +57,18 @@ def _unjudged(fixture: Fixture, outcome: Outcome, judges: Sequence[str] | dict[s
             for judge in judges:
                 if judge != players[author]:
                     yield Mark(judge, players[author], contest, 0.0)
+
+
+def scores(fixture: Fixture, outcome: Outcome, chars: Mapping[str, int]) -> Iterator[Mark]:
+    """The scores that judges gave; an item is named QUESTION/LABEL, with more after it where one author
+    answered a question more than once."""
+    players = {seat.label: seat.player for seat in fixture.all_seats()} | fixture.authors
+    for grade in recorded(outcome, "judge"):
+        on, length = f"{fixture.number}/{contest_of(grade.item, grade.author)}", chars.get(grade.item)
+        yield Mark(players[grade.judge], players[grade.author], on, grade.raw, length)
+
+
+def contest_of(item: str, author: str) -> str:
+    """What all answers to compare an item with have in common: its name without its author's label."""
+    question, _, more = item.partition(f"/{author}")
+    return f"{question}{more}"

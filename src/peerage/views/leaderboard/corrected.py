@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,16 +11,17 @@ from peerage.judging.marks.marks import Votes
 from peerage.judging.measures.corrections import CORRECTIONS, STYLE, Correction, corrected, style_of
 from peerage.judging.measures.favours.search import Favour, favours
 from peerage.ratings.arrays import Floats
-from peerage.reading.match import Match
-from peerage.reading.observations import contest_of, texts_judged
 from peerage.reading.reading import Reading
 from peerage.reading.results.played import PlayedMatches
 from peerage.reading.scope import Scope, ScopeError
-from peerage.reading.verdicts.scores import scored
+from peerage.reading.verdicts.scores import contest_of, scored
 from peerage.render.blocks import Column, Rows, bounded, numbers
 from peerage.settings import suggest
 from peerage.values.figures import interval, listed, points, whole
 from peerage.views.shown import Shown
+
+if TYPE_CHECKING:
+    from peerage.reading.match import Match
 
 
 class CorrectedRow(Shown, frozen=True):
@@ -183,13 +185,13 @@ def _styles(matches: Iterable[Match], cast: Votes) -> Floats:
         number = str(match.number)
         if seats:
             authors = match.fixture.authors
-            for item, text in texts_judged(match).items():
+            for item, text in match.judged_texts.items():
                 label = item.split("/")[1]
                 at = contests.get(f"{number}/{contest_of(item, label)}")
                 if at is not None:
                     found[at, seats[authors[label]]] = style_of(text)
         elif number in contests:
-            texts = texts_judged(match)
+            texts = match.judged_texts
             for place, seat in enumerate(match.fixture.seats):
                 if seat.label in texts:
                     found[contests[number], place] = style_of(texts[seat.label])

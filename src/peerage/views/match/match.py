@@ -31,7 +31,7 @@ from peerage.ledger.forms.merkle import digest
 from peerage.ledger.topics.series import matches_of, shown
 from peerage.reading.match import UNDER_WAY, Match, Step
 from peerage.reading.matches import Matches
-from peerage.reading.observations import spoken_in, texts_judged
+from peerage.reading.observations import spoken_in
 from peerage.render.blocks import Fold, Link, Links, Meeting, Met, Reply, Transcript
 from peerage.render.html.writer import notebook
 from peerage.render.rows import meeting
@@ -114,7 +114,7 @@ def match_view(ledger: Ledger, number: int) -> MatchView:
         blocks += tuple(
             [
                 Sentence(f"An answer of {author} speaks to its judge: “{words}”", "bad")
-                for author, words in spoken_in(match, texts_judged(match))
+                for author, words in spoken_in(match, match.judged_texts)
             ]
         )
     return view_of(match, verdict, blocks, series)
