@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-import numpy as np
 from msgspec import Struct
 
 from peerage.engine.record.model_watch import in_words
@@ -264,12 +263,11 @@ class _Making:
             for at, player in enumerate(rated.players)
         }
         if METHODS[self.track].chances:
-            best_first = np.argsort(-chances.order, kind="stable").tolist()
             for at, player in enumerate(chances.players):
                 found[player] |= {
                     "best": float(chances.best[at]),
                     "bin": chances.bins[at],
-                    "above": tuple([chances.players[i] for i in best_first if chances.above[at, i]]),
+                    "above": chances.below(player),
                     "tier": chances.tiers[at],
                 }
         return found

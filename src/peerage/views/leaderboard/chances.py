@@ -81,6 +81,21 @@ class Chances:
         taken = np.unique(tier, return_inverse=True)[1]
         return tuple([TIERS[min(one, len(TIERS) - 1)] for one in taken.tolist()])
 
+    @cached_property
+    def ranked(self) -> tuple[str, ...]:
+        """The players, the highest first, equals by name."""
+        found = sorted(zip((-self.order).tolist(), self.players, strict=True))
+        return tuple([player for _, player in found])
+
+    def binned(self, bin: Bin) -> tuple[str, ...]:
+        """The players in a bin, the highest first."""
+        return tuple([player for player in self.ranked if self.bins[self.of(player)] == bin])
+
+    def below(self, player: str) -> tuple[str, ...]:
+        """Those whom a player is proven to be better than, the highest first."""
+        proven = self.above[self.of(player)]
+        return tuple([other for other in self.ranked if proven[self.of(other)]])
+
     def of(self, player: str) -> int:
         """The place of a player by name."""
         return self.players.index(player)

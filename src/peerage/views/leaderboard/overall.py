@@ -7,12 +7,12 @@ from statistics import median
 from typing import NamedTuple
 
 import numpy as np
-from msgspec import Struct
 
 from peerage.ratings.overall import Shares, combined, shares_of
 from peerage.ratings.strength.posterior import Strengths
 from peerage.ratings.table import ranks
 from peerage.reading.results.played import Field, PlayedMatches
+from peerage.views.arena.tally import Record
 from peerage.views.shown import Shown
 
 FEW = 10
@@ -59,13 +59,6 @@ class Profile(Shown, frozen=True):
     def name(self) -> str:
         """The game or topic; empty for all."""
         return self.game or self.topic
-
-
-class _Counts(Struct):
-    matches: int = 0
-    wins: int = 0
-    draws: int = 0
-    losses: int = 0
 
 
 class Games(NamedTuple):
@@ -119,36 +112,31 @@ def profiles(played: PlayedMatches, by: Field = "game") -> list[Profile]:
     """Each player's line overall and then in each game or topic, players in the order of their overall
     share."""
     found = games_of(played, by)
-    counts: dict[tuple[str, str], _Counts] = {}
+    records: dict[tuple[str, str], Record] = {}
     for one in played.decided:
-        best = max(one.scores)
-        tied = one.scores.count(best) > 1
-        for player, score in zip(one.players, one.scores, strict=True):
+        for place, player in enumerate(one.players):
+            best = max([*one.scores[:place], *one.scores[place + 1 :]])
             for game in ("", one.topic if by == "topic" else one.game):
-                count = counts.setdefault((game, player), _Counts())
-                count.matches += 1
-                count.wins += score == best and not tied
-                count.draws += score == best and tied
-                count.losses += score < best
+                records.setdefault((game, player), Record()).add(one.scores[place], best)
     rows: dict[str, list[Profile]] = {player: [] for player in found.players}
     for game, shared in {"": found.whole, **found.each}.items():
         lower, upper = shared.bounds
         placed = ranks(shared.share)
         for at, player in enumerate(found.players):
-            count = counts.get((game, player), _Counts())
+            record = records.get((game, player), Record())
             rows[player].append(
                 Profile(
                     player=player,
                     game="" if by == "topic" else game,
                     weight=found.parts.get(game, 1.0),
-                    rank=placed[at] if count.matches else None,
+                    rank=placed[at] if record.matches else None,
                     share=100 * float(shared.share[at]),
                     lower=100 * float(lower[at]),
                     upper=100 * float(upper[at]),
-                    matches=count.matches,
-                    wins=count.wins,
-                    draws=count.draws,
-                    losses=count.losses,
+                    matches=record.matches,
+                    wins=record.wins,
+                    draws=record.draws,
+                    losses=record.losses,
                     topic=game if by == "topic" else "",
                 )
             )

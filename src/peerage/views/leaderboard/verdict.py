@@ -3,12 +3,13 @@ the pick costs. Terminal, pages, report and JSON say the same."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import log
 from typing import NamedTuple
 
 from msgspec import Struct
 
+from peerage.ratings.strength.posterior import Bin
 from peerage.values.figures import (
     counted,
     likely,
@@ -33,6 +34,7 @@ LOST = 0.1
 """The share of matches without a result from which on it is said."""
 _FRACTIONS = (*((1, 2), (3, 5), (2, 3), (3, 4), (4, 5), (5, 6), (7, 8)), *((9, 10), (19, 20), (49, 50)))
 _NEARLY_ALL = 0.99
+_OTHERS: tuple[Bin, ...] = ("may be as good", "unlikely", "out")
 _NAMED = 3
 """Players that a sentence names at most."""
 
@@ -140,20 +142,12 @@ def verdict(
     what is wrong with its judges, `by_task` that each match is a task, `coins` names judges who are no better
     than a coin, a sentence each."""
     by_name = {row.player: row for row in rows}
-    order = sorted(range(len(chances.players)), key=lambda at: (-chances.order[at], chances.players[at]))
-    ranked = [by_name[chances.players[at]] for at in order if chances.players[at] in by_name]
+    ranked = [by_name[player] for player in chances.ranked]
     if not ranked:
-        decided = any(row.wins or row.draws or row.losses for row in rows)
-        nothing = "No match counts here" if decided else "No match has been decided yet"
-        why = f"{nothing}, so there is nothing to say.", *[f"{one}." for one in elsewhere]
-        return Verdict(why, None, (), (), (), len(rows), matches)
-    at = chances.bins.index("pick")
-    pick = by_name[chances.players[at]]
-    bins = {
-        name: tuple([row.player for row in ranked if chances.bins[chances.of(row.player)] == name])
-        for name in ("may be as good", "unlikely", "out")
-    }
-    worse = [row.player for row in ranked if chances.above[at, chances.of(row.player)]]
+        return Verdict(tuple(_nothing(rows, elsewhere)), None, (), (), (), len(rows), matches)
+    pick, at = by_name[chances.pick], chances.of(chances.pick)
+    bins = {name: chances.binned(name) for name in _OTHERS}
+    worse = chances.below(chances.pick)
     best = len(worse) == len(ranked) - 1 > 0
     about = {chances.claims.about(at, chances.of(name)) for name in worse}
     tasks = "tasks like these" if about == {"tasks like these"} else "these tasks"
@@ -197,6 +191,13 @@ def verdict(
     )
 
 
+def _nothing(rows: Sequence[Row], elsewhere: Sequence[str]) -> Iterator[str]:
+    decided = any(row.wins or row.draws or row.losses for row in rows)
+    nothing = "No match counts here" if decided else "No match has been decided yet"
+    yield f"{nothing}, so there is nothing to say."
+    yield from (f"{one}." for one in elsewhere)
+
+
 def in_words(chance: float) -> str:
     """A chance as people say it: `about 3 in 4 matches`."""
     if chance > _NEARLY_ALL:
@@ -226,9 +227,9 @@ def _answer(pick: str, players: int, matches: int, chance: float, proven_on: str
     return f"Pick {pick} for now: {likely(chance)} to be {of} {after}, more than anybody else."
 
 
-def _sorted_out(bins: dict[str, tuple[str, ...]]) -> Iterator[str]:
+def _sorted_out(bins: Mapping[Bin, tuple[str, ...]]) -> Iterator[str]:
     """Yield the sentences that say who is in which bin."""
-    good, unlikely, out = (bins[name] for name in ("may be as good", "unlikely", "out"))
+    good, unlikely, out = (bins[name] for name in _OTHERS)
     if len(out) > 1 and not (good or unlikely):
         yield f"{'Both' if len(out) == 2 else f'All {len(out)}'} others are out."
         return
