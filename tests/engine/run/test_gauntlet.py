@@ -163,7 +163,7 @@ def test_one_budget_covers_all_games(tmp_path: Path) -> None:
 def test_the_plan_divides_matches_among_games(tmp_path: Path) -> None:
     with open_arena(gauntlet(tmp_path)) as arena:
         plan = arena.plan(40)
-    found = {one.game: one for one in plan.games}
+    found = {part.name: part for part in plan.games}
     assert list(found) == list(GAMES)
     assert sum(one.matches for one in found.values()) == 40
     assert all(one.matches >= 2 for one in found.values())

@@ -61,7 +61,7 @@ def test_they_are_priced_counted_and_registered_as_judges(tmp_path: Path) -> Non
         paid = {row.player: row.cost_usd for row in opened.stats().players}
         assert all(paid[f"j{at}"] > 0 for at in range(3))
         assert paid["p0"] == 0
-        planned = {row.player: row.expected_usd for row in opened.plan(10).players}
+        planned = {row.name: row.expected_usd for row in opened.plan(10).players}
         assert all((planned[f"j{at}"] or 0) > 0 for at in range(3))
         roles = {name: card.get("role") for name, card in registered(opened.ledger).items()}
     assert roles == {f"j{at}": "judge" for at in range(3)} | {f"p{at}": None for at in range(5)}
