@@ -58,39 +58,39 @@ class CallPermits:
 
     def ask(self, worker: int, asks: Asks) -> None:
         """Take in a call that waits to go."""
-        one = Pending(asks.match, "", asks.player, _NOT_HERE, b"", usual, 0, worst=asks.worst)
-        self._asked[worker, asks.ticket] = asks.key, asks.tokens, one
-        self._of[one] = worker, asks.ticket
-        self._submit(one)
+        pending = Pending(asks.match, "", asks.player, _NOT_HERE, b"", usual, 0, worst=asks.worst)
+        self._asked[worker, asks.ticket] = asks.key, asks.tokens, pending
+        self._of[pending] = worker, asks.ticket
+        self._submit(pending)
 
     def paid(self, worker: int, paid: Paid) -> None:
         """Count what a call has cost; what was held for it is free again, and it waits no more."""
         match, player = paid.match, paid.player
-        one = self._forget((worker, paid.ticket), paid.load)
-        if one is None:
-            one = Pending(match, "", player, _NOT_HERE, b"", usual, 0)
-        self._pay(one, paid.nano, known=paid.known, answered=paid.answered)
+        pending = self._forget((worker, paid.ticket), paid.load)
+        if pending is None:
+            pending = Pending(match, "", player, _NOT_HERE, b"", usual, 0)
+        self._pay(pending, paid.nano, known=paid.known, answered=paid.answered)
         self.decide()
 
     def held_by(self, worker: int) -> list[Paid]:
         """The calls of a worker that asked and are not paid, as if they were not to be sent."""
         return [
-            Paid(ticket, one.match, key, 0, one.player, 0, known=True, answered=False)
-            for (by, ticket), (key, _, one) in self._asked.items()
+            Paid(ticket, pending.match, key, 0, pending.player, 0, known=True, answered=False)
+            for (by, ticket), (key, _, pending) in self._asked.items()
             if by == worker
         ]
 
     def decide(self) -> None:
         """Let those calls go on that need not wait for money any more."""
-        for one, verdict in self._reservations.decided(self._queued) if not self.stopped else ():
+        for pending, verdict in self._reservations.decided(self._queued) if not self.stopped else ():
             if verdict is Affordable.YES:
-                self._queue(one)
+                self._queue(pending)
             elif verdict is Affordable.ARENA:
-                self._budget.stop(one.match)
-                self._refuse(one, verdict)
-                self._unaffordable(one.match, one.worst or 0)
+                self._budget.stop(pending.match)
+                self._refuse(pending, verdict)
+                self._unaffordable(pending.match, pending.worst or 0)
             else:
-                self._refuse(one, verdict)
+                self._refuse(pending, verdict)
 
     def lowered(self) -> dict[str, str]:
         """For each player whose calls wait for a limit that was lowered: that limit, and why."""
@@ -101,64 +101,64 @@ class CallPermits:
         self.stopped = True
         self._dispatcher.stop()
 
-    def _submit(self, one: Pending) -> None:
-        if self.stopped or one not in self._of:
+    def _submit(self, pending: Pending) -> None:
+        if self.stopped or pending not in self._of:
             return
-        if self._reservations.wanted(one.player):
-            self._reservations.submit(one)
+        if self._reservations.wanted(pending.player):
+            self._reservations.submit(pending)
             self.decide()
         else:
-            self._queue(one)
+            self._queue(pending)
 
     def _queued(self, player: str) -> bool:
         return player not in self._instant and self._dispatcher.queued(player)
 
-    def _queue(self, one: Pending) -> None:
-        if one.player in self._instant:
-            self._leave(one)
+    def _queue(self, pending: Pending) -> None:
+        if pending.player in self._instant:
+            self._leave(pending)
         else:
-            self._dispatcher.submit(one.player, one, self._asked[self._of[one]][1])
+            self._dispatcher.submit(pending.player, pending, self._asked[self._of[pending]][1])
 
-    def _leave(self, one: Pending) -> None:
+    def _leave(self, pending: Pending) -> None:
         """Let a call go, unless its day's money is spent."""
-        never = self._availability.never(one)
-        may = False if never else self._availability.reserve(one)
+        never = self._availability.never(pending)
+        may = False if never else self._availability.reserve(pending)
         if may is True:
-            self._granted.add(one)
-            one.sent_at = self._loop.time()
-            self._answer(*self._of[one], Affordable.YES, one.reserved)
+            self._granted.add(pending)
+            pending.sent_at = self._loop.time()
+            self._answer(*self._of[pending], Affordable.YES, pending.reserved)
             if self._reservations:
                 self._loop.call_soon(self.decide)
             return
-        if one.player not in self._instant:
-            self._dispatcher.returned(one.player)
-        self._pay(one, 0, known=True, answered=False)
+        if pending.player not in self._instant:
+            self._dispatcher.returned(pending.player)
+        self._pay(pending, 0, known=True, answered=False)
         if isinstance(may, Away):
-            self._refuse(one, may)
+            self._refuse(pending, may)
         elif never:
-            self._refuse(one, never)
+            self._refuse(pending, never)
 
-    def _refuse(self, one: Pending, verdict: Affordable | Away | str) -> None:
-        of = self._of[one]
+    def _refuse(self, pending: Pending, verdict: Affordable | Away | str) -> None:
+        of = self._of[pending]
         self._forget(of)
         self._answer(*of, verdict, 0)
 
     def _forget(self, of: Of, load: Load | None = None) -> Pending | None:
         """Take a call out of wherever it waits or is counted."""
-        _, _, one = self._asked.pop(of, ("", 0, None))
-        if one is None:
+        _, _, pending = self._asked.pop(of, ("", 0, None))
+        if pending is None:
             return None
-        del self._of[one]
-        if one in self._granted:
-            self._granted.remove(one)
-            if one.player not in self._instant:
-                self._dispatcher.returned(one.player, one.sent_at, load)
+        del self._of[pending]
+        if pending in self._granted:
+            self._granted.remove(pending)
+            if pending.player not in self._instant:
+                self._dispatcher.returned(pending.player, pending.sent_at, load)
         else:
             for waits in (self._reservations.recall, self._availability.recall, self._dispatcher.withdraw):
-                waits(lambda other: other is one)
-        return one
+                waits(lambda other: other is pending)
+        return pending
 
-    def _pay(self, one: Pending, nano: int, *, known: bool, answered: bool) -> None:
-        self._reservations.pay(one, nano, known=known, answered=answered)
-        for other in self._availability.paid(one, nano):
+    def _pay(self, pending: Pending, nano: int, *, known: bool, answered: bool) -> None:
+        self._reservations.pay(pending, nano, known=known, answered=answered)
+        for other in self._availability.paid(pending, nano):
             self._loop.call_soon(self._submit, other)

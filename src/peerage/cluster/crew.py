@@ -169,13 +169,13 @@ class Crew:
         return CallsNow(*map(sum, zip(self._past, *states, strict=True)))
 
     def troubles(self) -> tuple[Trouble, ...]:
-        found: dict[str, Trouble] = {}
+        troubles: dict[str, Trouble] = {}
         for seat in self._seats.values():
             for one in seat.state.troubles:
-                found.setdefault(one.player, one)
+                troubles.setdefault(one.player, one)
         for player, lowered in self._permits.lowered().items():
-            found[player] = found.get(player, Trouble(player))._replace(lowered=lowered)
-        return tuple(found.values())
+            troubles[player] = troubles.get(player, Trouble(player))._replace(lowered=lowered)
+        return tuple(troubles.values())
 
     def abandon(self) -> None:
         for seat in self._seats.values():
@@ -290,7 +290,7 @@ class Crew:
         rows = [
             await self._aside(partial(patiently, partial(self._ledger.match, number))) for number in numbers
         ]
-        opened = sum([self._account(seat.number, one.exchanges) for one in rows if one is not None])
+        opened = sum([self._account(seat.number, row.exchanges) for row in rows if row is not None])
         for held in self._permits.held_by(seat.number):
             self._permits.paid(seat.number, held)
         for number in numbers:
@@ -308,28 +308,30 @@ class Crew:
     def _account(self, worker: int, exchanges: Sequence[Exchange]) -> int:
         """Count what a lost worker did not tell; how many calls it left open."""
         opened = 0
-        held = {(one.match, one.key): one.ticket for one in self._permits.held_by(worker)}
-        for one in exchanges:
-            if one.reply is None and one.failure is None:
+        held = {(exchange.match, exchange.key): exchange.ticket for exchange in self._permits.held_by(worker)}
+        for exchange in exchanges:
+            if exchange.reply is None and exchange.failure is None:
                 opened += 1
-                row = FailureRow(one.match, one.key, one.attempt, LOST, one.worst_nano, self._clock())
+                row = FailureRow(
+                    exchange.match, exchange.key, exchange.attempt, LOST, exchange.worst_nano, self._clock()
+                )
                 self._journal.rows.failures.append(row)
                 self._journal.touch()
-            of, told = (one.match, one.key), self._matches[one.match].told
-            if (one.key, one.attempt) in told:
+            of, told = (exchange.match, exchange.key), self._matches[exchange.match].told
+            if (exchange.key, exchange.attempt) in told:
                 continue
-            told.add((one.key, one.attempt))
-            nano, known = one.lost_nano or 0, one.lost_nano == 0
-            if one.reply is not None:
-                nano = one.cost_nano or 0
-                known = read_reply(one).cost_nano is not None
-            ticket, answered = held.get(of, 0), one.reply is not None
+            told.add((exchange.key, exchange.attempt))
+            nano, known = exchange.lost_nano or 0, exchange.lost_nano == 0
+            if exchange.reply is not None:
+                nano = exchange.cost_nano or 0
+                known = read_reply(exchange).cost_nano is not None
+            ticket, answered = held.get(of, 0), exchange.reply is not None
             paid = Paid(
                 ticket=ticket,
                 match=of[0],
                 key=of[1],
-                attempt=one.attempt,
-                player=one.player,
+                attempt=exchange.attempt,
+                player=exchange.player,
                 nano=nano,
                 known=known,
                 answered=answered,

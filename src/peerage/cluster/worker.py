@@ -116,7 +116,7 @@ class Worker:
             from peerage.engine.calls.programs import opened
 
             programs = await self._stack.enter_async_context(opened(1))
-        undated = [one.model_copy(update={"daily_budget": None}) for one in posting.settings.everyone]
+        undated = [player.model_copy(update={"daily_budget": None}) for player in posting.settings.everyone]
         self._matches = MatchesUnderWay(
             run=self,
             reach=Reach(
@@ -273,8 +273,8 @@ class Worker:
     def _claim_now(self, most: int) -> list[tuple[Fixture, str, Sequence[Exchange]]]:
         """Claim matches, on a thread of its own."""
         return [
-            (read_fixture(one.body, self._text), digest_of(one.body), one.recorded)
-            for one in self._ledger.claim(most)
+            (read_fixture(claim.body, self._text), digest_of(claim.body), claim.recorded)
+            for claim in self._ledger.claim(most)
         ]
 
     def _text(self, digest: str) -> str:

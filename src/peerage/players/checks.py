@@ -212,14 +212,14 @@ def is_listed(settings: PlayerSettings, models: Iterable[str]) -> bool:
     name = settings.model.partition(":")[2]
     if settings.provider in ("huggingface", "openrouter"):
         name = name.partition(":")[0]  # what follows is not the model but where or how it is served
-    return any(one == name or one.endswith(f"/{name}") for one in models)
+    return any(model == name or model.endswith(f"/{name}") for model in models)
 
 
 def near_models(settings: PlayerSettings, models: Iterable[str] = ()) -> str:
     """`did you mean …?` for a model that nobody knows by its name: the nearest of `models`, the server's own
     list, or of the price table's; all of a short list when none is near; else empty."""
     name = settings.model.partition(":")[2]
-    known = [visible(one) for one in models] or list(known_models(settings))
+    known = [visible(model) for model in models] or list(known_models(settings))
     if name in known:
         return ""
     spelt = {one.casefold(): one for one in known}

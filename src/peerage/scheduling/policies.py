@@ -54,7 +54,7 @@ class Policy(NamedTuple):
         else:
             drawn_up = self._learnt(standings, history, results, lot, same_family)
             pairs = tuple([(a, b) for a, b in drawn_up])
-        seed = {one.player: (-one.cost, one.player) for one in standings}
+        seed = {standing.player: (-standing.cost, standing.player) for standing in standings}
         return tuple([(a, b) if seed[a] < seed[b] else (b, a) for a, b in pairs])
 
     def seat(
@@ -73,7 +73,7 @@ class Policy(NamedTuple):
             width, seated = self.width, standings
             if self.name != "swiss":
                 width = self.width * (self.name == "round-robin")
-                seated = [one._replace(mu=0.0) for one in standings]
+                seated = [standing._replace(mu=0.0) for standing in standings]
             return groups.group(
                 standings=seated,
                 history=history,
@@ -109,7 +109,7 @@ class Policy(NamedTuple):
             same_family=same_family,
             seats=seats,
             count=count,
-            price=results.prices([one.player for one in standings]) if self.per_dollar else {},
+            price=results.prices([standing.player for standing in standings]) if self.per_dollar else {},
         )
 
 

@@ -284,9 +284,9 @@ class _Replay:
 
     def _count_elsewhere(self, fixture: Fixture) -> None:
         which = fixture.game, fixture.version, fixture.release
-        one = self._elsewhere.get(which, Elsewhere(*which, 0, fixture.number, fixture.number))
-        first, last = min(one.first, fixture.number), max(one.last, fixture.number)
-        self._elsewhere[which] = Elsewhere(*which, one.matches + 1, first, last)
+        known = self._elsewhere.get(which, Elsewhere(*which, 0, fixture.number, fixture.number))
+        first, last = min(known.first, fixture.number), max(known.last, fixture.number)
+        self._elsewhere[which] = Elsewhere(*which, known.matches + 1, first, last)
 
     def _seats(self, fixture: Fixture) -> None:
         """Seats carry the ratings that the match was paired, and its judges weighted, by."""
@@ -342,12 +342,12 @@ def _fields(about: str, struct: msgspec.Struct) -> dict[str, Any]:
 
 def _told(record: MatchRecord) -> dict[str, Any]:
     """All that a record says, by what it is about."""
-    found: dict[str, Any] = {about: getattr(record, about) for about in ("number", "fixture", "root")}
-    found |= _fields("outcome", record.outcome)
-    found |= {f"totals of {player}": totals for player, totals in record.totals.items()}
+    stated: dict[str, Any] = {about: getattr(record, about) for about in ("number", "fixture", "root")}
+    stated |= _fields("outcome", record.outcome)
+    stated |= {f"totals of {player}": totals for player, totals in record.totals.items()}
     for track, moved in record.ratings.items():
-        found |= {f"{track} rating of {player}": both for player, both in moved.items()}
-    return found
+        stated |= {f"{track} rating of {player}": both for player, both in moved.items()}
+    return stated
 
 
 def _told_snapshot(position: Position) -> dict[str, Any]:

@@ -53,10 +53,10 @@ class Availability:
     ) -> None:
         players = list(players)
         self._hours: dict[str, Hours] = {
-            one.name: read_hours(one.available) for one in players if one.available
+            player.name: read_hours(player.available) for player in players if player.available
         }
         self._daily = {
-            one.name: limit for one in players if (limit := whole_nano(one.daily_budget)) is not None
+            player.name: limit for player in players if (limit := whole_nano(player.daily_budget)) is not None
         }
         self._clock = clock
         self._host = host
@@ -143,9 +143,9 @@ class Availability:
 
     def recall(self, unwanted: Callable[[Pending], bool]) -> list[Pending]:
         """Take waiting calls back."""
-        taken = [one for one in chain.from_iterable(self._short.values()) if unwanted(one)]
+        taken = [pending for pending in chain.from_iterable(self._short.values()) if unwanted(pending)]
         for player, waiting in self._short.items():
-            self._short[player] = deque(one for one in waiting if not unwanted(one))
+            self._short[player] = deque(pending for pending in waiting if not unwanted(pending))
         return taken
 
     def _today(self) -> Counter[str]:
@@ -166,7 +166,7 @@ class Availability:
 def spent_today(ledger: Ledger, players: Iterable[PlayerSettings], now_ms: int) -> Counter[str]:
     """Return what each player with a daily budget has cost, or may have, since midnight UTC, in 1e-9 dollars.
     A call that a crash left open counts for the day on which that is found."""
-    daily = {one.name for one in players if one.daily_budget is not None}
+    daily = {exchange.name for exchange in players if exchange.daily_budget is not None}
     spent: Counter[str] = Counter()
     if not daily:
         return spent
@@ -177,8 +177,10 @@ def spent_today(ledger: Ledger, players: Iterable[PlayerSettings], now_ms: int) 
         if uptime.stopped_ms >= midnight:  # what calls were billed of it is counted with them
             spent.update({player: nano for player, nano in uptime.unused.items() if player in daily})
     first = 1 + sum(row.at_ms < midnight for row in ledger.summaries())
-    for one in ledger.exchanges(first):
-        at_ms = one.failure.at_ms if one.failure is not None else one.at_ms
-        if one.player in daily and (at_ms is None or at_ms >= midnight):
-            spent[one.player] += (one.cost_nano if one.reply is not None else one.lost_nano) or 0
+    for exchange in ledger.exchanges(first):
+        at_ms = exchange.failure.at_ms if exchange.failure is not None else exchange.at_ms
+        if exchange.player in daily and (at_ms is None or at_ms >= midnight):
+            spent[exchange.player] += (
+                exchange.cost_nano if exchange.reply is not None else exchange.lost_nano
+            ) or 0
     return spent

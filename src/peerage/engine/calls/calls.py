@@ -340,11 +340,11 @@ class Calls:
         pending.sent_at, pending.load = self._loop.time(), None
         self._troubles.sent(pending, pending.sent_at)
         try:
-            came = await self._runtimes[pending.player].answer(call, lambda: self._abandoned)
-            if isinstance(came, PlayerError):
-                self._failed(pending, came)
+            answer = await self._runtimes[pending.player].answer(call, lambda: self._abandoned)
+            if isinstance(answer, PlayerError):
+                self._failed(pending, answer)
             else:
-                self._answered(pending, came)
+                self._answered(pending, answer)
         except asyncio.CancelledError:
             self._pay(pending, pending.worst or 0, known=False, answered=False)
         except Exception as fault:

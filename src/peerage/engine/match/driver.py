@@ -355,11 +355,11 @@ def _whole(ask: Ask, raw: Reply) -> bool:
 
 
 def _repair(ask: Ask, raw: Reply, problem: str) -> Ask:
-    said = Quote("", raw.text[:REPAIR_CHARS] or "(nothing)", ask.key if raw.text else "")
+    reply_text = Quote("", raw.text[:REPAIR_CHARS] or "(nothing)", ask.key if raw.text else "")
     instruction = ask.expects.instruction()
     messages = (
         *ask.messages,
-        Message("assistant", "{said}", {"said": said}),
+        Message("assistant", "{said}", {"said": reply_text}),
         Message("user", _REPAIR_TEMPLATE, {"problem": problem, "instruction": instruction}),
     )
     return msgspec.structs.replace(ask, key=ask.key + REPAIR, messages=messages)

@@ -42,10 +42,10 @@ def schedulers(settings: ArenaSettings, secret: str) -> dict[str, Scheduler]:
             secret=secret,
             policy=policy,
             series=pairing.series,
-            weight=one.weight,
+            weight=game.weight,
             judges=settings.judging.judges,
         )
-        for name, one in settings.lineup.items()
+        for name, game in settings.lineup.items()
     }
 
 
@@ -55,7 +55,11 @@ def first_fixtures(
     """The first `count` matches of rounds paired from `standings`, after those `issued` by game; fewer for
     fewer than two players, none of a game whose fixtures are made and not paired. Raises SettingsError and
     Unstaffed."""
-    games = [one for one in schedulers(settings, f"{settings.seed or 0}").values() if one.spec.contestants[1]]
+    games = [
+        scheduler
+        for scheduler in schedulers(settings, f"{settings.seed or 0}").values()
+        if scheduler.spec.contestants[1]
+    ]
     pool, judges = (
         [standings.before_pairing(player, settings.rating.initial) for player in listed]
         for listed in (settings.players, settings.judges)

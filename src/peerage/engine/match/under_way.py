@@ -193,18 +193,18 @@ class MatchesUnderWay:
 
     def end_without(self, player: str, match: int) -> None:
         """End the matches after `match` that cannot do without a player who is asked no more."""
-        for at, one in self._matches.items():
-            reason = want_of(one.fixture, self.calls.benched)
-            if at > match and at not in self.unfinished and reason and not one.given_up:
-                one.given_up = reason
-                one.open -= self.calls.forget(at) + len(one.put_off)
-                one.put_off.clear()
-                if not one.open:
-                    self._loop.call_soon(self._give_up, one)
+        for at, under_way in self._matches.items():
+            reason = want_of(under_way.fixture, self.calls.benched)
+            if at > match and at not in self.unfinished and reason and not under_way.given_up:
+                under_way.given_up = reason
+                under_way.open -= self.calls.forget(at) + len(under_way.put_off)
+                under_way.put_off.clear()
+                if not under_way.open:
+                    self._loop.call_soon(self._give_up, under_way)
 
     def expired(self, match: int) -> bool:
-        one = self._matches[match]
-        return bool(one.given_up) or self._loop.time() >= one.deadline.when()
+        under_way = self._matches[match]
+        return bool(under_way.given_up) or self._loop.time() >= under_way.deadline.when()
 
     def look_soon(self) -> None:
         self._run.look_soon()

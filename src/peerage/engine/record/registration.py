@@ -47,8 +47,8 @@ ANSWERS = (
 def identity(player: PlayerSettings, key: str) -> str:
     """A digest of what answers; `key` (the arena's sealing key) keeps a command's arguments from being
     guessed."""
-    said = player.model_dump(mode="json")
-    answers = {name: said[name] for name in ANSWERS}
+    settings = player.model_dump(mode="json")
+    answers = {name: settings[name] for name in ANSWERS}
     answers["base_url"] = without_credentials(player.base_url)
     return hmac.new(key.encode(), msgspec.json.encode(answers, order="sorted"), sha256).hexdigest()
 
@@ -133,8 +133,8 @@ def models_and_families(
         name: _Line(**{key: card[key] for key in _Line._fields if key in card})
         for name, card in cards.items()
     }
-    for one in players:
-        found[one.name] = _Line(one.family, one.public_model, one.version, one.unversioned)
+    for player in players:
+        found[player.name] = _Line(player.family, player.public_model, player.version, player.unversioned)
     first: dict[str, str] = {}
     for name, line in sorted(found.items(), key=lambda known: known[1].version):
         first.setdefault(line.versions_of or name, line.family)

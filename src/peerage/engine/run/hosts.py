@@ -90,13 +90,13 @@ class Hosts:
         guarded: bool = True,
         switches: Switches = here,
     ) -> None:
-        served = {name: [one for one in players if one.host == name] for name in settings}
+        served = {name: [player for player in players if player.host == name] for name in settings}
         self._hosts = {
             name: _Host(name, settings[name], mine, clients, folder, clock, switches if guarded else None)
             for name, mine in served.items()
             if mine
         }
-        self._of = {one.name: self._hosts[one.host] for one in players if one.host}
+        self._of = {player.name: self._hosts[player.host] for player in players if player.host}
 
     def __bool__(self) -> bool:
         return bool(self._hosts)
@@ -155,9 +155,9 @@ class _Host:
         self._name = name
         self._settings = settings
         self._address = settings.ready or next(
-            (f"{one.base_url.rstrip('/')}/models" for one in players if one.base_url), ""
+            (f"{player.base_url.rstrip('/')}/models" for player in players if player.base_url), ""
         )
-        self._clients = {one.name: clients[one.name] for one in players}
+        self._clients = {player.name: clients[player.name] for player in players}
         self._record = record_of(folder, name)
         self._clock = clock
         self._switches = switches

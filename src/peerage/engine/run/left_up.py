@@ -62,11 +62,11 @@ def _from_replies(ledger: Ledger, up: HostUp, stopped_ms: int) -> Uptime:
     used = {name: Use() for name in up.players}
     matches: set[int] = set()
     first = 1 + sum(row.at_ms < up.started_ms for row in ledger.summaries())
-    for one in ledger.exchanges(first):
-        within = one.reply is not None and up.started_ms <= (one.at_ms or 0) <= stopped_ms
-        if within and one.player in used and one.reply is not None:
-            was, reply = used[one.player], read_reply(one)
+    for exchange in ledger.exchanges(first):
+        within = exchange.reply is not None and up.started_ms <= (exchange.at_ms or 0) <= stopped_ms
+        if within and exchange.player in used and exchange.reply is not None:
+            was, reply = used[exchange.player], read_reply(exchange)
             seconds = was.seconds + reply.latency_ms / 1000
-            used[one.player] = Use(was.calls + 1, seconds, was.billed_nano + (reply.cost_nano or 0))
-            matches.add(one.match)
+            used[exchange.player] = Use(was.calls + 1, seconds, was.billed_nano + (reply.cost_nano or 0))
+            matches.add(exchange.match)
     return Uptime(up.host, up.started_ms, stopped_ms, CRASHED, up.nano_per_hour, len(matches), used)

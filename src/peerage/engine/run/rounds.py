@@ -84,7 +84,7 @@ class Rounds:
     def patience(self) -> int:
         """Matches that may be void in a row before a player with a spent budget is surely left out."""
         players, judges = len(self._players), len(self._judges)
-        sizes = [tables(one.spec, one.rules, players, one.series, judges) for one in self._games.values()]
+        sizes = [tables(game.spec, game.rules, players, game.series, judges) for game in self._games.values()]
         return (self._lag + 2) * max(sizes)
 
     def issue(self) -> tuple[Fixture, ...]:
@@ -109,11 +109,15 @@ class Rounds:
                 return ()
         standings = self._after_round[basis] if basis > 0 else NOBODY
         pool, judges = self._pool(self._players, standings), self._pool(self._judges, standings)
-        if self._placed and all(one.player != self._placed for one in pool):
+        if self._placed and all(standing.player != self._placed for standing in pool):
             self.over = f"{self._placed}, which is to be placed, plays no more"
             return ()
         unfinished = self._waits.unfinished(self._ends[basis - 1] if basis > 0 else (0, 0))
-        here = [one for one in pool if unfinished[one.player] < self._most.get(one.player, self._window)]
+        here = [
+            standing
+            for standing in pool
+            if unfinished[standing.player] < self._most.get(standing.player, self._window)
+        ]
         if self._placed and all(one.player != self._placed for one in here):
             if self._awaited():
                 return ()
@@ -121,7 +125,9 @@ class Rounds:
         if self._judges and not judges:
             self.over = "no judge is left"
             return ()
-        judging = [one for one in judges if unfinished[one.player] < self._most.get(one.player, self._window)]
+        judging = [
+            judge for judge in judges if unfinished[judge.player] < self._most.get(judge.player, self._window)
+        ]
         if judges and not judging:
             if self._awaited():
                 return ()

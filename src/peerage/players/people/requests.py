@@ -211,7 +211,7 @@ class People:
         """Remove what a person was asked in these matches: they are over."""
         with self._writing() as file:
             file.executemany(
-                "DELETE FROM requests WHERE player = ? AND match = ?", [(player, one) for one in matches]
+                "DELETE FROM requests WHERE player = ? AND match = ?", [(player, match) for match in matches]
             )
 
     def seen_ms(self, player: str) -> int:
