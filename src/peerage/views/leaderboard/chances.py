@@ -93,12 +93,16 @@ class Chances:
 
     def below(self, player: str) -> tuple[str, ...]:
         """Those whom a player is proven to be better than, the highest first."""
-        proven = self.above[self.of(player)]
+        proven = self.above[self.of(player)].tolist()
         return tuple([other for other in self.ranked if proven[self.of(other)]])
 
     def of(self, player: str) -> int:
         """The place of a player by name."""
-        return self.players.index(player)
+        return self._places[player]
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {player: place for place, player in enumerate(self.players)}
 
     def only(self, kept: Sequence[int]) -> Chances:
         """The chances of some of the players among themselves."""
