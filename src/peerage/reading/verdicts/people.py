@@ -7,17 +7,15 @@ more often where judges split, so each duel weighs by one over the share of its 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
-import numpy as np
 from msgspec import Struct
 
 from peerage.ledger import FixtureRow, Ledger, RecordRow
 from peerage.ledger.forms.codec import read_header, read_issued
 from peerage.ledger.forms.merkle import digest
 from peerage.ledger.topics.votes import BOTH_BAD, SKIPPED, TIE, Vote
-from peerage.ratings.arrays import Floats, Ints
 from peerage.reading.rows import rows_of
 
 
@@ -87,30 +85,4 @@ def said(ledger: Ledger, votes: Iterable[Vote]) -> list[Said]:
             score = 0.5 if vote.verdict in (TIE, BOTH_BAD) else float(vote.verdict == first)
             person = f"expert {vote.expert}" if vote.expert else vote.voter
             found.append(Said(vote.match, person, vote.take, score))
-    return found
-
-
-FEWEST_OF_A_SORT = 5
-"""Annotated duels of a stratum from which on it is a stratum of its own."""
-
-
-def strata(stratum: Ints, known: np.ndarray) -> Ints:
-    """The strata that can be told apart: one alone where some have too few annotated duels."""
-    there = np.bincount(stratum, known, minlength=2)
-    thin = (np.bincount(stratum, minlength=2) > 0) & (there < FEWEST_OF_A_SORT)
-    return np.zeros_like(stratum) if thin.any() else stratum
-
-
-def inverse_share(stratum: Ints, known: np.ndarray) -> Floats:
-    """One over the share of its stratum that people judged, of each duel that they judged; 0 of others."""
-    of = strata(stratum, known)
-    size, there = np.bincount(of), np.bincount(of, known)
-    return np.where(known, size[of] / np.maximum(there[of], 1), 0.0)
-
-
-def by_match(verdicts: Iterable[Said]) -> Mapping[int, list[Said]]:
-    """The verdicts of each match."""
-    found: dict[int, list[Said]] = {}
-    for one in verdicts:
-        found.setdefault(one.match, []).append(one)
     return found

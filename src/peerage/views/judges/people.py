@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from peerage.judging.marks.ballots import ABSTAINED, Ballots
 from peerage.judging.measures.agreement import FEWEST, Agreement, Pair, agreement, among
-from peerage.reading.verdicts.people import Said, by_match, inverse_share
+from peerage.ratings.arrays import Flags, Floats
+from peerage.reading.verdicts.people import Said
 from peerage.render.blocks import Column, Rows, bounded, numbers
 from peerage.values.figures import counted, hundredths, percent, whole
 from peerage.views.judges.measures import bounds, named
@@ -28,46 +29,59 @@ class Anchors(NamedTuple):
     judged: int
 
 
+FEWEST_OF_A_SORT = 5
+"""Annotated duels of a sort, those on which judges split or the others, from which on it is told apart."""
+
+
 def against_people(ballots: Ballots, verdicts: Iterable[Said]) -> Anchors:
-    """Judges' ballots next to what people said of the same answers."""
-    said = by_match(verdicts)
+    """Return judges' ballots next to what people said of the same answers. What people were shown was drawn
+    more often where judges split, so each duel weighs by one over the share of its sort that they judged."""
+    said: dict[str, list[Said]] = {}
+    for verdict in verdicts:
+        said.setdefault(str(verdict.match), []).append(verdict)
     valid = np.flatnonzero(ballots.vote != ABSTAINED)
     panel = ballots.panel[valid]
     score = ballots.points("A")[valid]  # of the answer that people's scores are of
     judged = np.bincount(panel, minlength=len(ballots.panels))
     mean = np.bincount(panel, score, len(ballots.panels)) / np.maximum(judged, 1)
-    drawn = {match for match, opinions in said.items() if any(one.take == 1 for one in opinions)}
-    known = np.array([int(name) in drawn for name in ballots.panels], np.bool_) & (judged > 0)
-    duels = np.flatnonzero(judged)
-    weight = np.zeros(len(ballots.panels))
-    weight[duels] = inverse_share(((mean > 0) & (mean < 1)).astype(np.int64)[duels], known[duels])
+    known = judged > 0
+    known &= [any(verdict.take == 1 for verdict in said.get(name, ())) for name in ballots.panels]
+    weight = _inverse_share((mean > 0) & (mean < 1), known, judged > 0)
     pairs: dict[str, list[Pair]] = {}
     for at, given in zip(valid[known[panel]].tolist(), score[known[panel]].tolist(), strict=True):
         duel = int(ballots.panel[at])
-        mine = pairs.setdefault(ballots.players[ballots.judge[at]], [])
-        for one in said[int(ballots.panels[duel])]:
-            if one.take == 1:
-                mine.append(Pair(duel, given, one.score, float(weight[duel])))
+        pairs.setdefault(ballots.players[ballots.judge[at]], []).extend(
+            Pair(duel, given, verdict.score, float(weight[duel]))
+            for verdict in said[ballots.panels[duel]]
+            if verdict.take == 1
+        )
     each: list[Pair] = []
     again: list[Pair] = []
+    votes = 0
     for duel in np.flatnonzero(known).tolist():
-        opinions, own = said[int(ballots.panels[duel])], float(weight[duel])
-        each += among(duel, [one.score for one in opinions if one.take == 1], own)
-        takes = {(one.person, one.take): one.score for one in opinions}
+        takes = {(verdict.person, verdict.take): verdict.score for verdict in said[ballots.panels[duel]]}
+        first = [verdict.score for verdict in said[ballots.panels[duel]] if verdict.take == 1]
+        votes += len(first)
+        each += among(duel, first, float(weight[duel]))
         again += [
             Pair(duel, takes[person, take - 1], score, 1.0)
             for (person, take), score in takes.items()
             if (person, take - 1) in takes
         ]
-    counted = [one for duel in np.flatnonzero(known).tolist() for one in said[int(ballots.panels[duel])]]
-    return Anchors(
-        {judge: agreement(mine) for judge, mine in sorted(pairs.items())},
-        agreement(each),
-        agreement(again),
-        sum(one.take == 1 for one in counted),
-        int(known.sum()),
-        len(duels),
-    )
+    judges = {judge: agreement(mine) for judge, mine in sorted(pairs.items())}
+    people, selves = agreement(each), agreement(again)
+    return Anchors(judges, people, selves, votes, int(known.sum()), int((judged > 0).sum()))
+
+
+def _inverse_share(split: Flags, known: Flags, judged: Flags) -> Floats:
+    """One over the share of its sort that people judged, of each duel that they judged; all are one sort
+    where one of the two has too few annotated duels."""
+    sort = split.astype(np.int64)
+    there = np.bincount(sort, known, minlength=2)
+    if ((np.bincount(sort, judged, minlength=2) > 0) & (there < FEWEST_OF_A_SORT)).any():
+        sort = np.zeros_like(sort)
+    size, there = np.bincount(sort, judged), np.bincount(sort, known)
+    return np.where(known, size[sort] / np.maximum(there[sort], 1), 0.0)
 
 
 class PeopleRow(Struct, frozen=True):
