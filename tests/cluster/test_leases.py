@@ -14,7 +14,7 @@ from tests.ledger.on_servers import fixture
 from peerage.cluster.leases import Claimed, GivenUp, Leases, WorkersLedger, working
 from peerage.ledger import Batch, IntentRow, Ledger, LedgerError, ReplyRow, open_ledger
 from peerage.ledger.stores.contract import Insert
-from peerage.ledger.stores.postgres import Line, PostgresStore
+from peerage.ledger.stores.postgres import PostgresStore, Reconnecting
 from peerage.ledger.stores.sql import Connection
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def test_a_commit_without_an_answer_is_waited_for_before_it_is_done_again(
         def unanswered(connection: Connection, inserts: Sequence[Insert]) -> None:
             """The server is about to commit as the line to it breaks."""
             writes._insert = insert
-            old = Line(worker._store.connect)
+            old = Reconnecting(worker._store.connect)
             insert(old, inserts)
 
             def commits() -> None:

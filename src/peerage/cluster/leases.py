@@ -22,10 +22,10 @@ import psycopg
 
 from peerage.ledger import Batch, Exchange, Ledger, LedgerAway, LedgerError
 from peerage.ledger.forms.bodies import Bodies
-from peerage.ledger.stores.contract import Found, Writes
+from peerage.ledger.stores.contract import Found, Transaction
 from peerage.ledger.stores.postgres import PLANS, Connected, PostgresStore
 from peerage.ledger.stores.postgres_words import is_lost
-from peerage.ledger.stores.server import Patience, Run, note, process_named
+from peerage.ledger.stores.server import Patience, Tenure, note, process_named
 from peerage.ledger.tables import Rows, inserts_of
 
 _TABLES = """
@@ -202,7 +202,7 @@ class WorkersLedger:
         self.number = self._line.do(hire)
         self._store = _Writer(address, run, self.number)
         self._ledger = Ledger(self._store)
-        self._writes: Writes | None = None
+        self._writes: Transaction | None = None
         self._bodies, self._written = Bodies(address), 0
 
     @contextmanager
@@ -294,7 +294,7 @@ class _Writer(PostgresStore):
             if row is None:
                 raise self._superseded()
             if self._run is None:
-                self._run = Run(self._of[0], *row)
+                self._run = Tenure(self._of[0], *row)
             self._durably(connection)
         except BaseException:
             connection.close()

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from itertools import chain
-from typing import Protocol, TypeVar
+from typing import Any
 
 import msgspec
 
@@ -44,24 +44,21 @@ FACTS_FROM_THE_START = 100
 """Entries of the log among which an arena's facts stand, but for those that changed later."""
 
 
-Found = TypeVar("Found")
 Logged = Mapping[int, bytes]
 """The digests that the log holds of matches, as they were folded."""
 Check = Callable[[RecordRow, Attempts, bytes, Logged, Rows], None]
 """Holds a record and its attempts, of the moment of the rows, against the link before it and the log."""
 
 
-class Moment(Protocol):
-    """Does some work with all rows as they are at one moment."""
-
-    def __call__(self, work: Callable[[Rows], Found], /) -> Found: ...
+AtOneMoment = Callable[[Callable[[Rows], Any]], Any]
+"""Does some work with all rows as they are at one moment."""
 
 
 class Holding:
     """Reads the `rows` of the ledger at an address, now or at one `moment`, of matches in the order of their
     places."""
 
-    def __init__(self, rows: Rows, moment: Moment, address: str, lineup: LineUp) -> None:
+    def __init__(self, rows: Rows, moment: AtOneMoment, address: str, lineup: LineUp) -> None:
         self._rows = rows
         self._moment = moment
         self._address = address
@@ -158,7 +155,8 @@ class Holding:
 
     def facts(self) -> Mapping[str, str]:
         """The facts of the arena."""
-        return self._moment(self._facts)
+        facts: Mapping[str, str] = self._moment(self._facts)
+        return facts
 
     def _facts(self, rows: Rows) -> Mapping[str, str]:
         facts = rows.facts()

@@ -83,7 +83,7 @@ def _is_ledger(store: Store) -> bool:
     names = [name for name in store.names() or () if name not in BESIDE]
     if not names:
         return False
-    fact = Rows(store, Bodies(store.place)).fact("schema") if META.name in names else None
+    fact = Rows(store, Bodies(store.place)).facts().get("schema") if META.name in names else None
     if fact is None:
         raise LedgerError(
             f"{store.place} is a database, but not a ledger of Peerage: it holds "

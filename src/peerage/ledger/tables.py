@@ -66,10 +66,6 @@ class Rows:
         """The facts of the arena."""
         return dict(self._all(META))
 
-    def fact(self, key: str) -> str | None:
-        """One of them."""
-        return next((value for _, value in self._all(META, {"key": key})), None)
-
     def texts(self, digests: Sequence[bytes] | None) -> Iterator[tuple[bytes, bytes]]:
         """Texts with their digests; all of them where `digests` is None."""
         if digests is None:

@@ -1,4 +1,4 @@
-"""Writes into a ledger: rows, and within the same transaction the log's entries about them."""
+"""Transaction into a ledger: rows, and within the same transaction the log's entries about them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from peerage.ledger.forms.log import GENESIS, Rolling, extended, of_amendment, o
 from peerage.ledger.forms.rows import UNLOGGED, Amendment, Attempts, Batch, Summary
 from peerage.ledger.forms.schema import DICTIONARIES, ENTRIES, LOG, REPLIES, SNAPSHOTS, SUMMARIES
 from peerage.ledger.lineup import LineUp
-from peerage.ledger.stores.contract import BLOCK, END, Insert, Row, Writes
+from peerage.ledger.stores.contract import BLOCK, END, Insert, Row, Transaction
 from peerage.ledger.tables import Rows, inserts_of
 
 Said = tuple[str, bytes] | Amendment
@@ -23,9 +23,9 @@ _NOTHING = sha256(b"").digest()
 
 
 class Writer:
-    """Writes inside its caller's transactions. After one that failed a new writer must be made."""
+    """Transaction inside its caller's transactions. After one that failed a new writer must be made."""
 
-    def __init__(self, transaction: Writes, place: str) -> None:
+    def __init__(self, transaction: Transaction, place: str) -> None:
         self.transaction = transaction
         self._bodies = Bodies(place)
         self._rows = Rows(transaction, self._bodies)

@@ -21,7 +21,7 @@ from peerage.ledger import Batch, FixtureRow, IntentRow, Ledger, LedgerError, Re
 from peerage.ledger.forms import schema
 from peerage.ledger.forms.rows import SCHEMA
 from peerage.ledger.ledger import prepare
-from peerage.ledger.stores.sql import SqlWrites
+from peerage.ledger.stores.sql import SqlTransaction
 from peerage.ledger.stores.sqlite import SqliteStore
 from peerage.standings.verify import verify
 
@@ -105,7 +105,7 @@ def test_the_page_about_the_format_lists_every_table_and_column() -> None:
 
 def test_commits_are_synced_in_full(ledger: Ledger) -> None:
     with ledger._store.lock() as transaction:
-        connection = cast(SqlWrites, transaction).connection
+        connection = cast(SqlTransaction, transaction).connection
         assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
@@ -114,7 +114,7 @@ def test_of_a_file_that_is_made_in_one_go_no_commit_waits_for_the_disk(tmp_path:
     with closing(SqliteStore("sqlite:///copy.db", tmp_path, durable=False)) as store:
         prepare(store, create=True)
         with store.lock() as transaction:
-            connection = cast(SqlWrites, transaction).connection
+            connection = cast(SqlTransaction, transaction).connection
             assert connection.execute("PRAGMA synchronous").fetchone() == (0,)
 
 
@@ -240,7 +240,7 @@ def test_no_folder(tmp_path: Path) -> None:
 
 def limit_pages(ledger: Ledger, pages: int) -> None:
     assert ledger._writer is not None
-    connection = cast(SqlWrites, ledger._writer.transaction).connection
+    connection = cast(SqlTransaction, ledger._writer.transaction).connection
     connection.execute(f"PRAGMA max_page_count = {pages}")
     connection.rollback()
 

@@ -21,7 +21,7 @@ from peerage.ledger.forms.merkle import digest as digest_of
 from peerage.ledger.topics.series import series_of
 from peerage.ledger.topics.uptimes import unused
 from peerage.ledger.topics.waits import TOPIC as WAITS
-from peerage.ledger.topics.waits import Moment, Waits
+from peerage.ledger.topics.waits import Stage, Waits
 from peerage.ratings.sequential.elo import EloSettings
 from peerage.scheduling.standing import Ended, History
 from peerage.standings import NOBODY, Standings, after_all
@@ -69,7 +69,7 @@ class Recovered:
     accounts: dict[str, Account] = field(default_factory=dict)
     chain: bytes = GENESIS
     after_round: dict[int, Standings] = field(default_factory=dict)
-    round_ends: list[Moment] = field(default_factory=list)
+    round_ends: list[Stage] = field(default_factory=list)
     open: dict[int, int] = field(default_factory=dict)
     paired_after: int = 0
     next_to_fold: int = 1
@@ -129,7 +129,7 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
     """Read where the arena stands; `lag` in rounds."""
     issued, recorded = ledger.heads()
     found = Recovered(waits=Waits.of(ledger.amendments(WAITS)))
-    ends: dict[int, Moment] = {}
+    ends: dict[int, Stage] = {}
     waiting: list[FixtureRow] = []
     snapshot = 0
     for place, row in enumerate(ledger.fixtures(), 1):

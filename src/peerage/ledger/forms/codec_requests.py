@@ -167,12 +167,12 @@ def read_request(
         source, stdin = (
             part if isinstance(part, str) else texts(part.text) for part in (program.run, program.stdin)
         )
-        return Run(key, source, stdin, program.fuel, program.memory, program.output, program.seconds)
+        return _run(key, source, stdin, program)
     if body.startswith(_SEALED_RUN):
         sealed = _decode_sealed_program(body)
         kept = sealed.sealed_run
         source, stdin = _decode_run(kept.value) if kept.salt else (REDACTED, REDACTED)
-        return Run(key, source, stdin, sealed.fuel, sealed.memory, sealed.output, sealed.seconds)
+        return _run(key, source, stdin, sealed)
     request = _decode_request(body)
     form, expects = _read_form(texts(request.form))
     messages = []
@@ -190,7 +190,27 @@ def read_request(
             else:
                 filled[place] = Quote(value.label, texts(value.text) if value.text else value.said)
         messages.append(Message(speaker, template, filled))
-    return Ask(request.to, key, form.role, tuple(messages), expects, form.max_tokens, form.temperature)
+    return Ask(
+        to=request.to,
+        key=key,
+        role=form.role,
+        messages=tuple(messages),
+        expects=expects,
+        max_tokens=form.max_tokens,
+        temperature=form.temperature,
+    )
+
+
+def _run(key: str, source: str, stdin: str, limits: _Program | _SealedProgram) -> Run:
+    return Run(
+        key=key,
+        source=source,
+        stdin=stdin,
+        fuel=limits.fuel,
+        memory=limits.memory,
+        output=limits.output,
+        seconds=limits.seconds,
+    )
 
 
 class Part(NamedTuple):

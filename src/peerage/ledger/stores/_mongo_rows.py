@@ -26,7 +26,7 @@ from pymongo.write_concern import WriteConcern
 from peerage.ledger.forms.rows import LedgerError
 from peerage.ledger.forms.schema import BESIDE, INTENTS, TABLES, VOTES, Table
 from peerage.ledger.stores.contract import BLOCK, END, Begins, Found, Insert, Row, Select, Wanted
-from peerage.ledger.stores.server import Run, superseded
+from peerage.ledger.stores.server import Tenure, superseded
 
 CHUNK = 8_000_000
 """Bytes of a body that one document holds; MongoDB's limit is 16 MB."""
@@ -147,8 +147,8 @@ class MongoReads:
         return int(row["_id"]) if row else 0
 
 
-class MongoWrites(MongoReads):
-    """`contract.Writes` in one session: `begin`, then whatever is written, then `commit` or `abort`."""
+class MongoTransaction(MongoReads):
+    """`contract.Transaction` in one session: `begin`, then whatever is written, then `commit` or `abort`."""
 
     def __init__(self, base: Base[Document], session: ClientSession, place: str) -> None:
         super().__init__(base, session)
@@ -160,7 +160,7 @@ class MongoWrites(MongoReads):
         """Begin a transaction."""
         self._in.start_transaction(ReadConcern("snapshot"), DURABLE, ReadPreference.PRIMARY)
 
-    def count_on(self, run: Run) -> None:
+    def count_on(self, run: Tenure) -> None:
         """Begin one of a run. Raises LedgerError where another took over."""
         self.begin()
         counted = self.base["runner"].update_one(
@@ -181,7 +181,7 @@ class MongoWrites(MongoReads):
             with suppress(PyMongoError):  # the server ends it by itself
                 self._in.abort_transaction()
 
-    def is_durable(self, run: Run) -> bool:
+    def is_durable(self, run: Tenure) -> bool:
         """Return whether a transaction of a run became durable whose end was not heard of. Outside of any."""
         # One that is under way there would hold the lease for a minute, and might end in that.
         self.base.client.admin.command("killSessions", [self._in.session_id])

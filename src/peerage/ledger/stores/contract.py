@@ -81,7 +81,7 @@ class Reads(Protocol):
         """Return the highest key of each table, 0 where it is empty; all at one moment."""
 
 
-class Writes(Reads, Protocol):
+class Transaction(Reads, Protocol):
     """A transaction. It reads what it has written."""
 
     def append(self, inserts: Sequence[Insert]) -> None:
@@ -108,7 +108,7 @@ class Store(Reads, Protocol):
         """Do `work`, which is soon done, with all rows as they are at one moment; again at a later one where
         the server was away meanwhile."""
 
-    def lock(self) -> AbstractContextManager[Writes]:
+    def lock(self) -> AbstractContextManager[Transaction]:
         """Hold the one runner's lock, which is freed when the process dies. Raises LedgerBusy, naming who
         holds it, and LedgerError where nothing can be written."""
 
@@ -121,7 +121,7 @@ class Store(Reads, Protocol):
         Where the connection is lost it is waited for, and the work is done `again` unless it became durable.
         """
 
-    def alone(self, table: Table) -> AbstractContextManager[Writes]:
+    def alone(self, table: Table) -> AbstractContextManager[Transaction]:
         """Begin a transaction, durable at its end, while which nobody else begins one; for a table that no
         runner writes, which is made where it is not there."""
 
@@ -143,11 +143,11 @@ def damaged(place: str, what: str) -> LedgerError:
     )
 
 
-Part: TypeAlias = tuple[str, str, str]
+Member: TypeAlias = tuple[str, str, str]
 """A part of a database: kind, the table that it belongs to, name."""
 
 
-def shape(place: str, there: Collection[Part], due: Collection[Part]) -> list[str]:
+def shape(place: str, there: Collection[Member], due: Collection[Member]) -> list[str]:
     """Return what parts a database, at `place`, has besides those that are due, and what its tables lack: a
     trigger would write what nobody recorded, a missing index let in what contradicts."""
     tables = {table for kind, table, _ in there if kind == "table"}

@@ -38,12 +38,20 @@ from peerage.ledger.stores._mongo_rows import (
     UNTIL,
     Document,
     MongoReads,
-    MongoWrites,
+    MongoTransaction,
     indexes,
 )
 from peerage.ledger.stores._mongo_words import explained, is_lost, parts, reads_only
-from peerage.ledger.stores.contract import Found, Insert, Reads, Row, Select, Writes, shape
-from peerage.ledger.stores.server import MONGODB_PASSWORD, Run, Server, busy, is_alive, note, process_named
+from peerage.ledger.stores.contract import Found, Insert, Reads, Row, Select, Transaction, shape
+from peerage.ledger.stores.server import (
+    MONGODB_PASSWORD,
+    ServerStore,
+    Tenure,
+    busy,
+    is_alive,
+    note,
+    process_named,
+)
 
 RENEWED_S = 5.0
 """How often a runner's lease is renewed."""
@@ -55,7 +63,7 @@ VOTING_S = 10.0
 logging.getLogger("pymongo").setLevel(logging.CRITICAL)
 
 
-class MongoStore(Server, MongoReads):
+class MongoStore(ServerStore, MongoReads):
     """One database on a server, `base`: a `contract.Store`."""
 
     errors = (PyMongoError,)
@@ -64,9 +72,9 @@ class MongoStore(Server, MongoReads):
         """`address` is `mongodb://[USER[:PASSWORD]@]HOST[:PORT]/DATABASE`, or `mongodb+srv://`, with whatever
         options MongoDB takes there."""
         place, password, name = parts(address)
-        Server.__init__(self, place, password or os.environ.get(MONGODB_PASSWORD, ""))
+        ServerStore.__init__(self, place, password or os.environ.get(MONGODB_PASSWORD, ""))
         self._direct = "directconnection=true" in place.lower()
-        self._writes: MongoWrites | None = None
+        self._writes: MongoTransaction | None = None
         known: dict[str, Any] = {"password": self._password} if self._password else {}
         with self.explained():
             self._client: MongoClient[Document] = MongoClient(
@@ -137,12 +145,12 @@ class MongoStore(Server, MongoReads):
                 RUNNER, {"$setOnInsert": {"fence": 0, "written": 0, "holder": "{}"}}, upsert=True
             )
             with self._client.start_session() as session:
-                MongoWrites(self.base, session, self.place).append(first)
+                MongoTransaction(self.base, session, self.place).append(first)
 
     @contextmanager
-    def alone(self, table: Table) -> Iterator[Writes]:
+    def alone(self, table: Table) -> Iterator[Transaction]:
         with self.explained(), self._client.start_session() as session:
-            writes, until = MongoWrites(self.base, session, self.place), time.monotonic() + VOTING_S
+            writes, until = MongoTransaction(self.base, session, self.place), time.monotonic() + VOTING_S
             while True:
                 writes.begin()
                 try:
@@ -159,7 +167,7 @@ class MongoStore(Server, MongoReads):
             writes.commit()
 
     @contextmanager
-    def lock(self) -> Iterator[Writes]:
+    def lock(self) -> Iterator[Transaction]:
         self._patience.begin()
         with self.explained():
             session = self._client.start_session()
@@ -171,7 +179,7 @@ class MongoStore(Server, MongoReads):
         renewer.start()
         try:
             with session:
-                self._writes = MongoWrites(self.base, session, self.place)
+                self._writes = MongoTransaction(self.base, session, self.place)
                 yield self._writes
         finally:
             ended.set()
@@ -182,7 +190,7 @@ class MongoStore(Server, MongoReads):
                 )
             self._run, self._patience.runs = None, False
 
-    def _taken(self, session: ClientSession) -> Run:
+    def _taken(self, session: ClientSession) -> Tenure:
         """Take the lease where it is free: nobody's, run out, or of a process of this machine that died."""
         runner = self.base["runner"]
         known = runner.find_one(RUNNER) or {}
@@ -213,14 +221,14 @@ class MongoStore(Server, MongoReads):
                 self.place, held, f"; of one that died on another machine the lease ends within {LEASE_S} s"
             )
         _HELD.add(session_id)
-        return Run(lease["fence"], lease["written"])
+        return Tenure(lease["fence"], lease["written"])
 
     def _is_over(self, held: Document) -> bool:
         """Whether a run of this machine has ended, where it could not give its lease back."""
         pid = int(held["pid"])
         return held["session"] not in _HELD if pid == os.getpid() else not is_alive(pid)
 
-    def _renew(self, run: Run, ended: threading.Event) -> None:
+    def _renew(self, run: Tenure, ended: threading.Event) -> None:
         while not ended.wait(RENEWED_S):
             # A server that is away is waited for by who writes; a write of its own renews the lease too.
             with suppress(PyMongoError):

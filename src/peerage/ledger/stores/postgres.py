@@ -32,8 +32,8 @@ from peerage.ledger.stores.postgres_words import explained, is_lost, parts
 from peerage.ledger.stores.server import (
     FIRST_TRY_S,
     READER_AWAY_S,
-    Run,
-    Server,
+    ServerStore,
+    Tenure,
     busy,
     is_alive,
     note,
@@ -48,7 +48,7 @@ _ALIVE = {"keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "ke
 logging.getLogger("psycopg").setLevel(logging.ERROR)
 
 
-class Line:
+class Reconnecting:
     """A connection to the server, a `sql.Connection`; made when it is first used, and again when it
     is used after it was closed."""
 
@@ -86,7 +86,7 @@ class _Lingers(psycopg.OperationalError):
     """A connection of ours that broke holds the lock until the server notices."""
 
 
-class PostgresStore(Server, sql.SqlStore):
+class PostgresStore(ServerStore, sql.SqlStore):
     """One schema of one database on a server."""
 
     errors = psycopg.Error, OSError
@@ -99,7 +99,7 @@ class PostgresStore(Server, sql.SqlStore):
         """`address` is `postgresql://[USER[:PASSWORD]@]HOST[:PORT]/DATABASE`, with `?schema=NAME` where a
         database holds several arenas, and with whatever else libpq takes there."""
         place, password, self._schema, plain = parts(address)
-        Server.__init__(self, place, password)
+        ServerStore.__init__(self, place, password)
         self._stated: dict[str, Any] = {}
         with self.explained():
             self._stated = conninfo_to_dict(plain)
@@ -107,8 +107,8 @@ class PostgresStore(Server, sql.SqlStore):
         # Where nothing can be counted on the statement fails, and with it all that goes with it.
         self._counting = f"WITH mine AS ({self._count} RETURNING 1) SELECT 1 / count(*) FROM mine"
         self._counted = False
-        self._line: Line | None = None
-        sql.SqlStore.__init__(self, lambda: Line(partial(self.connect, autocommit=True)), _among)
+        self._line: Reconnecting | None = None
+        sql.SqlStore.__init__(self, lambda: Reconnecting(partial(self.connect, autocommit=True)), _among)
 
     def _lost(self, error: Exception) -> bool:
         return is_lost(error)
@@ -143,16 +143,16 @@ class PostgresStore(Server, sql.SqlStore):
     # ------------------------------------------------------------------------------------------ writing
 
     @contextmanager
-    def _apart(self) -> Iterator[Line]:
-        with closing(Line(self.connect)) as line:
+    def _apart(self) -> Iterator[Reconnecting]:
+        with closing(Reconnecting(self.connect)) as line:
             line.execute("SELECT pg_advisory_xact_lock(?)", (self._key ^ 1,))
             yield line
             line.commit()
 
     @contextmanager
-    def _held(self, *, create: bool) -> Iterator[Line]:
+    def _held(self, *, create: bool) -> Iterator[Reconnecting]:
         self._patience.begin()
-        line = Line(partial(self._locked, create))
+        line = Reconnecting(partial(self._locked, create))
         try:
             with self.explained():
                 self._patience.wait(lambda: line.raw)
@@ -194,7 +194,7 @@ class PostgresStore(Server, sql.SqlStore):
 
     def _insert(self, connection: sql.Connection, inserts: Sequence[Insert]) -> None:
         # All go to the server at once, which answers when all are done.
-        assert isinstance(connection, Line)
+        assert isinstance(connection, Reconnecting)
         raw = connection.raw
         first = bool(inserts) and self._run is not None and not self._counted
         try:
@@ -250,7 +250,7 @@ class PostgresStore(Server, sql.SqlStore):
                 self._prepare(connection)
             if self._run is None:
                 row = connection.execute(_BEGIN, (note(),)).fetchone()
-                self._run = Run(*row) if row else None
+                self._run = Tenure(*row) if row else None
             elif _value(connection, "SELECT fence FROM runner") != self._run.fence:
                 raise self._superseded()
             self._durably(connection)
@@ -295,7 +295,7 @@ class PostgresStore(Server, sql.SqlStore):
 Connected = psycopg.Connection[Any]
 
 
-def _undo(connection: Line, error: BaseException) -> None:
+def _undo(connection: Reconnecting, error: BaseException) -> None:
     """End a transaction that failed; where it is the connection that did, let there be another next time."""
     with suppress(psycopg.Error):
         if not (isinstance(error, psycopg.Error) and is_lost(error)):

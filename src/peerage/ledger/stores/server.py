@@ -100,14 +100,14 @@ def access(address: str) -> dict[str, str]:
     return {MONGODB_PASSWORD if address.startswith("mongodb") else "PGPASSWORD": password} if password else {}
 
 
-class Run(Struct):
+class Tenure(Struct):
     """The run that holds the ledger: its fence, and how many transactions there were, its own included."""
 
     fence: int
     written: int
 
 
-class Server(ABC):
+class ServerStore(ABC):
     """The part of a `contract.Store` that deals with a server being away, and with its errors."""
 
     errors: tuple[type[Exception], ...]
@@ -120,7 +120,7 @@ class Server(ABC):
             _PASSWORDS[address] = password
         self._password = _PASSWORDS.get(address, "")
         self._patience = Patience(address, self._lost)
-        self._run: Run | None = None
+        self._run: Tenure | None = None
 
     @abstractmethod
     def _lost(self, error: Exception) -> bool:

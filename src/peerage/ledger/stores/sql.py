@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Any, NamedTuple, Protocol
 
 from peerage.ledger.forms.schema import INTENTS, NULLABLE, Table
-from peerage.ledger.stores.contract import END, Begins, Found, Insert, Reads, Row, Select, Wanted, Writes
+from peerage.ledger.stores.contract import END, Begins, Found, Insert, Reads, Row, Select, Transaction, Wanted
 
 KEPT = 2
 """Connections that a pool keeps open while nobody reads."""
@@ -122,8 +122,8 @@ class SqlReads:
         return tuple(row)
 
 
-class SqlWrites(SqlReads):
-    """`contract.Writes` through one connection, with what `insert`s into it."""
+class SqlTransaction(SqlReads):
+    """`contract.Transaction` through one connection, with what `insert`s into it."""
 
     def __init__(
         self,
@@ -222,18 +222,18 @@ class SqlStore(SqlReads, ABC):
                 connection.execute(statement)
 
     @contextmanager
-    def lock(self) -> Iterator[Writes]:
+    def lock(self) -> Iterator[Transaction]:
         with self._held(create=False) as connection:
             yield self._writes(connection)
 
     @contextmanager
-    def alone(self, table: Table) -> Iterator[Writes]:
+    def alone(self, table: Table) -> Iterator[Transaction]:
         with self.explained(), self._apart() as connection:
             self._make(connection, [table])
             yield self._writes(connection)
 
-    def _writes(self, connection: Connection) -> Writes:
-        return SqlWrites(partial(self.read, connection), self._insert, connection, self._among)
+    def _writes(self, connection: Connection) -> Transaction:
+        return SqlTransaction(partial(self.read, connection), self._insert, connection, self._among)
 
     def close(self) -> None:
         self._pool.close()

@@ -25,7 +25,7 @@ from peerage.ledger.forms.merkle import link, stream_genesis
 from peerage.ledger.forms.rows import LedgerError
 from peerage.ledger.forms.schema import VOTES
 from peerage.ledger.stores import open_store
-from peerage.ledger.stores.contract import END, Insert, Reads, Row, Select, Store, Wanted, Writes
+from peerage.ledger.stores.contract import END, Insert, Reads, Row, Select, Store, Transaction, Wanted
 from peerage.values.inputs import real
 
 STREAM = "audience"
@@ -96,7 +96,7 @@ class PeopleVotes:
             yield store, store if VOTES.name in (store.names() or ()) else None
 
     @contextmanager
-    def _writing(self) -> Iterator[Writes]:
+    def _writing(self) -> Iterator[Transaction]:
         """Open a transaction, durable at its end, next to which nobody else casts a vote."""
         with closing(open_store(self._address, self.path.parent)) as store, store.alone(VOTES) as writes:
             yield writes
@@ -211,7 +211,7 @@ def _head(table: Reads | None) -> tuple[int, bytes] | None:
     return (int(rows[0][0]), bytes(rows[0][1])) if rows else None
 
 
-def _append(table: Writes, vote: Vote, at_ms: int) -> VoteRow | None:
+def _append(table: Transaction, vote: Vote, at_ms: int) -> VoteRow | None:
     """Number, link and write a vote; None where its voter has judged its match."""
     if _given(table, vote.voter, vote.match) is not None:
         return None
@@ -222,7 +222,7 @@ def _append(table: Writes, vote: Vote, at_ms: int) -> VoteRow | None:
     return row
 
 
-def _write(table: Writes, row: VoteRow, vote: Vote) -> None:
+def _write(table: Transaction, row: VoteRow, vote: Vote) -> None:
     values = row.sequence, vote.match, vote.voter, row.chain, row.at_ms, row.body
     table.append([Insert(VOTES, [values])])
 

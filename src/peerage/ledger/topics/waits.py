@@ -77,7 +77,7 @@ def read_wait(body: bytes) -> Wait:
     return Wait(stored.match, stored.event, stored.after, *sealed)
 
 
-Moment: TypeAlias = tuple[int, int]
+Stage: TypeAlias = tuple[int, int]
 """A moment of the log: how many matches were on record then, and how many entries about waits."""
 
 
@@ -89,7 +89,7 @@ class Waits:
     wait.
     """
 
-    left: dict[int, Moment] = field(default_factory=dict)
+    left: dict[int, Stage] = field(default_factory=dict)
     now: dict[int, Waiting] = field(default_factory=dict)
     _since: dict[int, int] = field(default_factory=dict)
     _after: list[int] = field(default_factory=list)
@@ -115,7 +115,7 @@ class Waits:
     def entries(self) -> int:
         return len(self._after)
 
-    def at(self, records: int) -> Moment:
+    def at(self, records: int) -> Stage:
         """The moment when so many matches were on record and the last of them was new."""
         return records, bisect_left(self._after, records)
 
@@ -123,7 +123,7 @@ class Waits:
         """A match that had left its round is on record, at this place."""
         self._folded[number] = place
 
-    def unfinished(self, moment: Moment) -> Counter[str]:
+    def unfinished(self, moment: Stage) -> Counter[str]:
         """For each player how many matches had left their rounds for it and were not on record yet; moments
         only rise from call to call."""
         records, entries = moment
