@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
-from peerage.ledger import Ledger, open_ledger
+from peerage.ledger import Entry, Ledger, open_ledger
 from peerage.ledger.check.checkpoints import kept_in, leaves_of
 from peerage.ledger.check.kept_checkpoints import KeptCheckpoint
 from peerage.ledger.forms.log import finished
@@ -80,28 +80,20 @@ class Site(ArenaTables):
         return self.checkpoints[-1].checkpoint.size if self.checkpoints else 0
 
     @cached_property
-    def logged(self) -> Mapping[int, int]:
-        """Each match that a checkpoint covers, others may see it or not, and the position at which it entered
-        the log, in that order."""
-        found: dict[int, int] = {}
+    def entries(self) -> Mapping[int, Sequence[Entry]]:
+        """The log's entries about each match, others may see it or not, in the order in which matches entered
+        it; none where no checkpoint was signed."""
+        found: dict[int, list[Entry]] = {}
         for entry in self.ledger.log() if self.checkpoints else ():
-            if entry.position > self.signed_to:
-                break
             if match := finished(entry.about):
-                found.setdefault(match, entry.position)
+                found.setdefault(match, []).append(entry)
         return found
 
     def covered(self, size: int) -> int:
         """How many of the matches shown are in the first `size` entries of the log, as far as a checkpoint
         covers; they are the first folded."""
-        positions = islice(self.logged.values(), self.number)
-        return sum(position <= size for position in positions)
-
-    @cached_property
-    def newest_entries(self) -> dict[int, tuple[int, bytes]]:
-        """Position and digest of the newest entry about each match."""
-        log = [(finished(one.about), one.position, one.digest) for one in self.ledger.log()]
-        return {match: (position, digest) for match, position, digest in log if match}
+        first = [entries[0].position for entries in islice(self.entries.values(), self.number)]
+        return sum(position <= min(size, self.signed_to) for position in first)
 
     @cached_property
     def leaves(self) -> list[bytes]:

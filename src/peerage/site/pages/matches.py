@@ -47,12 +47,13 @@ def view(site: Site, path: str) -> PageView | bytes | None:
 
 def _bundle(site: Site, first: int) -> PageView:
     last = min(first + BUNDLE - 1, site.number)
-    unit, proven = site.settings.rating.cost_unit.name, site.logged
+    unit = site.settings.rating.cost_unit.name
 
     def told(match: Match) -> Transcript:
         series = tuple(matches_of(site.moment, match.fixture.series)) if match.fixture.series else ()
         view = view_of(match, match.verdict, match.blocks, series, requests=False)
-        proof = f"proofs/{first}.jsonl" if match.number in proven else ""
+        proven = any(entry.position <= site.signed_to for entry in site.entries.get(match.number, ()))
+        proof = f"proofs/{first}.jsonl" if proven else ""
         return transcript(view, unit, asked=match.asked, proof=proof)
 
     title = f"Matches {first} to {last}" if last > first else f"Match {first}"

@@ -84,19 +84,18 @@ def _bundle(site: Site, first: int) -> Iterator[bytes]:
     fixtures = {row.number: row for row in ledger.fixtures(first, last)}
     asked = dict(chain.from_iterable(part.by_match() for part in ledger.attempts(first, last)))
     before = next((row.chain for row in ledger.records(first - 1, first - 1)), GENESIS)
-    entries = {number: entry for number, entry in site.newest_entries.items() if number in fixtures}
     for record in ledger.records(first, last):
         previous, before = before, record.chain
-        position, digest, rows = 0, b"", b""
-        attempts = asked.get(record.number, Attempts())
-        if record.number in entries:
-            position, digest = entries[record.number]
-            rows = record_rows(record.at_ms, record.chain, attempts)
-        note = next((one.checkpoint for one in site.checkpoints if 0 < position <= one.checkpoint.size), None)
+        entries, attempts = site.entries.get(record.number), asked.get(record.number, Attempts())
+        if not entries:
+            continue
+        at, digest = entries[-1].position, entries[-1].digest
+        rows = record_rows(record.at_ms, record.chain, attempts)
+        note = next((one.checkpoint for one in site.checkpoints if at <= one.checkpoint.size), None)
         if note is None or sha256(rows).digest() != digest:
             continue
-        text = entry_text(position, f"record {record.number}", digest)
-        found = Proof(text, position - 1, proof(site.tree(note.size), position - 1), note)
+        text = entry_text(at, f"record {record.number}", digest)
+        found = Proof(text, at - 1, proof(site.tree(note.size), at - 1), note)
         if not found.holds():  # of another ledger, or this one was written again
             continue
         replied = [

@@ -16,7 +16,7 @@ from peerage.site.http.frame import PageFrame, full, line
 from peerage.site.rendering import PageView
 from peerage.site.server.events import Feed, playing, settled
 from peerage.values.clock import now_ms
-from peerage.views.match.under_way import UnderWay, blocks, out_of_hours, under_way
+from peerage.views.match.under_way import blocks, out_of_hours, under_way
 
 LIVE = "live.html"
 RECENT = 12
@@ -45,19 +45,12 @@ class LiveRoutes:
         """`live/N.html`: a match under way, as far as everybody may know; then where its page is."""
         number = int(request.path_params["number"])
         try:
-            found = await asyncio.to_thread(self._read, number)
+            found = await asyncio.to_thread(under_way, self._ledger, number)
         except LedgerError as error:
             return line(404, str(error))
         follow = {"follow": number if found else ""}
         view = PageView(f"Match {number}", LIVE, blocks(number, found), values=follow)
         return await self._frame.page(f"live/{number}.html", view)
-
-    def _read(self, number: int) -> UnderWay | None:
-        issued = self._ledger.heads()[0]
-        # Beyond what is issued there is nothing to look for, however large the number.
-        if number > issued:
-            raise LedgerError(f"there is no match {number} yet")
-        return under_way(self._ledger, number)
 
     async def events(self, request: Request) -> ASGIApp:
         """`events`: the stream; `Last-Event-ID` says what a spectator who comes back has seen."""
