@@ -34,6 +34,7 @@ from peerage.settings import (
     suggest,
     too_few,
 )
+from peerage.settings.lineup import installing
 from peerage.settings.players.player import PERSON
 from peerage.settings.shape import InFlight, usual_window
 from peerage.standings import UNRATED, unrated
@@ -93,8 +94,7 @@ def unplayable_here(settings: ArenaSettings, game: str) -> str:
 
 def lacks_sandbox(game: str) -> str:
     return (
-        f"{game} runs programs that players write, and the sandbox is not installed; "
-        'run `pip install "peerage[sandbox]"` or `peerage doctor --install`'
+        f"{game} runs programs that players write, and the sandbox is not installed; {installing('sandbox')}"
     )
 
 

@@ -72,8 +72,13 @@ def lacks_extra(settings: ArenaSettings) -> str:
     extra = GAMES[settings.game].needs.extra(rules_of(settings))
     return extra and (
         f"{settings.game} under these rules needs the extra `{extra}`, which is not installed; "
-        f'run `pip install "peerage[{extra}]"` or `peerage doctor --install`'
+        f"{installing(extra)}"
     )
+
+
+def installing(extra: str) -> str:
+    """Return how an extra is installed."""
+    return f'run `pip install "peerage[{extra}]"` or `peerage doctor --install`'
 
 
 def enough_players(settings: ArenaSettings) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -102,10 +102,24 @@ def loads(
         _listed(spec, rules, Path(folder or "."), source, path)
         if PROGRAMS in spec.rules.model_fields:
             programs_of_files(rules, Path(folder or "."), source.place((*path, "tasks")))
+    settings = _validated(data, source, ruled, READING if reading else None)
+    everyone, playing = of_one_family(settings.everyone, Path(folder or ".")), len(settings.players)
+    players = tuple(everyone)
+    return settings.model_copy(update={"players": players[:playing], "judges": players[playing:]})
+
+
+def _validated(
+    data: Mapping[str, Any],
+    source: Source,
+    ruled: Sequence[tuple[GameSpec[Any], tuple[str, ...], dict[str, Any]]],
+    context: Any,
+) -> ArenaSettings:
+    """Return the settings that `data` states. Raises SettingsError with all that is wrong with them, and with
+    the rules of games."""
     wrong: list[str] = []
     settings = None
     try:
-        settings = ArenaSettings.model_validate(data, context=READING if reading else None)
+        settings = ArenaSettings.model_validate(data, context=context)
     except ValidationError as error:
         alone = [key for spec, path, _ in ruled if path == ("rules",) for key in spec.rules.model_fields]
         wrong += explain(error, ArenaSettings, (), source, alone)
@@ -118,9 +132,7 @@ def loads(
             wrong.append(f"{source.place((*path, key))}: set it for the whole arena, {ARENAS[key]}")
     if wrong or settings is None:
         raise SettingsError("\n".join(wrong))
-    everyone, playing = of_one_family(settings.everyone, Path(folder or ".")), len(settings.players)
-    players = tuple(everyone)
-    return settings.model_copy(update={"players": players[:playing], "judges": players[playing:]})
+    return settings
 
 
 def _ruled(data: Mapping[str, Any]) -> Iterator[tuple[object, tuple[str, ...], dict[str, Any]]]:

@@ -40,6 +40,7 @@ from peerage.settings import (
     own_keys,
     rules_of,
 )
+from peerage.settings.lineup import installing
 from peerage.standings.accounts import spent_by, unpriced
 from peerage.values.environment import databases, environment
 from peerage.values.figures import counted, dollars
@@ -327,7 +328,7 @@ def _needs(settings: ArenaSettings) -> Iterator[Finding]:
     # What cannot be played here is left out of all games.
     state: State = "warning" if EVERY in settings.games else "broken"
     for extra, games in extras.items():
-        fix = f'run `pip install "peerage[{extra}]"` or `peerage doctor --install`'
+        fix = installing(extra)
         about = f"not installed, and {', '.join(games)} need{'s' * (len(games) == 1)} it under these rules"
         yield Finding("machine", extra, state, about, fix)
     if not sandboxed:
@@ -337,7 +338,7 @@ def _needs(settings: ArenaSettings) -> Iterator[Finding]:
         about, fix, state = f"installed, for {told}; `peerage sandbox check` tries it", "", "ok"
     else:
         about = f"not installed, and {told} need{'s' * (len(sandboxed) == 1)} it"
-        fix = 'run `pip install "peerage[sandbox]"` or `peerage doctor --install`'
+        fix = installing("sandbox")
     yield Finding("machine", "sandbox", state, about, fix)
 
 

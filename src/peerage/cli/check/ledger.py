@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
@@ -17,6 +17,7 @@ from peerage.values.figures import counted
 
 if TYPE_CHECKING:
     from peerage.ledger.check.kept_checkpoints import Extension
+    from peerage.ledger.check.verify import Report
 
 SHOWN = 20
 INCOMPLETE = 3
@@ -54,7 +55,6 @@ def verify(
     from peerage.cli.check.checkpoint import kept_of, keys_of
     from peerage.ledger.check.checkpoints import kept_in
     from peerage.ledger.check.kept_checkpoints import read_head
-    from peerage.ledger.check.verify import remedy
     from peerage.ledger.topics.votes import PeopleVotes
     from peerage.standings.verify import verify as check
 
@@ -79,6 +79,14 @@ def verify(
     code = 0 if report.ok else 1
     if shape is ReportFormat.json:
         _leave(report, code)
+    _show_report(report, roots)
+    raise typer.Exit(code)
+
+
+def _show_report(report: Report, roots: Collection[str]) -> None:
+    """Say what verification found; `roots` are the log roots among what the ledger extends."""
+    from peerage.ledger.check.verify import remedy
+
     show_problems(report.problems)
     say(
         f"{'whole' if report.ok else 'NOT whole'}: {counted(report.matches, 'match')}, "
@@ -100,7 +108,6 @@ def verify(
             say(f"extends {one.name} by {more}{'' if one.name in roots else f'; {_who(one)}'}")
     if report.problems:
         say(remedy(report))
-    raise typer.Exit(code)
 
 
 @contextmanager

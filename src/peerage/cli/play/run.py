@@ -239,25 +239,11 @@ def demo(
     from peerage.cli.begin.setup import demo_text, gauntlet_text
     from peerage.cli.read.leaderboard import show_profile
     from peerage.games import GAMES
-    from peerage.settings import FILE_NAME, ArenaSettings, SettingsError, load, suggest, with_option
-    from peerage.settings.game_file import load_file
+    from peerage.settings import FILE_NAME, ArenaSettings, SettingsError, load, with_option
     from peerage.values.outputs import SETTINGS, write
 
-    gauntlet = game in EVERY_GAME
-    stated = game or "duel"
-    if game is not None and game.endswith(".py"):
-        try:
-            file = Path(os.path.relpath(game, folder))
-        except ValueError:  # another drive
-            file = Path(game).resolve()
-        try:
-            game, stated = load_file(Path(game)).name, json.dumps(file.as_posix())
-        except ImportError as error:
-            raise SettingsError(f"--game: {error}") from None
-    known = (*GAMES, "gauntlet")
-    if game is not None and game not in GAMES and not gauntlet:
-        raise SettingsError(f"--game: no game is called {game!r}{suggest(game, known)}")
-    path = folder / FILE_NAME
+    gauntlet, path = game in EVERY_GAME, folder / FILE_NAME
+    game, stated = _demo_game(game, folder)
     if not path.exists():
         number = with_option(ArenaSettings(), "seed", 1 if seed is None else seed, "--seed").seed or 0
         folder.mkdir(parents=True, exist_ok=True)
@@ -288,6 +274,11 @@ def demo(
             show_profile(arena, best, Format.table)
     if code:
         raise typer.Exit(code)
+    _recommend_after_demo(folder, best)
+
+
+def _recommend_after_demo(folder: Path, best: str | None) -> None:
+    """Say what there is to see of a demo; `best` is the player whose strengths several games tell."""
     pages = find_spec("jinja2") is not None
     recommend(
         folder,
@@ -303,6 +294,27 @@ def demo(
     )
     if not pages:
         typer.echo(f"{'':6}{pip()} install 'peerage[site]'   for pages in a browser")
+
+
+def _demo_game(game: str | None, folder: Path) -> tuple[str | None, str]:
+    """Return the name of the game that `--game` states, None for none, and how settings in `folder` state it:
+    by name, or by its file. Raises SettingsError."""
+    from peerage.games import GAMES
+    from peerage.settings import SettingsError, suggest
+    from peerage.settings.game_file import load_file
+
+    if game is not None and game.endswith(".py"):
+        try:
+            file = Path(os.path.relpath(game, folder))
+        except ValueError:  # another drive
+            file = Path(game).resolve()
+        try:
+            return load_file(Path(game)).name, json.dumps(file.as_posix())
+        except ImportError as error:
+            raise SettingsError(f"--game: {error}") from None
+    if game is not None and game not in GAMES and game not in EVERY_GAME:
+        raise SettingsError(f"--game: no game is called {game!r}{suggest(game, (*GAMES, 'gauntlet'))}")
+    return game, game or "duel"
 
 
 def recommend(folder: Path, todo: Mapping[str, str]) -> None:
