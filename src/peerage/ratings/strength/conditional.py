@@ -7,8 +7,8 @@ chance to be above any strength, however small.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 
@@ -30,30 +30,31 @@ _ERFC = (
 )
 
 
-class Conditionals(Protocol):
+@dataclass(frozen=True, eq=False)
+class Conditionals(ABC):
     """The distribution of each player given the others at a few draws of `strength`, shape (players,
     draws)."""
 
-    @property
-    def strength(self) -> Floats: ...
+    strength: Floats
 
+    @abstractmethod
     def above(self, player: slice | int, strength: Floats) -> Floats:
-        """The chance that each `player`, given the others of each draw, is stronger than `strength`, shape
-        (players, draws)."""
-        ...
+        """Return the chance that each `player`, given the others of each draw, is stronger than `strength`,
+        shape (players, draws)."""
 
     def better(self) -> Floats:
-        """The chance that i is stronger than j, shape (players, players)."""
-        ...
+        """Return the chance that i is stronger than j, shape (players, players)."""
+        n = len(self.strength)
+        chances = [self.above(i, self.strength).mean(axis=-1) for i in range(n)]
+        return np.array(chances, np.float64).reshape(n, n)
 
 
 @dataclass(frozen=True, eq=False)
-class Grid:
+class Grid(Conditionals):
     """Densities on a grid even in u, from `lowest` in steps, where a strength is `centre` + `scale` · sinh u:
     dense where the density is high, and yet wide. `density` has shape (points, players, draws), `slope` is
     that of its logarithm by the step, `beyond` the mass beyond each point, that of all being `beyond[0]`."""
 
-    strength: Floats
     centre: Floats
     scale: Floats
     lowest: Floats
@@ -104,28 +105,17 @@ class Grid:
         left = self.beyond[at] - self.density[at] * part * _grown(self.slope[at] * part)
         return np.asarray(np.clip(left / self.beyond[0, player], 0.0, 1.0))
 
-    def better(self) -> Floats:
-        n = len(self.strength)
-        found = [self.above(i, self.strength).mean(axis=-1) for i in range(n)]
-        return np.array(found, np.float64).reshape(n, n)
-
 
 @dataclass(frozen=True, eq=False)
-class Normals:
+class Normals(Conditionals):
     """Normal distributions: each player's `mean` given the others of each draw, shape (players, draws), and
     its `width`, of that shape or (players, 1)."""
 
-    strength: Floats
     mean: Floats
     width: Floats
 
     def above(self, player: slice | int, strength: Floats) -> Floats:
         return upper_tail((strength - self.mean[player]) / self.width[player])
-
-    def better(self) -> Floats:
-        n = len(self.strength)
-        found = [self.above(i, self.strength).mean(axis=-1) for i in range(n)]
-        return np.array(found, np.float64).reshape(n, n)
 
 
 def upper_tail(score: Floats) -> Floats:
