@@ -46,6 +46,8 @@ from peerage.ledger.stores.contract import BLOCK, END, Begins, Insert, Reads, Ro
 
 ATTEMPTS = 3_000
 """Attempts that are held at once, or as many as one match has."""
+AT_HAND = 250
+"""Attempts whose bodies are unpacked at once: what is read through stays in the processor's cache."""
 IDS = 10_000
 """Requests that are looked through at once, to see whether any of them is open."""
 NEAR = 1_000
@@ -105,8 +107,8 @@ class Rows:
         for part in filter(None, self._asked(matches, names)):
             replies = REPLIES.columns if every else REPLIES.columns[:-1]
             known = {row[1]: row for row in self._by_ids(REPLIES, "intent", part, replies)}
-            asked = [row for row in part if row[0] not in known] if unanswered else part
-            if asked:
+            due = [row for row in part if row[0] not in known] if unanswered else part
+            for asked in _of_whole_matches(due, AT_HAND):
                 yield self._attempts(asked, [known.get(row[0], _NOTHING) for row in asked], every)
 
     def _asked(self, matches: Sequence[int], names: tuple[str, ...]) -> Iterator[Sequence[Row]]:
@@ -118,13 +120,7 @@ class Rows:
                 requests = self._stored(INTENTS, {"match": some}, names)
                 yield sorted(requests, key=lambda row: (places[row[1]], row[0]))
             return
-        part: list[Row] = []
-        for _, rows in groupby(self._stored(INTENTS, {"match": matches}, names, by), itemgetter(1)):
-            part += sorted(rows, key=itemgetter(0))
-            if len(part) >= ATTEMPTS:
-                yield part
-                part = []
-        yield part
+        yield from _of_whole_matches(self._stored(INTENTS, {"match": matches}, names, by), ATTEMPTS)
 
     def _attempts(self, asked: Sequence[Row], found: Sequence[Row], every: bool) -> Attempts:
         """Attempts of requests, each with its reply or `_NOTHING`; of what has none the body is read where
@@ -345,6 +341,18 @@ class Rows:
 
 def _on(topic: str) -> dict[str, Wanted]:
     return {"topic": topic} if topic else {}
+
+
+def _of_whole_matches(rows: Iterable[Row], least: int) -> Iterator[list[Row]]:
+    """Rows of the requests of whole matches, in order of writing, so many or some more at a time."""
+    part: list[Row] = []
+    for _, own in groupby(rows, itemgetter(1)):
+        part += sorted(own, key=itemgetter(0))
+        if len(part) >= least:
+            yield part
+            part = []
+    if part:
+        yield part
 
 
 def _parts(values: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
