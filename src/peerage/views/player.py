@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from peerage.game.blocks import Heading, Target
 from peerage.ledger import Summary
 from peerage.reading.match import in_words
+from peerage.reading.results.tally import Record
 from peerage.render.blocks import Column, Facts, Rows, Small, ViewBlock, as_facts, numbers, texts
 from peerage.values.figures import dollars, interval, moment, percent, score, tenths, whole
-from peerage.views.arena.tally import Record
 from peerage.views.judges import one_by_one
 from peerage.views.judges.report import JudgesReport
 from peerage.views.leaderboard import columns as leaderboard

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 from peerage.engine.record.model_watch import in_words
 from peerage.reading.reading import Reading
+from peerage.reading.results.tally import Record
 from peerage.render.blocks import Column, Rows, Small, numbers, texts
 from peerage.settings import ArenaSettings
 from peerage.settings.players.hours import closed_until, read_hours
 from peerage.values.figures import moment, percent, whole
-from peerage.views.arena.tally import Record
 from peerage.views.catalogue import PlayerRow
 from peerage.views.shown import Shown
 

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from peerage.ledger import LedgerError, Summary
+from peerage.reading.results.tally import RECENT, MatchSums, Record
 from peerage.site.reading import Site
-from peerage.views.arena.tally import RECENT, MatchSums, Record
 
 DAY = 86_400_000
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from peerage.game.blocks import Heading, Sentence
+from peerage.reading.results.tally import Field, Mine
 from peerage.render.blocks import Figure, Link, Links, ViewBlock
 from peerage.values.figures import listed, share_between
 from peerage.values.texts import visible
 from peerage.views.arena.charts import course, followed
 from peerage.views.arena.tables import ArenaTables
-from peerage.views.arena.tally import Field, Mine
 from peerage.views.leaderboard.notes import OF_MANY
 from peerage.views.leaderboard.strengths import listed as listed_strengths
 from peerage.views.leaderboard.tracks import METHODS

@@ -18,12 +18,12 @@ from peerage.reading.moment import Moment
 from peerage.reading.observations import Observations, observe, together
 from peerage.reading.reading import Reading
 from peerage.reading.results.played import PlayedMatches
+from peerage.reading.results.tally import MatchSums, Mine, Record
 from peerage.reading.scope import Scope
 from peerage.reading.speed import Speed, speeds_of
 from peerage.reading.verdicts.credits import about_tasks
 from peerage.settings import ArenaSettings
 from peerage.standings import NOBODY, Standings, after_all
-from peerage.views.arena.tally import MatchSums, Mine, Record
 from peerage.views.challenges import ChallengeRow, rows
 from peerage.views.decision.decision import decision
 from peerage.views.judges.report import JudgesReport, judges_of

@@ -12,7 +12,7 @@ from peerage.ratings.overall import Shares, combined, shares_of
 from peerage.ratings.strength.posterior import Strengths
 from peerage.ratings.table import ranks
 from peerage.reading.results.played import Field, PlayedMatches
-from peerage.views.arena.tally import Record
+from peerage.reading.results.tally import Record
 from peerage.views.shown import Shown
 
 FEW = 10
