@@ -176,6 +176,13 @@ def test_there_is_no_ledger_yet(store_server: Any) -> None:
     assert "`peerage run` makes" in fails(store_server.address())
 
 
+POSTGRES_ELSE_SLOW = pytest.mark.parametrize(
+    "store", ["postgres", pytest.param("mongo", marks=pytest.mark.slow)]
+)
+"""A server takes seconds to come back; what a run does meanwhile does not depend on which it is."""
+
+
+@POSTGRES_ELSE_SLOW
 def test_a_run_that_is_stopped_twice_while_its_server_is_away_ends_at_once(
     store_server: Any, tmp_path: Path
 ) -> None:
@@ -196,6 +203,7 @@ def test_a_run_that_is_stopped_twice_while_its_server_is_away_ends_at_once(
         assert (found.matches, found.problems) == (before + 3, ())
 
 
+@POSTGRES_ELSE_SLOW
 def test_a_run_that_is_stopped_while_its_server_is_away_writes_what_calls_bring_when_it_is_back(
     store_server: Any, tmp_path: Path
 ) -> None:
@@ -219,6 +227,7 @@ def test_a_run_that_is_stopped_while_its_server_is_away_writes_what_calls_bring_
         assert verify(opened.ledger, workers=1).problems == ()
 
 
+@POSTGRES_ELSE_SLOW
 def test_a_run_that_is_stopped_gives_up_a_server_that_stays_away(
     store_server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
