@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import secrets
+import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing here reports to others
+
 import ray
 from ray._private.state import state
 from ray.exceptions import RayError, RayTaskError
 
-from peerage.cluster.connection import connect
 from peerage.cluster.line import Line, awaited, dialled
 from peerage.cluster.messages import Link, Logged, News, Order, Posting, WorkerLost
 from peerage.settings import ArenaError
 
+REACHED_S = 10.0
 TOLD_S = 2.0
 """Seconds that Ray may take to say why a worker is gone."""
 NO_DEADLINE_S = 60.0
@@ -154,3 +158,30 @@ async def _answered(call: Callable[[], Any]) -> Any:
         raise (cause if isinstance(cause, Exception) else ArenaError(str(failed)[-2000:])) from None
     except RayError as lost:  # also where Ray ended it, for want of memory
         raise WorkerLost(" ".join(str(lost).split())[:200]) from None
+
+
+def connect(address: str) -> None:
+    """Connect this process with the cluster at `address`, or where that is empty with the one that
+    `$RAY_ADDRESS` names, or a new one on this machine. Raises ArenaError where it cannot be reached."""
+    here = not address and not os.environ.get("RAY_ADDRESS")
+    # "local", or Ray would join any cluster that it finds on this machine.
+    more: dict[str, Any] = (
+        {"address": "local", "include_dashboard": False} if here else {"address": address or None}
+    )
+    try:
+        host, _, port = address.rpartition(":")
+        if port.isdigit() and "/" not in host:  # Ray itself tries for minutes
+            socket.create_connection((host.strip("[]"), int(port)), REACHED_S).close()
+        ray.init(
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+            configure_logging=False,
+            namespace="peerage",
+            **more,
+        )
+    except (OSError, RuntimeError, ValueError) as error:
+        where = f"the Ray cluster at {address}" if address else "a Ray cluster"
+        raise ArenaError(
+            f"{where} cannot be reached: {' '.join(str(error).split())[:300]}. `ray status` says more; "
+            "without `--address` this machine does all alone"
+        ) from None

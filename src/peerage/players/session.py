@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+from contextlib import suppress
 from types import SimpleNamespace
 from urllib.parse import urljoin, urlsplit
 
@@ -14,6 +17,8 @@ KEEPALIVE_S = 4.0
 """Idle connections are dropped before servers drop them (uvicorn and llama.cpp: 5 s)."""
 
 CONNECT_S = 15.0
+MOST_SLOTS = 4_096
+SLOTS_S = 2.0
 
 
 def is_loopback(url: str) -> bool:
@@ -88,3 +93,18 @@ def connection_failure(error: aiohttp.ClientError | OSError) -> PlayerError:
     if isinstance(error, OSError) and error.errno in SCARCE:  # ours, not the server's
         return PlayerError(f"{what}: {reason(error)}", maybe_paid=not unsent)
     return PlayerError(f"{what}: {error or type(error).__name__}", maybe_paid=not unsent)
+
+
+async def stated_slots(address: str) -> int | None:
+    """Return how many replies a llama.cpp server writes at once, as it states at `/props` (`total_slots`);
+    None of any other, such as Ollama, whose OLLAMA_NUM_PARALLEL no request tells. Costs nothing."""
+    url, body = address.rstrip("/").removesuffix("/v1") + "/props", b""
+    with suppress(aiohttp.ClientError, OSError, PlayerError, ValueError):
+        async with asyncio.timeout(SLOTS_S), open_session(url) as session, session.get(url) as response:
+            body = await read_bounded(response)
+    with suppress(ValueError, RecursionError):
+        found = json.loads(body)
+        slots = found.get("total_slots") if isinstance(found, dict) else None
+        if type(slots) is int and 0 < slots <= MOST_SLOTS:
+            return slots
+    return None

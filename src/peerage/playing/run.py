@@ -190,7 +190,16 @@ async def play(
                     run, reach, journal, now_ms, Money(budget, Reservations(budget)), plans
                 )
 
-            setup = Setup(settings, recovered, runtimes, availability, hosts, in_flight, secret, max_matches)
+            setup = Setup(
+                settings=settings,
+                recovered=recovered,
+                runtimes=runtimes,
+                availability=availability,
+                hosts=hosts,
+                in_flight=in_flight,
+                secret=secret,
+                limit=max_matches,
+            )
             watched = Watched(observe, _votes_of(ledger, folder))
             runner = Runner(setup, ledger, drive, now_ms, watched, inline=inline)
             if signals:
@@ -327,7 +336,7 @@ async def _with_call_limits(
             shared.setdefault(by, []).append(name)
     if not shared:
         return runtimes
-    from peerage.players.hosted.server_slots import stated_slots
+    from peerage.players.session import stated_slots
 
     local = [local_address(runtimes[names[0]].settings, env) for names in shared.values()]
     addresses, cap = [*filter(None, local)], settings.engine.calls

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from itertools import groupby
 from random import Random
 from string import ascii_uppercase
@@ -146,7 +146,7 @@ def next_round(
                 seed=key,
                 seats=tuple(map(seat, ascii_uppercase, contestants)),
                 officials={
-                    role: tuple(seat(f"{role}/{place}", player) for place, player in enumerate(players, 1))
+                    role: tuple(seat(_label(role, place), player) for place, player in enumerate(players, 1))
                     for role, players in chosen.items()
                 },
                 settings=scheduler.settings,
@@ -158,6 +158,11 @@ def next_round(
             )
         )
     return tuple(fixtures)
+
+
+@lru_cache(maxsize=1_024)  # thousands of matches are under way, and have the same labels
+def _label(role: str, place: int) -> str:
+    return f"{role}/{place}"
 
 
 def _drawn_up(
