@@ -15,10 +15,10 @@ from tests.site.arenas import NAMES
 from tests.site.browsers import DESK, PATIENCE_MS, PHONE, needed
 
 from peerage.site.addresses import player_page
-from peerage.site.pages import leaderboards
 from peerage.site.pages.router import ASSETS, body, document, missing
 from peerage.site.reading import Site
 from peerage.values.figures import per_hundred, places_of
+from peerage.views.arena import leaderboard
 
 pytestmark = needed
 
@@ -207,7 +207,7 @@ def test_a_choice_of_players_by_weights_and_price_stays_in_the_address(
     tab: Page, pages: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kinds = dict(zip(NAMES, ("open", "open", "open", "proprietary"), strict=False))
-    monkeypatch.setattr(leaderboards, "weights_of", lambda _: kinds)
+    monkeypatch.setattr(leaderboard, "weights_of", lambda _: kinds)
     for path in ("index.html", "leaderboard/trueskill.html", *(f"assets/{name}" for name in ASSETS)):
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_bytes(body(pages, path) or b"")
