@@ -305,7 +305,7 @@ def test_long_answers_are_cut_and_the_rest_is_a_command_away(hostile: Path) -> N
 def test_other_arenas_have_prices_and_wins_and_read_nothing_more(folder: Path, arena: Arena) -> None:
     with (
         patch("peerage.views.plan.outlook.outlook") as forecast,
-        patch("peerage.reading.reading.Matches") as reading,
+        patch("peerage.reading.matches.Matches") as reading,
     ):
         found = arena.verdict()
     assert not forecast.called
