@@ -1,5 +1,6 @@
 """A ledger at a position, as everything above reads it: matches, exchanges, players, votes, all parsed here.
 
-`Reading` (`reading.reading`) is what views, pages and commands ask; the other modules are its parts.
-It imports what is below it (ledger, standings, engine, games); it shows nothing and writes nothing.
+`Reading` (`reading.reading`) is what views, pages and commands ask. `results/` are matches that tables count,
+`verdicts/` what judges, people and checks said of answers; a match is `match`, read by `matches`.
+It imports the ledger, `engine.record`, `standings` and what computes.
 """
