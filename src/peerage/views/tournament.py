@@ -90,7 +90,16 @@ def _progress(player: str, course: Sequence[tuple[int, float]]) -> ProgressRow:
     scores = [score for _, score in course]
     mean = of(scores)
     trend, error = _slope([at for at, _ in course], scores)
-    return ProgressRow(player, len(course), mean.mean, mean.sd, scores[0], scores[-1], trend, error)
+    return ProgressRow(
+        player=player,
+        tournaments=len(course),
+        score=mean.mean,
+        sd=mean.sd,
+        first=scores[0],
+        last=scores[-1],
+        trend=trend,
+        trend_se=error,
+    )
 
 
 def _slope(places: Sequence[int], scores: Sequence[float]) -> tuple[float | None, float | None]:

@@ -59,7 +59,16 @@ def _rows(
     for name, at in sorted(players.items(), key=lambda item: (-rating[item[1]], item[0])):
         wins, draws, losses = tally[at]
         matches = wins + draws + losses
-        yield ReadingStats(reading, rank[at], name, matches, wins, draws, losses, rating[at])
+        yield ReadingStats(
+            reading=reading,
+            rank=rank[at],
+            player=name,
+            matches=matches,
+            wins=wins,
+            draws=draws,
+            losses=losses,
+            rating=rating[at],
+        )
 
 
 def table(rows: Sequence[ReadingStats]) -> Rows:
