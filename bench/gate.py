@@ -20,12 +20,12 @@ from typing import NamedTuple
 import numpy as np
 
 from peerage.ratings.arrays import Floats, Ints
-from peerage.ratings.claims.not_worse import PROVEN, Difference, bets, further
+from peerage.ratings.claims.not_worse import PROVEN, Lead, bets, further
 
 PAGE = Path(__file__).parents[1] / "docs" / "gate.md"
 BEGIN, END = "<!-- made by `python -m bench.gate 1000 --write` -->", "<!-- to here -->"
 Rng = np.random.Generator
-Played = list[Difference]
+Played = list[Lead]
 
 
 class Cell(NamedTuple):
@@ -41,7 +41,7 @@ def free(bound: float, ties: float, matches: int) -> Callable[[Rng], Played]:
     """Matches on a task of their own each; the new player has `bound` of the wins."""
     chances = [1 - bound - ties / 2, ties, bound - ties / 2]
     return lambda rng: [
-        Difference(str(place), value)
+        Lead(str(place), value)
         for place, value in enumerate(rng.choice([0.0, 0.5, 1.0], matches, p=chances).tolist())
     ]
 
@@ -70,7 +70,7 @@ def by_task(
             share = moved(share, bound)
         drawn = blocks(rng, tasks, answers)
         won = rng.random(len(drawn)) < share[drawn]
-        return [Difference(str(task), float(win)) for task, win in zip(drawn.tolist(), won, strict=True)]
+        return [Lead(str(task), float(win)) for task, win in zip(drawn.tolist(), won, strict=True)]
 
     return played
 
@@ -97,7 +97,7 @@ def accuracies(
             for right in (old - margin, old)
         )
         return [
-            Difference(str(task), value)
+            Lead(str(task), value)
             for task, value in zip(drawn.tolist(), ((1 + first - second) / 2).tolist(), strict=True)
         ]
 
@@ -119,7 +119,7 @@ def adaptive(bound: float, tasks: int, matches: int) -> Callable[[Rng], Played]:
                 continue
             won = float(rng.random() < share[task])
             lead += won - 0.5
-            found.append(Difference(str(task), won))
+            found.append(Lead(str(task), won))
         return found
 
     return played
@@ -199,9 +199,7 @@ def errors(runs: int, seed: int) -> Iterator[str]:
     yield f"| {rare} other kinds, each | below {OFTEN:.1%} | below {OFTEN:.1%} |"
 
 
-def told_after(
-    differences: Sequence[Difference], bound: float, *, single: bool, place: int | None = 0
-) -> float:
+def told_after(differences: Sequence[Lead], bound: float, *, single: bool, place: int | None = 0) -> float:
     """The number of differences after which a claim is proven (`place` of `Bets`, None: either)."""
 
     def proven(size: int) -> bool:

@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 
 from peerage.judging.marks.ballots import BALLOTS, PanelRecord, add_panel, marks_of
-from peerage.judging.marks.marks import MARKS, Rows, Votes, add_marks
+from peerage.judging.marks.marks import MARKS, MarkRows, Votes, add_marks
 from peerage.judging.measures.corrections import CORRECTIONS, corrected
 from peerage.judging.panels.panel import Ballot
 from peerage.ledger import open_ledger
@@ -57,7 +57,7 @@ def stretches(duels: int) -> Iterator[bytes]:
     """What the matches tell, as it is kept."""
     made = panels(duels)
     for first in range(1, duels + 1, STRETCH):
-        ballots, marks, challenges = Rows(BALLOTS), Rows(MARKS), Rows(CHALLENGES)
+        ballots, marks, challenges = MarkRows(BALLOTS), MarkRows(MARKS), MarkRows(CHALLENGES)
         last = min(first + STRETCH, duels + 1)
         for number, (panel, chars) in zip(range(first, last), made, strict=False):
             add_panel(ballots, str(number), panel)

@@ -37,7 +37,7 @@ from bench.ratings_peers import (
     words,
 )
 from peerage.ratings.columns import compiled
-from peerage.ratings.columns.history import Duels, Games, as_games, duels, free_for_all
+from peerage.ratings.columns.history import Duels, GameColumns, as_games, duels, free_for_all
 from peerage.ratings.fits import bradley_terry, irt
 from peerage.ratings.fits.regression import fit_covariates
 from peerage.ratings.sequential import glicko2, trueskill
@@ -88,7 +88,7 @@ def made_duels() -> Duels:
     return duels(PLAYERS, first, second, np.where(rng.random(ROWS) < 0.1, 0.5, won))
 
 
-def made_games() -> Games:
+def made_games() -> GameColumns:
     rng = np.random.default_rng(2)
     truth = rng.normal(25, 5, PLAYERS)
     seated = rng.integers(0, PLAYERS, (GAMES, 1)) + np.cumsum(
@@ -154,7 +154,7 @@ def _bradley_terry(history: Duels, full: bool) -> Iterator[Line]:
     )
 
 
-def _skills(history: Duels, played: Games, full: bool) -> Iterator[Line]:
+def _skills(history: Duels, played: GameColumns, full: bool) -> Iterator[Line]:
     settings = trueskill.TrueSkillSettings()
     package, openskill = installed("trueskill"), installed("openskill.models")
     work = "TrueSkill, two players, 1 M"
@@ -243,7 +243,7 @@ def _votes(full: bool) -> Iterator[Line]:
         yield Line(work, math.nan, ours, compiling, "arena-rank", theirs, False, gap(fitted.rating, found))
 
 
-def _plain(history: Duels, played: Games) -> Iterator[Line]:
+def _plain(history: Duels, played: GameColumns) -> Iterator[Line]:
     """Ours without Numba: the same source, run as Python, on a part of the data, scaled like the peers."""
     settings = trueskill.TrueSkillSettings()
     package, openskill = installed("trueskill"), installed("openskill.models")

@@ -121,7 +121,7 @@ def settings_page() -> str:
     for name in (
         "GameSettings",
         "PlayerSettings",
-        "Price",
+        "PriceSettings",
         "Upstreams",
         "Faults",
         "JudgingSettings",
@@ -129,7 +129,7 @@ def settings_page() -> str:
         "Pairing",
         "Rating",
         "CostUnit",
-        "Budget",
+        "BudgetSettings",
         "Engine",
         "HostSettings",
     ):
@@ -147,7 +147,7 @@ def settings_page() -> str:
 _TITLES = {
     "GameSettings": "One of `games`",
     "PlayerSettings": "A player: an item of `players`",
-    "Price": "`price` of a player",
+    "PriceSettings": "`price` of a player",
     "Upstreams": "`provider` of an `openrouter:` player",
     "Faults": "`faults` of a house player",
     "JudgingSettings": "`judging`",
@@ -155,7 +155,7 @@ _TITLES = {
     "Pairing": "`pairing`",
     "Rating": "`rating`",
     "CostUnit": "`rating.cost_unit`",
-    "Budget": "`budget`",
+    "BudgetSettings": "`budget`",
     "Engine": "`engine`",
     "HostSettings": "One of `hosts`",
 }

@@ -14,7 +14,7 @@ from peerage.ratings.sequential.elo import EloSettings
 from peerage.scheduling.fixtures import Scheduler
 from peerage.settings import ArenaSettings, PlayerSettings
 from peerage.settings.shape import InFlight
-from peerage.standings import NOBODY, Rated, Skill, Standings, after_all, after_match
+from peerage.standings import NOBODY, Skill, Standings, TwoRatings, after_all, after_match
 from peerage.standings.accounts import read_snapshot, snapshot_body
 from tests.offline import fixture
 
@@ -47,7 +47,7 @@ def test_a_game_of_many_moves_skills_alone_also_at_a_table_of_two(scores: dict[s
     assert skills == sorted(skills, key=lambda skill: -skill.mu)
     assert skills[0].mu > 25 > skills[-1].mu
     assert all(skill.sigma < 25 / 3 for skill in skills)
-    assert standings.of("a", 1500) == Rated(1500, 1500)
+    assert standings.of("a", 1500) == TwoRatings(1500, 1500)
     assert standings.players == ()
 
 

@@ -11,7 +11,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
-from peerage.settings import ArenaSettings, Budget, Engine, SettingsError, with_option
+from peerage.settings import ArenaSettings, BudgetSettings, Engine, SettingsError, with_option
 
 ARENA = "players: [house:0.3, house:0.4, house:0.5, house:0.6, house:0.7, house:0.8]\n"
 
@@ -61,10 +61,10 @@ def test_a_seed_out_of_bounds_writes_no_arena(
 
 def test_an_option_has_the_bounds_of_its_key() -> None:
     assert with_option(Engine(), "concurrency", 5, "--concurrency") == Engine(concurrency=5)
-    assert with_option(Budget(arena=1), "arena", None, "--budget") == Budget()
+    assert with_option(BudgetSettings(arena=1), "arena", None, "--budget") == BudgetSettings()
     assert with_option(ArenaSettings(), "seed", -3, "--seed").seed == -3
     for found, value, expected in ((0, 0, "at least 1"), ("nan", float("nan"), "a finite number")):
-        model: Any = Engine() if value == 0 else Budget()
+        model: Any = Engine() if value == 0 else BudgetSettings()
         key = "concurrency" if value == 0 else "arena"
         with pytest.raises(SettingsError, match=f"^--x: found {found}; expected {expected}$"):
             with_option(model, key, value, "--x")

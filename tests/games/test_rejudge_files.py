@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 from peerage.games.rejudge.files import LONGEST, RejudgedPairs, paired, same_model
-from peerage.ratings.read.report import DataError, Report
+from peerage.ratings.read.report import DataError, ReadingReport
 from peerage.ratings.read.results import rows
 
 LOGS = sorted((Path(__file__).parents[1] / "data/inspect").glob("*.eval"))
 
 
 def of(*found: dict[str, Any]) -> RejudgedPairs:
-    report = Report("x")
+    report = ReadingReport("x")
 
     def lines() -> Iterator[dict[str, Any]]:
         for report.number, row in enumerate(found, 1):
@@ -39,12 +39,12 @@ def sample(**more: Any) -> dict[str, Any]:
 def log(model: str, *samples: dict[str, Any]) -> list[dict[str, Any]]:
     """The rows of a log in JSON, as Inspect writes them."""
     body = {"eval": {"model": model, "task": "t"}, "status": "success", "samples": list(samples)}
-    return [dict(one) for one, _ in rows(io.BytesIO(json.dumps(body).encode()), "x.json", Report())]
+    return [dict(one) for one, _ in rows(io.BytesIO(json.dumps(body).encode()), "x.json", ReadingReport())]
 
 
 def test_every_two_models_of_real_logs_meet_on_every_question() -> None:
     def lines(names: list[Path]) -> RejudgedPairs:
-        report = Report()
+        report = ReadingReport()
         return paired(
             (
                 row

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peerage.judging.marks.marks import Columns, Layout, Rows
+from peerage.judging.marks.marks import Layout, MarkColumns, MarkRows
 
 LAYOUT = Layout(codes=2, counts=1, numbers=1)
 Row = tuple[str, str, int, float]
@@ -16,21 +16,21 @@ ROWS = st.lists(
 )
 
 
-def columns(rows: list[Row]) -> Columns:
-    gathered = Rows(LAYOUT)
+def columns(rows: list[Row]) -> MarkColumns:
+    gathered = MarkRows(LAYOUT)
     for one, two, count, number in rows:
         gathered.add((one, two), (count,), (number,))
     return gathered.columns()
 
 
-def joined(parts: list[Columns]) -> Columns:
-    gathered = Rows(LAYOUT)
+def joined(parts: list[MarkColumns]) -> MarkColumns:
+    gathered = MarkRows(LAYOUT)
     for part in parts:
         gathered.join(part)
     return gathered.columns()
 
 
-def read(found: Columns) -> list[Row]:
+def read(found: MarkColumns) -> list[Row]:
     names = [[found.names[at] for at in found.code(column)] for column in range(2)]
     return list(zip(*names, found.count(0).tolist(), found.number(0).tolist(), strict=True))
 
@@ -38,7 +38,7 @@ def read(found: Columns) -> list[Row]:
 @given(st.lists(ROWS, max_size=4))
 def test_parts_joined_are_the_whole(parts: list[list[Row]]) -> None:
     whole = [row for part in parts for row in part]
-    kept = msgspec.msgpack.decode(msgspec.msgpack.encode(list(map(columns, parts))), type=list[Columns])
+    kept = msgspec.msgpack.decode(msgspec.msgpack.encode(list(map(columns, parts))), type=list[MarkColumns])
     assert joined(kept) == columns(whole)
     assert read(joined(kept)) == whole
 
@@ -59,7 +59,7 @@ def test_many_rows_are_put_down_in_their_order() -> None:
 
 @given(ROWS)
 def test_rows_added_together_are_added_one_by_one(rows: list[Row]) -> None:
-    gathered = Rows(LAYOUT)
+    gathered = MarkRows(LAYOUT)
     gathered.add(
         [name for row in rows for name in row[:2]], [row[2] for row in rows], [row[3] for row in rows]
     )
@@ -68,6 +68,6 @@ def test_rows_added_together_are_added_one_by_one(rows: list[Row]) -> None:
 
 def test_a_row_of_another_layout_is_refused() -> None:
     with pytest.raises(ValueError, match="expected one of"):
-        Rows(LAYOUT).add(("a",), (1,), (1.0,))
+        MarkRows(LAYOUT).add(("a",), (1,), (1.0,))
     with pytest.raises(ValueError, match="expected one of"):
-        Rows(LAYOUT).add(("a", "b", "c", "d"), (1, 2), (1.0,))
+        MarkRows(LAYOUT).add(("a", "b", "c", "d"), (1, 2), (1.0,))

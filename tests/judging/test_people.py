@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from peerage.judging.measures.agreement import FEWEST, Pair, agreement, among
+from peerage.judging.measures.agreement import FEWEST, ScoredPair, agreement, among
 
 
-def pairs(one: np.ndarray, other: np.ndarray) -> list[Pair]:
-    return [Pair(at, *both, 1.0) for at, both in enumerate(zip(one.tolist(), other.tolist(), strict=True))]
+def pairs(one: np.ndarray, other: np.ndarray) -> list[ScoredPair]:
+    return [
+        ScoredPair(at, *both, 1.0) for at, both in enumerate(zip(one.tolist(), other.tolist(), strict=True))
+    ]
 
 
 def test_by_hand() -> None:
@@ -40,8 +42,10 @@ def test_a_coin_agrees_as_chance_does_and_bounds_hold() -> None:
 
 def test_a_duel_weighs_by_its_share_and_counts_once() -> None:
     """Ten people on one duel are one duel; and what was drawn half as often weighs twice."""
-    rows = [Pair(at, 1.0, 1.0, 2.0) for at in range(10)] + [Pair(at, 1.0, 0.0, 1.0) for at in range(10, 30)]
-    rows += [Pair(0, 1.0, 0.0, 2.0)] * 3
+    rows = [ScoredPair(at, 1.0, 1.0, 2.0) for at in range(10)] + [
+        ScoredPair(at, 1.0, 0.0, 1.0) for at in range(10, 30)
+    ]
+    rows += [ScoredPair(0, 1.0, 0.0, 2.0)] * 3
     found = agreement(rows)
     assert found.duels == 30
     assert found.share is not None
@@ -49,7 +53,7 @@ def test_a_duel_weighs_by_its_share_and_counts_once() -> None:
 
 
 def test_too_few_to_tell() -> None:
-    few = agreement([Pair(at, 1.0, 1.0, 1.0) for at in range(FEWEST - 1)])
+    few = agreement([ScoredPair(at, 1.0, 1.0, 1.0) for at in range(FEWEST - 1)])
     assert few == (FEWEST - 1, None, None)
     assert agreement([]) == (0, None, None)
 

@@ -12,7 +12,7 @@ import pytest
 
 from peerage.ratings.read.forms import Layout
 from peerage.ratings.read.histories import Answers, Battles, PlayedGames, Used
-from peerage.ratings.read.report import DataError, Report
+from peerage.ratings.read.report import DataError, ReadingReport
 from peerage.ratings.read.results import read, rows
 
 RECORDED = Path(__file__).parents[1] / "data"
@@ -423,7 +423,7 @@ def test_a_huge_field_is_no_hindrance_and_leaves_no_trace() -> None:
 
     before = csv.field_size_limit()
     text = "model_a,model_b,winner,reply\nx,y,tie," + "z" * 300_000 + "\n"
-    assert len(list(rows(io.BytesIO(text.encode()), "x.csv", Report()))) == 1
+    assert len(list(rows(io.BytesIO(text.encode()), "x.csv", ReadingReport()))) == 1
     assert csv.field_size_limit() == before
 
 

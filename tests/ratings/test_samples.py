@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from peerage.ratings.read.histories import Answers, PlayedGames
-from peerage.ratings.read.report import DataError, Report
+from peerage.ratings.read.report import DataError, ReadingReport
 from peerage.ratings.read.results import read, rows
 
 
@@ -37,7 +37,7 @@ def stream(*found: dict[str, Any]) -> io.BytesIO:
 
 
 def answer(row: dict[str, Any]) -> dict[str, Any]:
-    [(found, _)] = rows(stream(row), "x.jsonl", Report())
+    [(found, _)] = rows(stream(row), "x.jsonl", ReadingReport())
     return dict(found)
 
 

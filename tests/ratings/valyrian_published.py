@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from peerage.ratings.columns.history import Games
+from peerage.ratings.columns.history import GameColumns
 from peerage.ratings.sequential.trueskill import TrueSkillSettings, TrueSkillTable
 
 SETTINGS = TrueSkillSettings(draw_probability=0.0)
@@ -22,7 +22,7 @@ Normal = tuple[float, float]  # precision, precision times mean
 _NOTHING: Normal = (0.0, 0.0)
 
 
-def rate(played: Games) -> TrueSkillTable:
+def rate(played: GameColumns) -> TrueSkillTable:
     """Skills after games between single players, in order, with the package's default constants."""
     mu, sigma = ([value] * played.players for value in _kept(SETTINGS.mu, SETTINGS.sigma))
     if len(played.seat) != len(played.rank):

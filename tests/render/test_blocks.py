@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from types import SimpleNamespace
 
-from peerage.render.blocks import Choices, Column, Fact, Rows, as_facts, bounded
+from peerage.render.blocks import ChoiceForm, Column, LoneFigure, Rows, as_facts, bounded
 from peerage.render.html.writer import Html
 from peerage.render.markdown import markdown
 from peerage.render.terminal import text
@@ -41,13 +41,13 @@ def test_a_record_is_drawn_on_a_page() -> None:
 
 def test_the_numbers_of_a_row_stand_alone_with_what_is_known_of_them() -> None:
     assert as_facts(BLOCK, ROW, "share_lower", "share_upper").facts == [
-        Fact("Share", "50%", "25% to 75%"),
-        Fact("Record", "3-1-0"),
+        LoneFigure("Share", "50%", "25% to 75%"),
+        LoneFigure("Record", "3-1-0"),
     ]
 
 
 def test_a_form_is_there_where_there_are_forms() -> None:
-    form = Choices(("view", "compare"), [("a", "One", ["x", "<b>"], "<b>")], "Compare")
+    form = ChoiceForm(("view", "compare"), [("a", "One", ["x", "<b>"], "<b>")], "Compare")
     page, marked, plain = written(form)
     assert '<form class="controls" method="get" action="at/compare">' in page
     assert "<option>x</option><option selected>&lt;b&gt;</option></select>" in page

@@ -12,8 +12,8 @@ import sys
 
 import pytest
 
-from peerage.cli.shared.options import Format, program
-from peerage.cli.shared.output import show
+from peerage.cli.shared.options import TableFormat, program
+from peerage.cli.shared.output import show_blocks
 from peerage.cli.shared.streams import prepare
 from peerage.render.blocks import Column, Rows, numbers, texts
 from peerage.render.terminal import cells, fit
@@ -30,9 +30,22 @@ COLUMNS = [
 ]
 
 
-def written(shape: Format, rows: list[dict] = ROWS) -> str:
+def show(
+    rows: list[dict],
+    columns: list[Column],
+    shape: TableFormat,
+    to: io.StringIO,
+    *,
+    title: str = "",
+    notes: tuple[str, ...] = (),
+) -> None:
+    table = Rows(rows, columns, title=title, notes=notes)
+    show_blocks([table], table, shape, to=to)
+
+
+def written(shape: TableFormat, rows: list[dict] = ROWS) -> str:
     to = io.StringIO()
-    show(rows, COLUMNS, shape, title="Elo", notes=["a note"], to=to)
+    show(rows, COLUMNS, shape, to, title="Elo", notes=("a note",))
     return to.getvalue()
 
 
@@ -42,24 +55,24 @@ def kept(rows: list[dict], columns: list[Column], width: int) -> list[str]:
 
 
 def test_json_is_the_rows_unrounded() -> None:
-    assert json.loads(written(Format.json)) == ROWS
-    assert json.loads(written(Format.json, [])) == []
+    assert json.loads(written(TableFormat.json)) == ROWS
+    assert json.loads(written(TableFormat.json, [])) == []
 
 
 def test_csv_has_every_key() -> None:
-    read = list(csv.DictReader(io.StringIO(written(Format.csv))))
+    read = list(csv.DictReader(io.StringIO(written(TableFormat.csv))))
     assert read[0] == {"player": "Ada | [red]", "rating": "1510.1234567", "cost_usd": "", "span": "[1, 2]"}
-    assert written(Format.csv, []) == "player,rating,cost_usd\n"
+    assert written(TableFormat.csv, []) == "player,rating,cost_usd\n"
 
 
 def test_a_list_in_a_cell_of_csv_is_json_of_whatever_kind_it_is() -> None:
     rows = [{"player": "Ada", "rating": 1, "cost_usd": None, "flags": ("a", "b")}]
-    read = csv.DictReader(io.StringIO(written(Format.csv, rows)))
+    read = csv.DictReader(io.StringIO(written(TableFormat.csv, rows)))
     assert next(read)["flags"] == '["a", "b"]'
 
 
 def test_markdown_escapes_its_bars() -> None:
-    assert written(Format.markdown).splitlines() == [
+    assert written(TableFormat.markdown).splitlines() == [
         "**Elo**",
         "",
         "| Player | Rating | Cost |",
@@ -72,20 +85,20 @@ def test_markdown_escapes_its_bars() -> None:
 
 
 def test_a_table_takes_nothing_for_markup_and_shows_control_characters() -> None:
-    lines = written(Format.table).splitlines()
+    lines = written(TableFormat.table).splitlines()
     assert lines[0] == "Elo"
     assert any(line.startswith(" Ada | [red] ") and line.endswith("1510         –") for line in lines)
     assert any(line.startswith(" Bo\ufffd[31m ") and line.endswith("1490  $0.00012") for line in lines)
     assert lines[-1].strip() == "A note."
-    assert "\x1b" not in written(Format.table)
+    assert "\x1b" not in written(TableFormat.table)
 
 
-@pytest.mark.parametrize("shape", [Format.table, Format.markdown])
-def test_a_name_in_a_heading_is_text_too(shape: Format) -> None:
+@pytest.mark.parametrize("shape", [TableFormat.table, TableFormat.markdown])
+def test_a_name_in_a_heading_is_text_too(shape: TableFormat) -> None:
     to = io.StringIO()
-    show([{"a": 1}], [Column("a", "to \x1b[31m|x", number=True)], shape, to=to)
+    show([{"a": 1}], [Column("a", "to \x1b[31m|x", number=True)], shape, to)
     assert "\x1b" not in to.getvalue()
-    assert "\\|x" in to.getvalue() or shape is Format.table
+    assert "\\|x" in to.getvalue() or shape is TableFormat.table
 
 
 def test_a_narrow_terminal_loses_what_can_be_spared_and_no_name() -> None:
@@ -171,16 +184,16 @@ def test_no_text_becomes_a_formula_a_link_or_an_order_to_a_terminal() -> None:
     }
     columns = [Column(key, key) for key in row]
 
-    def so(shape: Format) -> str:
+    def so(shape: TableFormat) -> str:
         to = io.StringIO()
-        show([row], columns, shape, to=to)
+        show([row], columns, shape, to)
         return to.getvalue()
 
-    read = next(csv.DictReader(io.StringIO(so(Format.csv))))
+    read = next(csv.DictReader(io.StringIO(so(TableFormat.csv))))
     assert (read["player"], read["cost"]) == ('\'=HYPERLINK("http://e")', "-1.0")
-    assert r"\[x\](http\://e)\<b\>\`\*\|" in so(Format.markdown)
+    assert r"\[x\](http\://e)\<b\>\`\*\|" in so(TableFormat.markdown)
     loud = io.StringIO()
-    show([row], columns, Format.table, title="a\x1b[2J", notes=["led by b\x1b[2J"], to=loud)
+    show([row], columns, TableFormat.table, loud, title="a\x1b[2J", notes=("led by b\x1b[2J",))
     assert "\x1b" not in loud.getvalue()
-    assert "\x9b" not in so(Format.json) + so(Format.table) + so(Format.markdown)
-    assert json.loads(so(Format.json)) == [row]
+    assert "\x9b" not in so(TableFormat.json) + so(TableFormat.table) + so(TableFormat.markdown)
+    assert json.loads(so(TableFormat.json)) == [row]

@@ -17,7 +17,7 @@ from peerage.settings.lineup import too_few
 from peerage.settings.mistakes import _model_at, explain
 from peerage.settings.players.hours import closed_until, read_hours
 from peerage.settings.shape import ArenaSettings, usual_window
-from peerage.settings.source import Source, dotted, parsed, shown
+from peerage.settings.source import SettingsSource, dotted, parsed, shown
 
 EXAMPLE = (Path(__file__).parents[2] / "src/peerage/testing/example.py").read_text("utf-8")
 
@@ -227,7 +227,7 @@ def test_rules_of_lists_that_are_none_are_told_how_a_list_is_written() -> None:
 
     with pytest.raises(ValidationError) as wrong:
         Rules.model_validate({"names": "ada", "places": 3})
-    assert explain(wrong.value, Rules, ("rules",), Source("x")) == [
+    assert explain(wrong.value, Rules, ("rules",), SettingsSource("x")) == [
         "x, rules.names: found 'ada'; expected a list (lines that begin with `- `)",
         "x, rules.places: found 3; expected a list (lines that begin with `- `)",
     ]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from io import BytesIO
 from typing import Any
 
-from peerage.ratings.read.report import Report, RowError
+from peerage.ratings.read.report import ReadingReport, RowError
 from peerage.ratings.read.source import distinct, records
 from peerage.values.figures import suggest
 
@@ -38,7 +38,7 @@ def known_keys(task: Any, known: Sequence[str]) -> Any:
 
 
 def task_rows(
-    body: bytes, name: str, known: Sequence[str], needed: Sequence[str], report: Report
+    body: bytes, name: str, known: Sequence[str], needed: Sequence[str], report: ReadingReport
 ) -> Iterator[dict[str, Any]]:
     """Yield the tasks of a file by the `known` columns that there are; a text alone is the first of them.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from peerage.games.rejudge.files import RejudgedPairs, paired
-from peerage.ratings.read.report import Report
+from peerage.ratings.read.report import ReadingReport
 from peerage.ratings.read.results import rows
 from peerage.values.inputs import opened
 
@@ -19,7 +19,7 @@ class NoAnswers(ValueError):
 def pairs_in(files: Iterable[str], score: str) -> RejudgedPairs:
     """Return every two players' answers to one question in files, of which the column `score` counts, with
     notes about what was left out. Raises NoAnswers."""
-    report = Report()
+    report = ReadingReport()
 
     def lines() -> Iterator[Mapping[str, Any]]:
         for name in dict.fromkeys(files):

@@ -17,7 +17,7 @@ from peerage.ledger import Exchange, Ledger, amend
 from peerage.ledger.forms.codec import read_record
 from peerage.ledger.out.disclosure import disclosed, redacted
 from peerage.ledger.topics.secret import arena_secret
-from peerage.ratings.read.report import Report
+from peerage.ratings.read.report import ReadingReport
 from peerage.ratings.read.source import records as read_records
 from peerage.reading.results.challenges import amended, match_points
 from peerage.values.inputs import opened
@@ -164,7 +164,7 @@ def records(paths: Sequence[Path]) -> Iterator[tuple[str, Any]]:
         return [file for file in sorted(path.rglob("*.json*")) if file.is_file()]
 
     for file in [file for path in paths for file in (inside(path) if path.is_dir() else [path])]:
-        report = Report(file.name)
+        report = ReadingReport(file.name)
         with opened(file) as stream:
             for record in read_records(stream, file.name, report):
                 yield report.place, record

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from xml.etree import ElementTree
 
 from peerage.render import markdown as render
-from peerage.render.blocks import Answer
+from peerage.render.blocks import Conclusion
 from peerage.values.texts import visible
 from peerage.views.decision.gate import Gate
 
@@ -56,7 +56,7 @@ def markdown(found: Gate, arena: str) -> str:
     from peerage.views.decision.gate import gates
 
     table = gates([found, *found.parts], f"Peerage: {arena}")
-    return render.markdown([Answer(found.lines), table]) + "\n"
+    return render.markdown([Conclusion(found.lines), table]) + "\n"
 
 
 def github_commands(found: Gate) -> Iterator[str]:

@@ -28,7 +28,7 @@ Play: TypeAlias = "Callable[[Beside | None], Coroutine[Any, Any, RunReport]]"
 REFRESH_S = 0.25
 
 
-class Bar(Protocol):
+class ProgressBar(Protocol):
     """Shows how far a run is."""
 
     def draw(self, progress: Progress) -> None:
@@ -38,7 +38,7 @@ class Bar(Protocol):
         """Show how the run ended; None where an error ended it."""
 
 
-def run(play: Play, bar: Bar | None) -> RunReport:
+def run(play: Play, bar: ProgressBar | None) -> RunReport:
     """Play to the end, `play` being given what watches the run beside it. Ctrl+C, or the interrupt of a
     notebook, stops the run in good order, here as on a loop of the caller's."""
     report = None
@@ -130,7 +130,7 @@ class _Run:
         self.progress = progress
 
 
-def _on_a_thread(play: Play, bar: Bar | None) -> RunReport:
+def _on_a_thread(play: Play, bar: ProgressBar | None) -> RunReport:
     """Wait for a run on another thread; the bar is drawn here, where a notebook knows its cell."""
     one = _Run(play)
     with _interrupted(one.stop):
@@ -159,7 +159,7 @@ def _interrupted(stop: Callable[[], None]) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def bar() -> Bar | None:
+def bar() -> ProgressBar | None:
     """The progress bar of this place: of a notebook's cell, of a terminal, or none."""
     if in_notebook():
         return _CellBar()

@@ -19,7 +19,7 @@ import numpy as np
 from peerage.ratings.claims.proven import proven
 from peerage.ratings.columns.history import (
     Duels,
-    Games,
+    GameColumns,
     Seats,
     as_games,
     duels,
@@ -38,7 +38,7 @@ from peerage.ratings.sequential.elo import DuelResult, EloSettings, fold, in_ord
 from peerage.ratings.sequential.elo_error import elo_error
 from peerage.ratings.strength.evidence import of_duels, of_games
 from peerage.ratings.strength.posterior import strengths
-from peerage.ratings.table import Z95, Row, rows_of
+from peerage.ratings.table import Z95, RatingRow, rows_of
 from peerage.values.figures import counted
 
 Method = Literal["auto", "bt", "elo", "trueskill", "glicko2", "judge-aware", "irt"]
@@ -99,7 +99,7 @@ class SpecialTable(NamedTuple):
     """A table before it is written out, and a second one of `challenges`."""
 
     title: str
-    rows: Sequence[Row]
+    rows: Sequence[RatingRow]
     notes: list[str]
     challenges: Sequence[dict[str, Any]] = ()
 
@@ -193,7 +193,7 @@ def _table(data: Battles | PlayedGames | Answers, method: Method, options: Optio
     return _bradley_terry(data, options)
 
 
-def _plain(name: str, row: Row, shift: float) -> dict[str, Any]:
+def _plain(name: str, row: RatingRow, shift: float) -> dict[str, Any]:
     known = row.lower == row.lower
     plain: dict[str, Any] = {
         "player": name,
@@ -227,7 +227,7 @@ def _duels(data: Battles | PlayedGames, options: Options) -> Duels:
     return data.duels if isinstance(data, Battles) else pairings(_games(data, options))[0]
 
 
-def _games(data: Battles | PlayedGames, options: Options) -> Games:
+def _games(data: Battles | PlayedGames, options: Options) -> GameColumns:
     if isinstance(data, PlayedGames):
         return games(len(data.names), data.games, seats=options.seats)
     return as_games(data.duels)

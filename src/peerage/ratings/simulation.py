@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from peerage.ratings.arrays import Floats, Ints
 from peerage.ratings.claims.proven import proven
-from peerage.ratings.columns.history import Duels, Game, Games, duels, games, pairings
+from peerage.ratings.columns.history import Duels, Game, GameColumns, duels, games, pairings
 from peerage.ratings.fits.regression import fit_clustered
 from peerage.ratings.strength.evidence import of_duels, of_games
 from peerage.ratings.table import POINTS
@@ -85,7 +85,7 @@ def _judged(setup: Setup, rng: np.random.Generator, skill: Floats, discernment: 
     return duels(setup.players, first, second, votes.mean(axis=0), weight), match
 
 
-def _ranked(setup: Setup, rng: np.random.Generator, skill: Floats) -> Games:
+def _ranked(setup: Setup, rng: np.random.Generator, skill: Floats) -> GameColumns:
     """Draw tables ranked by a referee: each pair as in Bradley-Terry (Plackett 1975)."""
     seated = _seated(setup, rng, min(setup.seats, setup.players))
     places = -(skill[seated] + rng.gumbel(size=seated.shape))

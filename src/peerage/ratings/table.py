@@ -57,7 +57,7 @@ _OF_NONE = 3.0  # about -log(5%): where none of n games was decided, this many o
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RatingRow:
     """One player's line.
 
     `lower` and `upper` bound the rating at 95%. `rank` is 1 for the best, shared by equal ratings.
@@ -123,10 +123,10 @@ def rows_of(
     games: np.ndarray,
     mu: Floats | None = None,
     sigma: Floats | None = None,
-) -> tuple[Row, ...]:
+) -> tuple[RatingRow, ...]:
     """A line for each player, by number."""
     return tuple(
-        Row(
+        RatingRow(
             player=i,
             rating=float(rating[i]),
             lower=float(lower[i]),

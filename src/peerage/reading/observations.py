@@ -15,7 +15,7 @@ from msgspec.structs import astuple
 from peerage.game.match import DONE, Fixture, Outcome
 from peerage.games import installed
 from peerage.judging.marks.ballots import BALLOTS, add_panel, controls_of, marks_of, panel_record
-from peerage.judging.marks.marks import MARKS, Columns, Layout, Rows, add_marks
+from peerage.judging.marks.marks import MARKS, Layout, MarkColumns, MarkRows, add_marks
 from peerage.judging.measures.addressing import spoken_to_judges
 from peerage.judging.measures.known import KNOWN, known_votes
 from peerage.reading.match import Match
@@ -58,10 +58,10 @@ class Observations(Struct):
     voids: dict[str, int] = {}
     replies: dict[str, Replies] = {}
     authors: dict[str, Drafts] = {}
-    ballots: Columns = Rows(BALLOTS).columns()
-    marks: Columns = Rows(MARKS).columns()
-    challenges: Columns = Rows(CHALLENGES).columns()
-    known: Columns = Rows(KNOWN).columns()
+    ballots: MarkColumns = MarkRows(BALLOTS).columns()
+    marks: MarkColumns = MarkRows(MARKS).columns()
+    challenges: MarkColumns = MarkRows(CHALLENGES).columns()
+    known: MarkColumns = MarkRows(KNOWN).columns()
     readings: list[Read] = []
     forecasts: Forecasts = {}
     spoken: dict[str, list[int]] = {}
@@ -73,7 +73,12 @@ _COLUMNS = {"ballots": BALLOTS, "marks": MARKS, "challenges": CHALLENGES, "known
 def observe(matches: Iterable[Match]) -> Observations:
     """What these matches tell."""
     found = Observations()
-    ballots, marks, challenges, known = Rows(BALLOTS), Rows(MARKS), Rows(CHALLENGES), Rows(KNOWN)
+    ballots, marks, challenges, known = (
+        MarkRows(BALLOTS),
+        MarkRows(MARKS),
+        MarkRows(CHALLENGES),
+        MarkRows(KNOWN),
+    )
     replies = ReplyCounts()
     for match in matches:
         fixture, outcome, name = match.fixture, match.outcome, str(match.fixture.number)
@@ -111,7 +116,7 @@ def observe(matches: Iterable[Match]) -> Observations:
 
 def together(parts: Iterable[Observations]) -> Observations:
     """What the matches of all parts tell, which are in number order."""
-    whole, columns = Observations(), {name: Rows(layout) for name, layout in _COLUMNS.items()}
+    whole, columns = Observations(), {name: MarkRows(layout) for name, layout in _COLUMNS.items()}
     for part in parts:
         whole = _added(whole, part)
         for name, rows in columns.items():
@@ -123,7 +128,7 @@ def together(parts: Iterable[Observations]) -> Observations:
 
 def _added(one: Any, other: Any) -> Any:
     """The sum of two values of a kind, field by field; columns are joined apart."""
-    if isinstance(one, Columns):
+    if isinstance(one, MarkColumns):
         return other
     if isinstance(one, Struct):
         return type(one)(*map(_added, astuple(one), astuple(other)))

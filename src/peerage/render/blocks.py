@@ -135,13 +135,13 @@ class Rows(Struct, frozen=True, tag="rows"):
     faint: Callable[[Any], bool] | None = None
 
 
-class Answer(Struct, frozen=True, gc=False, tag="answer"):
+class Conclusion(Struct, frozen=True, gc=False, tag="answer"):
     """A conclusion in sentences, the answer first."""
 
     lines: Sequence[str]
 
 
-class Fact(NamedTuple):
+class LoneFigure(NamedTuple):
     """A number that stands alone, and what it is."""
 
     title: str
@@ -151,7 +151,7 @@ class Fact(NamedTuple):
 
 def as_facts(block: Rows, row: Any, *without: str) -> Facts:
     """Return the numbers of one row that are known, each by itself, an interval with the one before it."""
-    facts: list[Fact] = []
+    facts: list[LoneFigure] = []
     for column in block.columns:
         if not column.number or column.key in without or column.of(row) is None:
             continue
@@ -160,7 +160,7 @@ def as_facts(block: Rows, row: Any, *without: str) -> Facts:
         if column.draw == "interval":
             facts[-1] = facts[-1]._replace(about=f"{column.title}: {column.text(row)}")
         else:
-            facts.append(Fact(column.title, column.text(row), "; ".join(filter(None, about))))
+            facts.append(LoneFigure(column.title, column.text(row), "; ".join(filter(None, about))))
     return Facts(facts)
 
 
@@ -180,7 +180,7 @@ class Section(Struct, frozen=True, tag="section"):
 class Facts(Struct, frozen=True, gc=False, tag="facts"):
     """Numbers that stand alone, side by side."""
 
-    facts: Sequence[Fact]
+    facts: Sequence[LoneFigure]
 
 
 class Notes(Struct, frozen=True, gc=False, tag="notes"):
@@ -197,7 +197,7 @@ class Links(Struct, frozen=True, gc=False, tag="links"):
     title: str = ""
 
 
-class Choices(Struct, frozen=True, tag="choices"):
+class ChoiceForm(Struct, frozen=True, tag="choices"):
     """A form that goes `to` a view with a value of each field: its key, title, values, and the one chosen. A
     medium without forms leaves it out."""
 
@@ -230,7 +230,7 @@ class Figure(Struct, frozen=True, tag="figure"):
     key: Sequence[tuple[str, str]] = ()
 
 
-class Met(NamedTuple):
+class MetContestant(NamedTuple):
     """A contestant who met others; without a score unranked, or the match has no result."""
 
     label: str
@@ -242,9 +242,9 @@ class Met(NamedTuple):
 class Meeting(Struct, frozen=True, gc=False, tag="meeting"):
     """The contestants who met, the best score first; of more than two the place counts."""
 
-    seats: Sequence[Met]
+    seats: Sequence[MetContestant]
 
-    def places(self) -> Iterator[tuple[int, Met, str]]:
+    def places(self) -> Iterator[tuple[int, MetContestant, str]]:
         """Yield each with its place among more than two, else 0, and its score, or that it has none."""
         scores = [met.score for met in self.seats if met.score is not None]
         many = len(self.seats) > 2
@@ -256,7 +256,7 @@ class Meeting(Struct, frozen=True, gc=False, tag="meeting"):
                 yield (place, met, "") if many else (0, met, score(met.score))
 
 
-class Reply(Struct, frozen=True, gc=False):
+class QuotedReply(Struct, frozen=True, gc=False):
     """A reply that a match quotes: the `place` of its request among all, whose role it was, what it `took`;
     `won` where its seat came off best. `form` is what asked for it (hex), `seeing` names what that showed of
     others' words, each with its place, 0 where it has none."""
@@ -277,7 +277,7 @@ class Transcript(Struct, frozen=True, tag="transcript"):
     head: Sequence[Any]
     blocks: Sequence[Any]
     names: Mapping[str, str]
-    reply: Callable[[str], Reply | None]
+    reply: Callable[[str], QuotedReply | None]
 
     def who(self, label: str) -> str:
         """Return who sits at `label`, and the label; the label alone where nobody does."""
@@ -288,13 +288,13 @@ class Transcript(Struct, frozen=True, tag="transcript"):
 ViewBlock: TypeAlias = (
     Block
     | Rows
-    | Answer
+    | Conclusion
     | Beside
     | Section
     | Facts
     | Notes
     | Links
-    | Choices
+    | ChoiceForm
     | Fold
     | Figure
     | Meeting

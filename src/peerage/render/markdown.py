@@ -19,7 +19,7 @@ from peerage.game.blocks import (
     TaskText,
 )
 from peerage.render import rows as laid
-from peerage.render.blocks import Answer, Facts, Meeting, Notes, Rows, Transcript, ViewBlock
+from peerage.render.blocks import Conclusion, Facts, Meeting, Notes, Rows, Transcript, ViewBlock
 from peerage.values.texts import visible
 
 
@@ -67,7 +67,7 @@ def _block(block: ViewBlock, within: Transcript | None = None) -> Iterator[str]:
             yield f"### {inert(block.text)}"
         case Sentence():
             yield inert(block.text)
-        case Answer():
+        case Conclusion():
             for place, line in enumerate(block.lines):
                 yield inert(line) if place else f"**{inert(line)}**"
         case Facts():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from msgspec.structs import replace
 
-from peerage.render.blocks import Answer, Rows, ViewBlock
+from peerage.render.blocks import Conclusion, Rows, ViewBlock
 from peerage.render.data import dicts
 from peerage.render.html.writer import notebook
 from peerage.render.terminal import text
@@ -86,7 +86,7 @@ class Table(Sequence[AnyRow], Generic[AnyRow]):
 
     def blocks(self) -> list[ViewBlock]:
         """Return the blocks that the table is shown with."""
-        return [*([Answer(self.lead)] if self.lead else ()), self.block]
+        return [*([Conclusion(self.lead)] if self.lead else ()), self.block]
 
     def __str__(self) -> str:
         """Lead, title, heading and rows as text in columns; control characters are visible."""

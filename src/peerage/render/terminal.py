@@ -28,9 +28,9 @@ from peerage.game.blocks import (
 )
 from peerage.render import rows as laid
 from peerage.render.blocks import (
-    Answer,
     Beside,
     Column,
+    Conclusion,
     Facts,
     Meeting,
     Notes,
@@ -108,7 +108,7 @@ class _Writer:
             case Beside():
                 for group in block.groups:
                     self._all(group)
-            case Answer():
+            case Conclusion():
                 for place, words in enumerate(block.lines):
                     self._line(words, "" if place else "bold")
                 self._console.print()

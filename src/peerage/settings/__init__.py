@@ -20,15 +20,15 @@ from peerage.settings.lineup import (
 from peerage.settings.mistakes import with_option
 from peerage.settings.players.families import family_of
 from peerage.settings.players.host import HostSettings
-from peerage.settings.players.player import Faults, PlayerSettings, Price, without_credentials
+from peerage.settings.players.player import Faults, PlayerSettings, PriceSettings, without_credentials
 from peerage.settings.reading import FILE_NAME, ArenaError, load, loads
-from peerage.settings.shape import EVERY, ArenaSettings, Budget, Engine, GameSettings, Pairing, Rating
+from peerage.settings.shape import EVERY, ArenaSettings, BudgetSettings, Engine, GameSettings, Pairing, Rating
 from peerage.settings.source import SettingsError
 from peerage.values.figures import suggest
 
 __all__ = [
-    "EVERY", "FILE_NAME", "ArenaError", "ArenaSettings", "Budget", "CostUnit", "Engine", "Faults",
-    "GameSettings", "HostSettings", "Pairing", "PlayerSettings", "Price", "Rating", "SettingsError",
+    "EVERY", "FILE_NAME", "ArenaError", "ArenaSettings", "BudgetSettings", "CostUnit", "Engine", "Faults",
+    "GameSettings", "HostSettings", "Pairing", "PlayerSettings", "PriceSettings", "Rating", "SettingsError",
     "enough_players", "extra_installed", "family_of", "judged", "lacks_extra", "load", "loads",
     "own_keys", "rules_of", "suggest", "too_few", "with_option", "without_credentials",
 ]  # fmt: skip

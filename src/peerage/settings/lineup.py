@@ -13,7 +13,7 @@ from peerage.scheduling.standing import Standing
 from peerage.settings.mistakes import explain, models_in
 from peerage.settings.own_tasks import TEMPLATES, templates_of
 from peerage.settings.shape import ArenaSettings, Pairing, Rating
-from peerage.settings.source import SettingsError, Source
+from peerage.settings.source import SettingsError, SettingsSource
 
 ARENAS = {"cost_unit": "under `rating:`", "judging": "under `judging:`"}
 """Rules of games that are set for the whole arena, and where."""
@@ -37,7 +37,7 @@ def rules_of(settings: ArenaSettings, game: str = "") -> Any:
         return model.model_validate({**settings.lineup[name].rules, **shared})
     except ValidationError as error:
         path = ("games", name, "rules") if settings.games else ("rules",)
-        raise SettingsError("\n".join(explain(error, model, path, Source("settings")))) from None
+        raise SettingsError("\n".join(explain(error, model, path, SettingsSource("settings")))) from None
 
 
 def own_keys(settings: ArenaSettings, game: str) -> list[str]:

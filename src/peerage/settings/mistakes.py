@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from peerage.games.judged import JudgingSettings
-from peerage.settings.source import SettingsError, Source, shown
+from peerage.settings.source import SettingsError, SettingsSource, shown
 from peerage.values.figures import suggest
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -36,7 +36,7 @@ def explain(
     error: ValidationError,
     model: type[BaseModel],
     prefix: tuple[str, ...],
-    source: Source,
+    source: SettingsSource,
     rules: Collection[str] = (),
 ) -> list[str]:
     """A line for each mistake that validation found in what stands below `prefix`; `rules` are the keys of

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from peerage.settings.players.player import PlayerSettings
-from peerage.settings.source import SettingsError, Source, bytes_of
+from peerage.settings.source import SettingsError, SettingsSource, bytes_of
 
 GAME, KEY, FILE = "tasks", "tasks", "file"
 SCHEMA, PROGRAMS, TEMPLATES = "answer_schema", "programs", "templates"
@@ -71,7 +71,7 @@ def renamed(stated: object, data: Mapping[str, Any]) -> tuple[tuple[tuple[str, .
 Place = tuple[int | str, ...]
 
 
-def texts_of_files(data: MutableMapping[str, Any], folder: Path, source: Source) -> None:
+def texts_of_files(data: MutableMapping[str, Any], folder: Path, source: SettingsSource) -> None:
     """Put texts in place of files that `{file: …}` names, where a text may stand. Raises SettingsError."""
     for holder, key, place in _holders(data):
         value = holder.get(key)

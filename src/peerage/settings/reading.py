@@ -29,7 +29,7 @@ from peerage.settings.own_tasks import (
 )
 from peerage.settings.players.programs import of_one_family
 from peerage.settings.shape import READING, ArenaSettings
-from peerage.settings.source import SettingsError, Source, bytes_of, parsed, text_of
+from peerage.settings.source import SettingsError, SettingsSource, bytes_of, parsed, text_of
 
 FILE_NAME = "arena.yaml"
 _log = logging.getLogger("peerage")
@@ -110,7 +110,7 @@ def loads(
 
 def _validated(
     data: Mapping[str, Any],
-    source: Source,
+    source: SettingsSource,
     ruled: Sequence[tuple[GameSpec[Any], tuple[str, ...], dict[str, Any]]],
     context: Any,
 ) -> ArenaSettings:
@@ -161,7 +161,7 @@ def _listed(
     spec: GameSpec[Any],
     rules: dict[str, Any],
     folder: Path,
-    source: Source,
+    source: SettingsSource,
     at: tuple[str, ...],
 ) -> None:
     """Put the lists in place of the files that `rules`, found `at` there, name. Raises SettingsError."""

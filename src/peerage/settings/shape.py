@@ -117,7 +117,7 @@ class Rating(SettingsSection):
     )
 
 
-class Budget(SettingsSection):
+class BudgetSettings(SettingsSection):
     """Dollars that may be spent at most; null: no limit."""
 
     SHORT: ClassVar = "a number of dollars"
@@ -286,8 +286,8 @@ class ArenaSettings(SettingsSection):
     )
     pairing: Pairing = Field(default_factory=Pairing, description="Who meets whom.")
     rating: Rating = Field(default_factory=Rating, description="Elo, raw and cost.")
-    budget: Budget = Field(
-        default_factory=Budget, description="Dollars at most; a number alone is the arena's."
+    budget: BudgetSettings = Field(
+        default_factory=BudgetSettings, description="Dollars at most; a number alone is the arena's."
     )
     until: str | None = Field(
         None,

@@ -24,7 +24,7 @@ class SettingsError(Exception):
 
 
 @dataclass(frozen=True)
-class Source:
+class SettingsSource:
     """Settings as they stand in a file: `where` names it in messages, `tree` knows the lines; without one
     they stand in no file."""
 
@@ -88,7 +88,7 @@ def _of(path: Path, read: Callable[[Path], _T]) -> _T:
         raise SettingsError(f"{path} cannot be read: {reason(error)}") from None
 
 
-def parsed(text: str, where: str) -> tuple[dict[str, Any], Source]:
+def parsed(text: str, where: str) -> tuple[dict[str, Any], SettingsSource]:
     """Return what a text says, and where it says it. Raises SettingsError."""
     try:
         data, tree = read_yaml(text)
@@ -99,4 +99,4 @@ def parsed(text: str, where: str) -> tuple[dict[str, Any], Source]:
     if not isinstance(data, dict):
         found = "a list" if isinstance(data, list) else f"{shown(tree.value)}"
         raise SettingsError(f"{where}: found {found}; expected `key: value` lines such as `players:`")
-    return data, Source(where, tree)
+    return data, SettingsSource(where, tree)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from peerage.standings.fold import (
     NOBODY,
     UNRATED,
-    Rated,
     Skill,
     Standings,
+    TwoRatings,
     after_all,
     after_match,
     elo_settings,
@@ -21,6 +21,16 @@ from peerage.standings.fold import (
 )
 
 __all__ = [
-    "NOBODY", "UNRATED", "Rated", "Skill", "Standings", "after_all", "after_match", "elo_settings",
-    "moves_elo", "pinned_elo", "pinned_rating", "unrated",
+    "NOBODY",
+    "UNRATED",
+    "Skill",
+    "Standings",
+    "TwoRatings",
+    "after_all",
+    "after_match",
+    "elo_settings",
+    "moves_elo",
+    "pinned_elo",
+    "pinned_rating",
+    "unrated",
 ]  # fmt: skip

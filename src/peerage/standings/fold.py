@@ -68,7 +68,7 @@ def pinned_rating(meta: Mapping[str, str], unpinned: Rating) -> Rating:
         ) from error
 
 
-class Rated(NamedTuple):
+class TwoRatings(NamedTuple):
     """A player's two ratings."""
 
     raw: float
@@ -103,9 +103,11 @@ class Standings(msgspec.Struct, frozen=True, dict=True):
     def places(self) -> dict[str, int]:
         return {player: place for place, player in enumerate(self.players)}
 
-    def of(self, player: str, initial: float) -> Rated:
+    def of(self, player: str, initial: float) -> TwoRatings:
         place = self.places.get(player)
-        return Rated(initial, initial) if place is None else Rated(self.raw[place], self.cost[place])
+        return (
+            TwoRatings(initial, initial) if place is None else TwoRatings(self.raw[place], self.cost[place])
+        )
 
     def skill(self, player: str) -> Skill:
         return self.skills.get(player, Skill())

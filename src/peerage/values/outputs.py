@@ -296,7 +296,7 @@ class Folder:
                 Path(folder, name).unlink(missing_ok=True)
 
 
-class Export:
+class ExportFolder:
     """A folder of files that other programs read, and in which nothing marks ours: a list of their digests
     beside them, as `sha256sum` writes it, tells them from others."""
 
@@ -313,7 +313,7 @@ class Export:
 
     @classmethod
     @contextmanager
-    def into(cls, root: Path, kept: ProtectedFiles, *, force: bool) -> Iterator[Export]:
+    def into(cls, root: Path, kept: ProtectedFiles, *, force: bool) -> Iterator[ExportFolder]:
         """Write files into `root`; the list is written however it ends."""
         export = cls(Folder(root, kept), force)
         try:

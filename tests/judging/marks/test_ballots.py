@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.judging.gathered import listed
 
 from peerage.judging.marks.ballots import BALLOTS, PanelRecord, add_panel, ballots_in
-from peerage.judging.marks.marks import Rows
+from peerage.judging.marks.marks import MarkRows
 from peerage.judging.panels.panel import Ballot
 
 PLAYERS = {"judge/1": "kit", "judge/2": "lou", "A": "ann", "B": "bob", "C": "tie"}
@@ -57,7 +57,7 @@ def test_panels_are_told_apart_by_name_in_whatever_order_they_come() -> None:
     one, two = (PanelRecord(PLAYERS, ("A", "B"), (Ballot("judge/1", vote, {}, False),)) for vote in "AB")
     orders = []
     for order in ((("1", one), ("2", two)), (("2", two), ("1", one))):
-        ballots = Rows(BALLOTS)
+        ballots = MarkRows(BALLOTS)
         for name, record in order:
             add_panel(ballots, name, record)
         found = ballots_in(ballots.columns())

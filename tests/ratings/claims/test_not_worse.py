@@ -16,7 +16,7 @@ from peerage.ratings.claims.not_worse import (
     HOPELESS,
     PROVEN,
     Bets,
-    Difference,
+    Lead,
     bets,
     fewest,
     further,
@@ -28,14 +28,14 @@ MOST_WRONG = 32
 """Of 400 runs in which 5% may be wrong more are so with a chance of 0.5%."""
 
 
-def once(values: Sequence[float]) -> list[Difference]:
+def once(values: Sequence[float]) -> list[Lead]:
     """Differences on a task of their own each."""
-    return [Difference(str(place), value) for place, value in enumerate(values)]
+    return [Lead(str(place), value) for place, value in enumerate(values)]
 
 
-def in_blocks(values: Sequence[Sequence[float]]) -> list[Difference]:
+def in_blocks(values: Sequence[Sequence[float]]) -> list[Lead]:
     """Blocks of the same tasks, one after another."""
-    return [Difference(str(task), value) for block in values for task, value in enumerate(block)]
+    return [Lead(str(task), value) for block in values for task, value in enumerate(block)]
 
 
 def wrong(runs: Sequence[Bets]) -> tuple[int, int]:
@@ -134,7 +134,7 @@ def test_a_wider_margin_and_better_results_show_it_sooner() -> None:
 def test_what_was_shown_at_one_look_is_shown_at_every_later_one(
     played: list[tuple[int, float]], bound: float
 ) -> None:
-    differences = [Difference(str(task), value) for task, value in played]
+    differences = [Lead(str(task), value) for task, value in played]
     looks = [bets(differences[:size], bound) for size in range(len(differences) + 1)]
     assert looks[0] == (1.0, 1.0)
     for earlier, later in itertools.pairwise(looks):
@@ -151,14 +151,14 @@ def test_the_opposite_of_a_claim_is_the_claim_of_the_other_player(values: list[f
 
 def test_a_task_of_small_weight_is_a_small_bet() -> None:
     light = [
-        Difference("a", 1.0, 1.0),
-        Difference("z", 1.0, 1.0),
-        *[Difference(task, 0.4, 10.0) for task in "bcdefgh"],
+        Lead("a", 1.0, 1.0),
+        Lead("z", 1.0, 1.0),
+        *[Lead(task, 0.4, 10.0) for task in "bcdefgh"],
     ]
     heavy = [
-        Difference("a", 1.0, 10.0),
-        Difference("z", 1.0, 10.0),
-        *[Difference(task, 0.4, 1.0) for task in "bcdefgh"],
+        Lead("a", 1.0, 10.0),
+        Lead("z", 1.0, 10.0),
+        *[Lead(task, 0.4, 1.0) for task in "bcdefgh"],
     ]
     assert bets(light, 0.4).shown < bets(heavy, 0.4).shown
     assert bets(light[:1], 0.4) == bets(heavy[:1], 0.4), "weights are relative"

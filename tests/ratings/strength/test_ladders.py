@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from peerage.ratings.arrays import Floats
-from peerage.ratings.columns.history import Games
+from peerage.ratings.columns.history import GameColumns
 from peerage.ratings.sequential.trueskill import Game, games
 from peerage.ratings.strength import ladders as module
 from peerage.ratings.strength.evidence import of_games
@@ -17,7 +17,7 @@ PLAYERS = 9
 STEP = 1e-5
 
 
-def played(seed: int = 3, count: int = 40) -> tuple[Games, list[tuple[int, ...]]]:
+def played(seed: int = 3, count: int = 40) -> tuple[GameColumns, list[tuple[int, ...]]]:
     """Games of two to nine seats without ties, and who stood where; some twice."""
     rng = np.random.default_rng(seed)
     order = [

@@ -15,7 +15,7 @@ from tests.engine.arenas import play, write_arena
 from peerage.site.api.answers import openapi
 from peerage.site.http.guard import MOST_ADDRESS
 from peerage.site.people import voting_pages
-from peerage.site.server.server import Server
+from peerage.site.server.server import ArenaServer
 
 SCHEMA = schemathesis.openapi.from_dict(openapi(voting=True))
 OPERATIONS = {operation.ok().label: operation.ok() for operation in SCHEMA.get_all_operations()}
@@ -27,7 +27,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     play(folder, 6)
     with (
         pytest.MonkeyPatch.context() as patched,
-        TestClient(Server(folder, voting=True, token=None).app, "http://localhost") as made,
+        TestClient(ArenaServer(folder, voting=True, token=None).app, "http://localhost") as made,
     ):
         # The limits have tests of their own; here all that is sent shall be looked at.
         patched.setattr(voting_pages.Limit, "wait", lambda *_: 0.0)

@@ -132,7 +132,7 @@ def thread(folder: Path) -> Iterator[int]:
     door = server.listening("127.0.0.1", 0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(server, "_Uvicorn", Noted)
-        serving = server.Server(folder, voting=True, token=None)
+        serving = server.ArenaServer(folder, voting=True, token=None)
         running = threading.Thread(target=serving.run, args=(door,), daemon=True)
         running.start()
         yield door.getsockname()[1]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peerage.site.http.connections import ConnectionPlaces, Held
+from peerage.site.http.connections import ConnectionPlaces, HeldResponse
 
 
 def nothing() -> None:
@@ -66,5 +66,5 @@ async def test_a_place_is_left_when_the_answer_breaks_off() -> None:
 
     for _ in range(2):
         with pytest.raises(ConnectionError):
-            await Held(places, breaks, full)({"type": "http"}, None, None)  # type: ignore[arg-type]
+            await HeldResponse(places, breaks, full)({"type": "http"}, None, None)  # type: ignore[arg-type]
     assert len(places) == 0

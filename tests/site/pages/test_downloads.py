@@ -26,7 +26,7 @@ from peerage.site.export.build import build
 from peerage.site.pages import downloads
 from peerage.site.pages.router import page
 from peerage.site.reading import Site
-from peerage.site.server.server import Server
+from peerage.site.server.server import ArenaServer
 from peerage.values.sealing import SALT
 
 cli = CliRunner()
@@ -164,7 +164,7 @@ def test_a_long_ledger_is_offered_by_the_server_alone(site: Site, monkeypatch: p
 
 
 def test_the_server_hands_out_the_same_files(site: Site, sealed: Path, out: Path) -> None:
-    with TestClient(Server(sealed, voting=False, token=None).app, "http://localhost") as client:
+    with TestClient(ArenaServer(sealed, voting=False, token=None).app, "http://localhost") as client:
         for path in (downloads.SQLITE, downloads.PARQUET):
             answer = client.get(f"/{path}")
             assert answer.status_code == 200

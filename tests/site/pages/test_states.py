@@ -16,7 +16,7 @@ from tests.site.pages.test_pages import Read
 from peerage.ledger import open_ledger
 from peerage.site.pages.router import page, paths
 from peerage.site.reading import Site
-from peerage.site.server.server import Server
+from peerage.site.server.server import ArenaServer
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def test_every_page_of_an_arena_without_a_match_says_so_and_the_first_what_to_do
 
 
 def test_a_server_of_an_arena_without_a_match_answers_in_words(empty: Path) -> None:
-    with TestClient(Server(empty, voting=False, token=None).app, "http://localhost") as client:
+    with TestClient(ArenaServer(empty, voting=False, token=None).app, "http://localhost") as client:
         assert "there is nobody to compare" in client.get("/compare").text
         missing = client.get("/nothing.html")
         assert missing.status_code == 404

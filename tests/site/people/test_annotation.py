@@ -20,9 +20,9 @@ from peerage.ledger.topics.votes import PeopleVotes, Vote, expert_voter
 from peerage.reading.verdicts.people import finished, said
 from peerage.site.pages.router import page as page_of
 from peerage.site.people.annotation import Annotator
-from peerage.site.people.seats import Links
+from peerage.site.people.seats import SeatLinks
 from peerage.site.reading import Site
-from peerage.site.server.server import Server
+from peerage.site.server.server import ArenaServer
 from peerage.standings.verify import verify
 from peerage.views.arena.audience import audience
 
@@ -130,7 +130,7 @@ def test_votes_of_the_first_release_are_read(ledger: Ledger) -> None:
 
 @pytest.fixture
 def page(folder: Path) -> Iterator[TestClient]:
-    server = Server(folder, voting=False, experts=("ada", "a/<b>"), token="the-token-of-the-arena")
+    server = ArenaServer(folder, voting=False, experts=("ada", "a/<b>"), token="the-token-of-the-arena")
     with TestClient(server.app, HERE, follow_redirects=False) as client:
         yield client
 
@@ -138,7 +138,7 @@ def page(folder: Path) -> Iterator[TestClient]:
 def test_a_private_link_shows_duels_blind_and_takes_votes(
     page: TestClient, folder: Path, votes: PeopleVotes, ledger: Ledger
 ) -> None:
-    mine = f"/{Links.of(folder).path('ada', 'annotate')}"
+    mine = f"/{SeatLinks.of(folder).path('ada', 'annotate')}"
     shown = page.get(mine)
     assert shown.status_code == 200
     assert "you vote as ada" in shown.text
@@ -166,14 +166,14 @@ def test_a_private_link_shows_duels_blind_and_takes_votes(
 
 
 def test_a_name_leads_nowhere_and_runs_nothing(page: TestClient, folder: Path) -> None:
-    shown = page.get(f"/{Links.of(folder).path('a/<b>', 'annotate')}").text
+    shown = page.get(f"/{SeatLinks.of(folder).path('a/<b>', 'annotate')}").text
     assert 'href="../assets/site.css"' in shown
     assert '<meta name="referrer" content="same-origin">' in shown, "else a form has no origin"
     assert "you vote as a/&lt;b&gt;" in shown
 
 
 def test_a_link_opens_nothing_else_and_no_other_link_opens_it(page: TestClient, folder: Path) -> None:
-    links = Links.of(folder)
+    links = SeatLinks.of(folder)
     for path in (
         "/annotate/guess",
         f"/annotate/{links.token('ada')}",
@@ -191,7 +191,7 @@ def test_when_all_is_judged_the_page_says_so(
     ada = Annotator(ledger, votes, "ada", Random(1))
     while (shown := ada.draw()) is not None:
         ada.cast(shown, "tie", at_ms=1)
-    assert "Nothing left to judge" in page.get(f"/{Links.of(folder).path('ada', 'annotate')}").text
+    assert "Nothing left to judge" in page.get(f"/{SeatLinks.of(folder).path('ada', 'annotate')}").text
 
 
 def test_pages_follow_the_votes(ledger: Ledger, votes: PeopleVotes, folder: Path) -> None:

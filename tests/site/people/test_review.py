@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from peerage.cli.main import app
 from peerage.engine.record.challenges import pool
 from peerage.ledger import open_ledger
-from peerage.site.server.server import Server
+from peerage.site.server.server import ArenaServer
 from peerage.standings.verify import verify
 from peerage.views.challenges import to_review
 
@@ -23,7 +23,7 @@ HERE = "http://localhost"
 @pytest.fixture
 def owner(sealed: Path, tmp_path: Path) -> Iterator[tuple[TestClient, Path]]:
     folder = Path(shutil.copytree(sealed, tmp_path / "arena"))
-    made = Server(folder, voting=False, reviewing=True, token=None)
+    made = ArenaServer(folder, voting=False, reviewing=True, token=None)
     with TestClient(made.app, HERE, follow_redirects=False) as client:
         yield client, folder
 
@@ -92,7 +92,7 @@ def test_what_does_not_come_from_the_page_is_refused(owner: tuple[TestClient, Pa
 def test_only_a_server_that_was_asked_to_has_the_page_and_never_on_a_network(
     sealed: Path, tmp_path: Path
 ) -> None:
-    with TestClient(Server(sealed, voting=False, token=None).app, HERE) as client:
+    with TestClient(ArenaServer(sealed, voting=False, token=None).app, HERE) as client:
         assert client.get("/review.html").status_code == 404
     refused = CliRunner().invoke(app, ["serve", "--review", "--network", "--dir", str(sealed)])
     assert (refused.exit_code, "for this machine alone" in refused.stderr) == (1, True)

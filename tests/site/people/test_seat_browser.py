@@ -22,7 +22,7 @@ from tests.site.browsers import DESK, PATIENCE_MS, PHONE, needed
 from peerage.formats import Choice, Code, Encoding, Format, Integer, Scores, Text
 from peerage.ledger import open_ledger
 from peerage.players.people.requests import People, Request
-from peerage.site.people.seats import Links
+from peerage.site.people.seats import SeatLinks
 
 pytestmark = [needed, pytest.mark.skipif(os.name == "nt", reason="no pseudo-terminals there")]
 HOUR = 3_600_000
@@ -135,6 +135,6 @@ def test_a_person_in_a_browser_plays_a_whole_run(link: str, tab: Page, folder: P
         mine = [one for one in ledger.exchanges(1) if one.player == "me" and one.reply is not None]
     assert mine
     assert b"What I think." in b"".join([one.reply or b"" for one in mine])
-    token = Links.of(folder).token("me")
+    token = SeatLinks.of(folder).token("me")
     assert token not in said
     assert all(token.encode() not in path.read_bytes() for path in folder.iterdir() if path.is_file())

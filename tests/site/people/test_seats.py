@@ -16,8 +16,8 @@ from tests.engine.arenas import house, write_arena
 from peerage.cli.share.site import _welcome
 from peerage.formats import Choice, Code, Format, Integer, Scores, Text
 from peerage.players.people.requests import LONGEST, People, Request
-from peerage.site.people.seats import KEY, Links
-from peerage.site.server.server import Server
+from peerage.site.people.seats import KEY, SeatLinks
+from peerage.site.server.server import ArenaServer
 
 HERE = "http://localhost"
 HOUR = 3_600_000
@@ -35,13 +35,15 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def seat(folder: Path) -> Iterator[TestClient]:
-    with TestClient(Server(folder, voting=False, token=None).app, HERE, follow_redirects=False) as client:
+    with TestClient(
+        ArenaServer(folder, voting=False, token=None).app, HERE, follow_redirects=False
+    ) as client:
         yield client
 
 
 @pytest.fixture
 def mine(folder: Path) -> str:
-    return f"/{Links.of(folder).path('me')}"
+    return f"/{SeatLinks.of(folder).path('me')}"
 
 
 def ask(folder: Path, expects: Format, prompt: str = "What?", key: str = "k", name: str = "me") -> Request:
@@ -129,7 +131,7 @@ def test_what_is_too_long_or_foreign_is_refused(seat: TestClient, folder: Path, 
 
 def test_only_the_link_opens_a_seat_and_it_opens_nothing_else(folder: Path, mine: str) -> None:
     ask(folder, Integer())
-    server = Server(folder, voting=False, token=TOKEN)
+    server = ArenaServer(folder, voting=False, token=TOKEN)
     with TestClient(server.app, "http://arena.example", follow_redirects=False) as person:
         assert person.get(mine).status_code == 200
         assert person.get(f"{mine}/now").json()["request"]
@@ -145,7 +147,7 @@ def test_only_the_link_opens_a_seat_and_it_opens_nothing_else(folder: Path, mine
             "/assets/site.js",
         ):
             assert person.get(path).status_code == 401, path
-    with TestClient(Server(folder, voting=False, token=None).app, HERE) as client:
+    with TestClient(ArenaServer(folder, voting=False, token=None).app, HERE) as client:
         for wrong in (mine[:-1], f"{mine}x", "/seat/me", "/seat/%00", "/seat/é"):
             assert client.get(wrong).status_code == 404
             assert client.post(wrong, data={"reply": "1"}).status_code == 404
@@ -156,11 +158,11 @@ def test_links_hold_over_a_restart_and_stand_nowhere(
 ) -> None:
     token = mine.rpartition("/")[2]
     assert len(token) == 32
-    assert Links.of(folder).path("me") == mine[1:]
-    assert Links.of(folder).path("you") != mine[1:]
+    assert SeatLinks.of(folder).path("me") == mine[1:]
+    assert SeatLinks.of(folder).path("you") != mine[1:]
     with (
         caplog.at_level(logging.DEBUG),
-        TestClient(Server(folder, voting=False, token=None).app, HERE) as client,
+        TestClient(ArenaServer(folder, voting=False, token=None).app, HERE) as client,
     ):
         for path in ("/", "/ledger.html", "/games.html", mine, f"{mine}/nothing"):
             assert token not in client.get(path).text or path.startswith(mine)
@@ -172,13 +174,13 @@ def test_links_hold_over_a_restart_and_stand_nowhere(
     files = [path for path in folder.iterdir() if path.is_file() and path.name != KEY]
     assert all(token.encode() not in path.read_bytes() for path in files)
     (folder / KEY).unlink()
-    assert Links.of(folder).path("me") != mine[1:], "without the key the old links are void"
+    assert SeatLinks.of(folder).path("me") != mine[1:], "without the key the old links are void"
 
 
 def test_a_link_is_for_a_terminal_and_for_no_file(
     folder: Path, mine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server = Server(folder, voting=False, token=None)
+    server = ArenaServer(folder, voting=False, token=None)
     for terminal in (True, False):
         monkeypatch.setattr("sys.stdout.isatty", lambda terminal=terminal: terminal)
         told = "\n".join(_welcome(server, 8_000, None, vote=False, review=False))

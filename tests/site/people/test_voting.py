@@ -18,7 +18,7 @@ from peerage.reading.verdicts import people as people_votes
 from peerage.reading.verdicts.people import cited, finished, said
 from peerage.site.people import voting
 from peerage.site.people.ballots import ballot
-from peerage.site.people.voting import Limit, TicketUnknown, VotingService, voter_of
+from peerage.site.people.voting import RateLimit, TicketUnknown, VotingService, voter_of
 from peerage.standings.verify import verify
 from peerage.views.arena.audience import audience
 from peerage.views.match.match import match_view, tasks
@@ -227,7 +227,7 @@ def test_a_voters_name_leads_nowhere() -> None:
 def test_a_limit_lets_through_no_more_than_it_says_in_any_minute(
     per_minute: int, pauses: list[float]
 ) -> None:
-    limit, now, passed = Limit(per_minute), 0.0, list[float]()
+    limit, now, passed = RateLimit(per_minute), 0.0, list[float]()
     for pause in pauses:
         now += pause
         wait = limit.wait("one", now)
@@ -241,20 +241,20 @@ def test_a_limit_lets_through_no_more_than_it_says_in_any_minute(
 
 def test_a_limit_lets_through_all_that_it_says_and_no_more() -> None:
     """Six in the first minute, however they are spread; a long rest earns six and no more; each its own."""
-    limit = Limit(6)
+    limit = RateLimit(6)
     assert [limit.wait("one", 100.0) for _ in range(6)] == [0.0] * 6
     assert limit.wait("one", 110.0) == 50.0
     assert limit.wait("two", 110.0) == 0.0
     assert limit.wait("one", 159.0) == 1.0
     assert limit.wait("one", 160.0) == 0.0
     assert [limit.wait("one", 10_000.0) > 0 for _ in range(8)] == [False] * 6 + [True] * 2
-    spread = Limit(30)
+    spread = RateLimit(30)
     assert sum(spread.wait("one", second) == 0 for second in range(60)) == 30
 
 
 def test_callers_beyond_number_are_forgotten_the_oldest_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Limit, "KEPT", 2)
-    limit = Limit(1)
+    monkeypatch.setattr(RateLimit, "KEPT", 2)
+    limit = RateLimit(1)
     assert [limit.wait(caller, 1.0) for caller in ("a", "b", "c")] == [0.0] * 3
     assert limit.wait("c", 1.0) > 0
     assert limit.wait("b", 1.0) > 0

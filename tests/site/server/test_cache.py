@@ -17,7 +17,7 @@ from peerage.engine.record.challenges import pool, retire
 from peerage.site.server import cache
 from peerage.site.server.cache import Busy, Job, PageCache
 from peerage.site.server.events import Version
-from peerage.site.server.server import Server
+from peerage.site.server.server import ArenaServer
 from peerage.values.parallel import Processes
 
 
@@ -75,7 +75,7 @@ def test_what_no_process_can_make_is_told_in_the_words_of_whoever_asked(
         return process
 
     monkeypatch.setattr(Processes, "_start", dead)
-    with TestClient(Server(folder, voting=False, token=None).app, "http://localhost") as client:
+    with TestClient(ArenaServer(folder, voting=False, token=None).app, "http://localhost") as client:
         found = client.get(f"/{path}")
     assert found.status_code == 500
     assert found.headers["content-type"].startswith(kind)
@@ -84,7 +84,7 @@ def test_what_no_process_can_make_is_told_in_the_words_of_whoever_asked(
 
 def test_links_to_a_served_arena_are_shown_with_a_picture_of_its_table(folder: Path) -> None:
     url = "https://example.org/arena/"
-    server = Server(folder, voting=False, token=None, url=url.rstrip("/"))
+    server = ArenaServer(folder, voting=False, token=None, url=url.rstrip("/"))
     with TestClient(server.app, "http://localhost") as client:
         assert f'<meta property="og:image" content="{url}preview.png">' in client.get("/").text
         other = client.get("/leaderboard/trueskill.html").text
@@ -94,7 +94,7 @@ def test_links_to_a_served_arena_are_shown_with_a_picture_of_its_table(folder: P
         assert found.content.startswith(b"\x89PNG")
         play(folder, MATCHES_SERVED + 4)
         eventually(lambda: client.get("/preview.png").content != found.content)
-    with TestClient(Server(folder, voting=False, token=None).app, "http://localhost") as client:
+    with TestClient(ArenaServer(folder, voting=False, token=None).app, "http://localhost") as client:
         home = client.get("/").text
         assert "og:image" not in home  # nobody said where it is
         assert '<a href="preview.png">a picture to share</a>' in home
@@ -103,7 +103,7 @@ def test_links_to_a_served_arena_are_shown_with_a_picture_of_its_table(folder: P
 def test_what_becomes_of_a_challenge_is_shown_without_another_match(sealed: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(sealed, tmp_path / "arena"))
     with (
-        TestClient(Server(folder, voting=False, token=None).app, "http://localhost") as client,
+        TestClient(ArenaServer(folder, voting=False, token=None).app, "http://localhost") as client,
         closing(ledger_of(folder)) as ledger,
     ):
         assert "published at last" not in client.get("/challenges.html").text
@@ -112,7 +112,7 @@ def test_what_becomes_of_a_challenge_is_shown_without_another_match(sealed: Path
 
 
 def test_pages_know_no_query_and_corrections_are_asked_of_the_api(folder: Path) -> None:
-    with TestClient(Server(folder, voting=False, token=None).app, "http://localhost") as client:
+    with TestClient(ArenaServer(folder, voting=False, token=None).app, "http://localhost") as client:
         assert client.get("/?correct=own&k=3").text == client.get("/").text
         rows = client.get("/api/corrected?correct=own,position").json()
         assert [row["corrections"] for row in rows] == [["position", "own"]] * len(rows)

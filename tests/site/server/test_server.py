@@ -26,7 +26,7 @@ from peerage.site.people.voting import Sessions, VotingService
 from peerage.site.reading import Site
 from peerage.site.server import cache
 from peerage.site.server.cache import menu
-from peerage.site.server.server import Server
+from peerage.site.server.server import ArenaServer
 from peerage.standings.verify import verify
 
 HERE = "http://localhost"
@@ -36,7 +36,7 @@ TOKEN = "a-token-of-some-length"
 @pytest.fixture(scope="module")
 def client(played: Path) -> Iterator[TestClient]:
     """A server on which nobody may vote."""
-    with TestClient(Server(played, voting=False, token=None).app, HERE) as made:
+    with TestClient(ArenaServer(played, voting=False, token=None).app, HERE) as made:
         yield made
 
 
@@ -48,7 +48,7 @@ def voted(played: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def voting(voted: Path) -> Iterator[TestClient]:
     """A server on which people may vote."""
-    with TestClient(Server(voted, voting=True, token=None).app, HERE, follow_redirects=False) as made:
+    with TestClient(ArenaServer(voted, voting=True, token=None).app, HERE, follow_redirects=False) as made:
         yield made
 
 
@@ -68,7 +68,7 @@ def booth(voting: TestClient) -> TestClient:
 @pytest.fixture
 def strict(folder: Path) -> Iterator[TestClient]:
     """A server on which nobody has voted yet."""
-    with TestClient(Server(folder, voting=True, token=None).app, HERE, follow_redirects=False) as made:
+    with TestClient(ArenaServer(folder, voting=True, token=None).app, HERE, follow_redirects=False) as made:
         yield made
 
 
@@ -209,7 +209,7 @@ def test_names_of_this_machine_are_answered(client: TestClient, host: str) -> No
 
 @pytest.fixture(scope="module")
 def guarded(played: Path) -> Iterator[TestClient]:
-    app = Server(played, voting=False, token=TOKEN).app
+    app = ArenaServer(played, voting=False, token=TOKEN).app
     with TestClient(app, "http://arena.example", follow_redirects=False) as made:
         yield made
 
@@ -237,7 +237,7 @@ def test_a_network_needs_the_token(guarded: TestClient, headers: Any) -> None:
 def test_the_cookie_of_the_token_is_that_of_the_port(played: Path) -> None:
     """Browsers send cookies to every port: two arenas on one machine must not lock each other out."""
     for port in (8000, 8001):
-        app = Server(played, voting=False, token=f"{TOKEN}-{port}").app
+        app = ArenaServer(played, voting=False, token=f"{TOKEN}-{port}").app
         with TestClient(app, f"http://arena.example:{port}", follow_redirects=False) as made:
             found = made.get(f"/?token={TOKEN}-{port}")
             assert found.headers["set-cookie"].startswith(f"peerage-token-{port}=")
@@ -398,7 +398,7 @@ def test_a_session_that_this_arena_did_not_make_does_not_vote(
     monkeypatch.setattr(voting_pages, "SESSIONS_A_MINUTE", 10_000)
     monkeypatch.setattr(voting_pages, "VOTES_A_MINUTE", 10_000)
     (tmp_path / "other").mkdir()
-    with TestClient(Server(folder, voting=True, token=None).app, HERE) as made:
+    with TestClient(ArenaServer(folder, voting=True, token=None).app, HERE) as made:
         made.get("/api/ballot")
         ((name, genuine),) = made.cookies.items()
         forged = [
@@ -439,7 +439,7 @@ def test_a_session_outlives_the_server(folder: Path) -> None:
     cookies: dict[str, str] = {}
     tickets = set()
     for _ in range(2):
-        with TestClient(Server(folder, voting=True, token=None).app, HERE, cookies=cookies) as made:
+        with TestClient(ArenaServer(folder, voting=True, token=None).app, HERE, cookies=cookies) as made:
             pair = made.get("/api/ballot").json()
             made.post("/api/votes", json={"ticket": pair["ticket"], "verdict": "tie"})
             cookies = dict(made.cookies)
@@ -457,7 +457,7 @@ def test_limits_count_by_the_header_that_is_named(
 ) -> None:
     """None is believed unless it is named; what a client adds before it does not count."""
     monkeypatch.setattr(voting_pages, "SESSIONS_A_MINUTE", 3)  # few, so that none is added meanwhile
-    app = Server(folder, voting=True, token=None, header=header).app
+    app = ArenaServer(folder, voting=True, token=None, header=header).app
     with TestClient(app, HERE) as made:
         for number in range(voting_pages.SESSIONS_A_MINUTE + 5):
             made.cookies.clear()
@@ -502,7 +502,7 @@ def test_a_ledger_that_is_deleted_replaced_or_put_back(
 ) -> None:
     pages = ("/", "/matches.html", "/api/arena", "/live.html", "/live/1.html", "/vote.html", "/data/arena.db")
     there, away = folder / "arena.db", tmp_path / "away.db"
-    with TestClient(Server(folder, voting=True, token=None).app, HERE) as made:
+    with TestClient(ArenaServer(folder, voting=True, token=None).app, HERE) as made:
         assert made.get("/").status_code == 200
         there.rename(away)
         for _ in range(2):
@@ -523,7 +523,7 @@ def test_a_ledger_that_is_deleted_replaced_or_put_back(
 def test_settings_that_break_while_they_are_served_are_said_without_a_traceback(
     folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with TestClient(Server(folder, voting=False, token=None).app, HERE) as made:
+    with TestClient(ArenaServer(folder, voting=False, token=None).app, HERE) as made:
         (folder / "arena.yaml").write_text("players: [", "utf-8")
         for path in ("/matches.html", "/api/matches/3", "/data/arena.db"):
             found = made.get(path)
@@ -538,7 +538,7 @@ def test_settings_that_break_while_they_are_served_are_said_without_a_traceback(
 def test_votes_that_cannot_be_read_are_said_without_a_traceback(
     folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with TestClient(Server(folder, voting=True, token=None).app, HERE) as made:
+    with TestClient(ArenaServer(folder, voting=True, token=None).app, HERE) as made:
         (folder / "arena.votes.db").write_bytes(b"no database" * 1_000)
         for path in ("/vote.html", "/api/ballot"):
             found = made.get(path)
@@ -549,7 +549,7 @@ def test_votes_that_cannot_be_read_are_said_without_a_traceback(
 
 
 def test_when_too_much_is_asked_for_it_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with TestClient(Server(folder, voting=False, token=None).app, HERE) as made:
+    with TestClient(ArenaServer(folder, voting=False, token=None).app, HERE) as made:
         assert made.get("/matches.html").status_code == 200
         monkeypatch.setattr(cache, "MOST_WAITING", 0)
         found = made.get("/players.html")

@@ -20,7 +20,7 @@ from tests.site.arenas import DECIDED, hostile
 from tests.site.browsers import DESK, PATIENCE_MS, PHONE, needed
 
 from peerage.ledger.topics.votes import PeopleVotes, Vote
-from peerage.site.people.seats import Links
+from peerage.site.people.seats import SeatLinks
 
 pytestmark = needed
 
@@ -81,7 +81,7 @@ def cast(folder: Path, expert: str) -> list[Vote]:
 
 
 def test_an_expert_judges_at_a_private_link(tab: Page, address: str, folder: Path) -> None:
-    link = address + Links.of(folder).path("ada", "annotate")
+    link = address + SeatLinks.of(folder).path("ada", "annotate")
     for scheme, size in (("light", DESK), ("dark", PHONE)):
         tab.emulate_media(color_scheme=scheme)
         tab.set_viewport_size(size)

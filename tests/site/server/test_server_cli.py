@@ -12,7 +12,7 @@ from tests.engine.arenas import write_arena
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
-from peerage.site.server.server import Server
+from peerage.site.server.server import ArenaServer
 
 cli = CliRunner()
 
@@ -26,12 +26,12 @@ def folder(tmp_path: Path) -> Path:
 def served(monkeypatch: pytest.MonkeyPatch) -> None:
     """The command goes as far as opening its door, and is stopped there by Ctrl+C."""
 
-    def interrupted(_: Server, door: socket.socket, started: Callable[[], None]) -> None:
+    def interrupted(_: ArenaServer, door: socket.socket, started: Callable[[], None]) -> None:
         started()
         door.close()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Server, "run", interrupted)
+    monkeypatch.setattr(ArenaServer, "run", interrupted)
 
 
 def test_without_an_arena_it_says_what_is_missing(tmp_path: Path) -> None:
@@ -109,8 +109,8 @@ def test_links_begin_with_the_address_that_people_reach_it_at(folder: Path, serv
 def test_nothing_is_said_before_connections_are_accepted(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def never_started(_: Server, door: socket.socket, started: Callable[[], None]) -> None:
+    def never_started(_: ArenaServer, door: socket.socket, started: Callable[[], None]) -> None:
         door.close()
 
-    monkeypatch.setattr(Server, "run", never_started)
+    monkeypatch.setattr(ArenaServer, "run", never_started)
     assert cli.invoke(app, ["serve", "--dir", str(folder), "--port", "0"]).stdout == "stopped\n"

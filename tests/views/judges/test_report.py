@@ -15,7 +15,7 @@ from tests.views.conftest import recorded
 from peerage.arena import Arena, open_arena
 from peerage.game.match import Fixture, Outcome, Seat
 from peerage.judging.marks.comparisons import in_orders
-from peerage.judging.marks.marks import MARKS, Mark, Rows, add_marks
+from peerage.judging.marks.marks import MARKS, Mark, MarkRows, add_marks
 from peerage.judging.measures.favours.two_minds import Blocks
 from peerage.judging.measures.preference import LONGER
 from peerage.ratings.columns.history import duels
@@ -154,7 +154,7 @@ def test_challenges_on_which_verdicts_do_not_follow_strength_tell_less(arena: Ar
     read = observe(Matches(arena.ledger).read(1, recorded(arena)))
     cast = votes(arena.ledger, list(arena.ledger.summaries(1, recorded(arena))), {})
     strength = dict(zip(cast.players, fit_duels(cast.history).rating.tolist(), strict=True))
-    rows = Rows(CHALLENGES)
+    rows = MarkRows(CHALLENGES)
     for number in range(1, recorded(arena) + 1):
         match = Matches(arena.ledger).one(number)
         first, second = (strength.get(seat.player, 0.0) for seat in match.fixture.seats)
@@ -218,7 +218,7 @@ def test_scores_are_read_from_the_facts_of_a_tournament() -> None:
 
 def test_scores_beside_votes_are_left_out(arena: Arena, report: JudgesReport) -> None:
     read = observe(Matches(arena.ledger).read(1, recorded(arena)))
-    scored = Rows(MARKS)
+    scored = MarkRows(MARKS)
     for author in ("p1", "p2", "p3"):
         others = [("somebody", 8.0), (report.judges[0].judge, 5.0)]
         add_marks(scored, [Mark(judge, author, "9999/q1", score) for judge, score in others])

@@ -179,7 +179,7 @@ def player_stated(line: str, place: str) -> PlayerSettings:
     from peerage.settings import PlayerSettings, SettingsError
     from peerage.settings.mistakes import explain
     from peerage.settings.players.player import known_scheme
-    from peerage.settings.source import Source, parsed
+    from peerage.settings.source import SettingsSource, parsed
 
     stated: dict[str, Any] = {"model": line}
     several = [word for word in line.replace(" ", "").split(",") if known_scheme(word.partition(":")[0])]
@@ -209,7 +209,7 @@ def player_stated(line: str, place: str) -> PlayerSettings:
     try:
         return PlayerSettings.model_validate(stated)
     except ValidationError as error:
-        problems = [one.partition(": ") for one in explain(error, PlayerSettings, (), Source(""))]
+        problems = [one.partition(": ") for one in explain(error, PlayerSettings, (), SettingsSource(""))]
         told = "; ".join(
             [f"{key.strip(', ')}: {why}" if key.strip(", ") else why for key, _, why in problems]
         )

@@ -85,10 +85,10 @@ def choose(
     known skill give mock answers, right or wrong by `expected`.
     """
     from peerage.cli.play.run import agreed_and_played, opened, prepared, recommend
-    from peerage.settings import FILE_NAME, Budget, SettingsError, load, with_option
+    from peerage.settings import FILE_NAME, BudgetSettings, SettingsError, load, with_option
 
     if budget is not None:
-        with_option(Budget(), "arena", budget, "--budget")
+        with_option(BudgetSettings(), "arena", budget, "--budget")
     if tasks:
         choice = stated_choice(tasks, players, judge, rubric, template)
         folder = _with_arena(choice, folder, BUDGET if budget is None else budget)

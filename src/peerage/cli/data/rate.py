@@ -9,7 +9,7 @@ from typing import Annotated, BinaryIO, Literal
 
 import typer
 
-from peerage.cli.shared.options import Format, refuse_nan
+from peerage.cli.shared.options import TableFormat, refuse_nan
 from peerage.cli.shared.output import show_table
 from peerage.values import inputs
 
@@ -41,7 +41,7 @@ def rate(
     method: Annotated[Method, typer.Option(help="auto: by the data, bt for battles, games of two.")] = "auto",
     layout: Annotated[Layout, typer.Option("--format", help="What the data is.")] = "auto",
     track: Annotated[Side, typer.Option(help="Elo: raw, or adjusted by cost_a and cost_b.")] = "raw",
-    output: Annotated[Format, typer.Option(help="How to write the table.")] = Format.table,
+    output: Annotated[TableFormat, typer.Option(help="How to write the table.")] = TableFormat.table,
     cluster: Annotated[
         list[str] | None,
         typer.Option(help="bt: column whose rows hang together; twice for judge and question."),

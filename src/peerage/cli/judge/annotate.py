@@ -14,7 +14,7 @@ from peerage.values.clock import now_ms
 if TYPE_CHECKING:
     from peerage.ledger import Ledger
     from peerage.ledger.topics.votes import PeopleVotes
-    from peerage.site.people.annotation import Annotator, Shown, Verdict
+    from peerage.site.people.annotation import Annotator, CheckpointShown, Verdict
 
 LONGEST_NAME = 100
 
@@ -130,7 +130,7 @@ def _judge(annotator: Annotator) -> int:
             said += verdict != "skipped"
 
 
-def _show(shown: Shown) -> None:
+def _show(shown: CheckpointShown) -> None:
     first, second = shown.answers
     prose("\n━━━ which answer is better? ━━━")
     for stage, text in shown.ballot.challenge.items():

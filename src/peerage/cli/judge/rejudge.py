@@ -15,9 +15,9 @@ from peerage.cli.shared.options import (
     HERE,
     MOST_MATCHES,
     Folder,
-    Format,
     Quiet,
     Shape,
+    TableFormat,
     arena_in,
     command_in,
     say,
@@ -71,7 +71,7 @@ def rejudge(
     score: Score = "",
     report: Annotated[bool, typer.Option("--report", help="Show what was found and ask nobody.")] = False,
     yes: Quiet = False,
-    shape: Shape = Format.table,
+    shape: Shape = TableFormat.table,
 ) -> None:
     """Ask a new panel about recorded answers; how far ranks move.
 
@@ -164,7 +164,7 @@ def _pairs(files: Sequence[str], score: str) -> Sequence[RecordedAnswers]:
     return pairs.items
 
 
-def _judge(arena: Arena, issued: Issued, target: Path, yes: bool, shape: Format) -> int:
+def _judge(arena: Arena, issued: Issued, target: Path, yes: bool, shape: TableFormat) -> int:
     """Say what it may cost, ask once, and have everything judged that was issued; the exit code."""
     import contextlib
 
@@ -185,7 +185,10 @@ def _judge(arena: Arena, issued: Issued, target: Path, yes: bool, shape: Format)
             "what is to be judged",
             err=True,
         )
-    quiet = shape in (Format.json, Format.csv)  # a table for programs stands alone on standard output
+    quiet = shape in (
+        TableFormat.json,
+        TableFormat.csv,
+    )  # a table for programs stands alone on standard output
     with contextlib.redirect_stdout(sys.stderr) if quiet else contextlib.nullcontext():
         _agree(arena, yes)
         report, spectator = play(arena, issued.fixtures, None, replan=lambda: _agree(arena, yes, THINKS))

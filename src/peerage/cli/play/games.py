@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from peerage.cli.shared.options import Format, Shape
+from peerage.cli.shared.options import Shape, TableFormat
 from peerage.cli.shared.output import show_table
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ app = typer.Typer(help="List the games; write one, and check it.", rich_markup_m
 def games(
     context: typer.Context,
     all: Annotated[bool, typer.Option("--all", help="The games of other libraries too.")] = False,
-    shape: Shape = Format.table,
+    shape: Shape = TableFormat.table,
 ) -> None:
     """List the games, and who is needed for a match."""
     if context.invoked_subcommand is not None:

@@ -16,8 +16,8 @@ from peerage.cli.shared.options import (
     HERE,
     MOST_MATCHES,
     Folder,
-    Format,
     Shape,
+    TableFormat,
     arena_in,
     at,
     program,
@@ -60,7 +60,7 @@ def plan(
             show_default=f"{PLANNED} before the first match",
         ),
     ] = None,
-    shape: Shape = Format.table,
+    shape: Shape = TableFormat.table,
 ) -> None:
     """Say how many more matches it takes to be sure, and the cost.
 
@@ -77,7 +77,7 @@ def plan(
         raise typer.BadParameter(f"{stated[0]} asks what it takes to be sure: leave --matches out")
     if matches or not (one or until or _decided(folder)):
         settings, cost, more = _costs(folder, matches or PLANNED)
-        if shape is Format.json:
+        if shape is TableFormat.json:
             show_json(cost.as_dict())
         else:
             table = estimate.costs(settings, cost, more)
@@ -85,9 +85,9 @@ def plan(
         return
     with arena_in(folder) as arena, told_scope():
         found = arena.outlook(one, other, until)
-    if shape is Format.json:
+    if shape is TableFormat.json:
         show_json(found.as_dict())
-    elif shape is Format.table:
+    elif shape is TableFormat.table:
         for line in found.lines:
             prose(line)
     else:
@@ -181,7 +181,7 @@ def agree(
     if small := too_small(settings, made):
         raise ArenaError("\n".join(small))
     table = costs(settings, made)
-    show_table(table, Format.table)
+    show_table(table, TableFormat.table)
     refuse_unpriced(settings, made.unpriced)
     refuse_too_dear(settings, priced)
     probed = to_probe(arena.ledger, settings.everyone, priced) if settings.engine.probe else []

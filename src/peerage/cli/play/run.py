@@ -20,8 +20,8 @@ from peerage.cli.shared.options import (
     HERE,
     MOST_MATCHES,
     Folder,
-    Format,
     Quiet,
+    TableFormat,
     at,
     command_in,
     pip,
@@ -150,7 +150,7 @@ def run(
         if not code:
             recommend(folder, {"serve": "the arena in a browser", "report": "one file to send to somebody"})
         if stats:
-            tables.show_stats(arena, Format.table)
+            tables.show_stats(arena, TableFormat.table)
     raise typer.Exit(code)
 
 
@@ -271,7 +271,7 @@ def demo(
         best = arena.verdict().pick if len(games) > 1 else None
         if best and not code:
             typer.echo()
-            show_profile(arena, best, Format.table)
+            show_profile(arena, best, TableFormat.table)
     if code:
         raise typer.Exit(code)
     _recommend_after_demo(folder, best)

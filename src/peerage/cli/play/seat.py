@@ -38,7 +38,7 @@ _SHORT = 400
 """Characters up to which a text is typed in one line."""
 
 
-class Left(Exception):
+class SeatLeft(Exception):
     """The person leaves the terminal."""
 
 
@@ -72,8 +72,8 @@ def play(
     name = seat_of(settings, player)
     say(f"{settings.name}: you are {name}. /help lists what you can type, /quit leaves")
     try:
-        Seat(People(folder), name).take()
-    except Left:
+        PersonSeat(People(folder), name).take()
+    except SeatLeft:
         say("what is open stays open, and what you replied is kept")
 
 
@@ -103,8 +103,8 @@ async def beside(runner: Runner, folder: Path, name: str) -> None:
     over = threading.Event()
     say(f"you are {name}. /help lists what you can type, /quit leaves and stops the run")
     try:
-        await asyncio.to_thread(Seat(People(folder), name, over.is_set).take)
-    except Left:
+        await asyncio.to_thread(PersonSeat(People(folder), name, over.is_set).take)
+    except SeatLeft:
         runner.stop()
     except Exception as fault:
         runner.broken(fault)
@@ -112,7 +112,7 @@ async def beside(runner: Runner, folder: Path, name: str) -> None:
         over.set()
 
 
-class Seat:
+class PersonSeat:
     """A person at this terminal; `over` says that a run beside it has ended."""
 
     def __init__(self, people: People, name: str, over: Callable[[], bool] = lambda: False) -> None:
@@ -186,7 +186,7 @@ class Seat:
         while True:
             line = self._next(turn)
             if line is None and not lines:
-                raise Left
+                raise SeatLeft
             if line is None or (several and line == "."):
                 return "\n".join(lines)
             if not lines and line.strip() == "/edit":
@@ -209,7 +209,7 @@ class Seat:
 
     def _obey(self, word: str) -> None:
         if word == "/quit":
-            raise Left
+            raise SeatLeft
         if word == "/again":
             raise _Again
         if word == "/decline":

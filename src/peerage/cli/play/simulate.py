@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from peerage.cli.shared.options import MOST_SEED, Format, Shape, arena_in
+from peerage.cli.shared.options import MOST_SEED, Shape, TableFormat, arena_in
 from peerage.cli.shared.output import show_table
 from peerage.values.figures import counted
 
@@ -56,7 +56,7 @@ def simulate(
     seed: Annotated[
         int, typer.Option(min=0, max=MOST_SEED, help="The same seed gives the same figures.")
     ] = 0,
-    shape: Shape = Format.table,
+    shape: Shape = TableFormat.table,
 ) -> None:
     """Simulate arenas: how many matches and dollars does it take?
 

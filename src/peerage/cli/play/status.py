@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from peerage.cli.shared.options import HERE, MOST_MATCHES, Folder, Format, Shape, ledger_in
+from peerage.cli.shared.options import HERE, MOST_MATCHES, Folder, Shape, TableFormat, ledger_in
 from peerage.cli.shared.output import show_blocks, show_json
 from peerage.values.clock import now_ms
 
@@ -22,7 +22,7 @@ def status(
         ),
     ] = None,
     folder: Folder = HERE,
-    shape: Shape = Format.table,
+    shape: Shape = TableFormat.table,
 ) -> None:
     """Show who runs the arena, how far matches are, and which wait.
 
@@ -42,7 +42,7 @@ def status(
             typer.echo(f"match {drop} ended without a result: {BY_OWNER}")
             return
         found = found_now(ledger, folder)
-    if shape is Format.json:
+    if shape is TableFormat.json:
         show_json(found.as_dict())
     else:
         show_blocks(blocks(found), tables(found)[0], shape)

@@ -12,9 +12,9 @@ from peerage.cli.shared.options import (
     HERE,
     Folder,
     Force,
-    Format,
     ReportFormat,
     Shape,
+    TableFormat,
     Written,
     arena_in,
     group,
@@ -44,7 +44,7 @@ _VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
 @app.command("list")
-def list_(folder: Folder = HERE, answers: Answers = False, shape: Shape = Format.table) -> None:
+def list_(folder: Folder = HERE, answers: Answers = False, shape: Shape = TableFormat.table) -> None:
     """List the pool: authors, states, flags, difficulty."""
     from peerage.cli.shared.output import show_table
     from peerage.values.figures import counted
@@ -52,7 +52,7 @@ def list_(folder: Folder = HERE, answers: Answers = False, shape: Shape = Format
 
     with arena_in(folder) as arena:
         found = rows(_pool(arena), answers=answers)
-    if not found and shape is Format.table:
+    if not found and shape is TableFormat.table:
         prose("the pool is empty: matches of the challenge exchange fill it; `peerage games` has its rules")
         return
     show_table(table(found, counted(len(found), "challenge")), shape)

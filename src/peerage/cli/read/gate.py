@@ -11,7 +11,7 @@ import typer
 from peerage.cli.read.leaderboard import told_scope
 from peerage.cli.shared.options import ReportFormat, arena_in
 from peerage.cli.shared.output import show_whole
-from peerage.render.blocks import Answer
+from peerage.render.blocks import Conclusion
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
 """The variable in which GitHub names the file of a step's summary."""
@@ -73,6 +73,6 @@ def show_gate(
         raise ArenaError(f"{place}{reason(error)}") from None
     if github:  # GitHub reads commands from both; standard output may be JSON
         typer.echo("\n".join(github_commands(found)), err=True)
-    blocks = [Answer(found.lines), *([gates(found.parts)] if found.parts else ())]
+    blocks = [Conclusion(found.lines), *([gates(found.parts)] if found.parts else ())]
     show_whole(found, blocks, shape)
     raise typer.Exit(found.exit_code)

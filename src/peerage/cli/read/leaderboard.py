@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from peerage.cli.shared.options import HERE, Folder, Format, Shape, arena_in, say
+from peerage.cli.shared.options import HERE, Folder, Shape, TableFormat, arena_in, say
 from peerage.cli.shared.output import show_blocks, show_json, show_table
-from peerage.render.blocks import Answer
+from peerage.render.blocks import Conclusion
 from peerage.values.figures import counted
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def leaderboard(
             help="Everybody's strength in each game or on each topic, and overall.", show_default="no"
         ),
     ] = None,
-    shape: Shape = Format.table,
+    shape: Shape = TableFormat.table,
 ) -> None:
     """Show the ranking, chances to be the best, and what is proven.
 
@@ -138,7 +138,7 @@ _OF_ANSWERS = (
 )
 
 
-def show_rejudged(arena: Arena, shape: Format) -> bool:
+def show_rejudged(arena: Arena, shape: TableFormat) -> bool:
     """Write how the judges differ to standard output. False, and said, where all that was judged came to
     nothing."""
     from peerage.views.rejudge import rejudge_report, rejudged
@@ -149,7 +149,7 @@ def show_rejudged(arena: Arena, shape: Format) -> bool:
         names = ("question", "questions") if report.by == "scores" else ("match", "matches")
         matches = counted(report.judged, *names)
         say(f"the new panel decided none of {matches}, so there is nothing to rank", err=True)
-    if shape is Format.json:
+    if shape is TableFormat.json:
         show_json(report.as_dict())
     elif ranked or not shape.for_people:
         table = rejudged(report, arena.settings.name)
@@ -182,7 +182,7 @@ def told_scope() -> Iterator[None]:
 def show_leaderboard(
     arena: Arena,
     track: str = "",
-    shape: Format = Format.table,
+    shape: TableFormat = TableFormat.table,
     scope: Scope | None = None,
     what_if: WhatIf | None = None,
 ) -> None:
@@ -227,13 +227,13 @@ def show_standings(arena: Arena) -> None:
 
     found = board(arena.reading, judged=True)
     if found.track == "overall":
-        show_by_game(arena, Format.table, EVERYTHING)
+        show_by_game(arena, TableFormat.table, EVERYTHING)
         typer.echo()
-    _show_board(arena, found, Format.table)
+    _show_board(arena, found, TableFormat.table)
 
 
 def _show_board(
-    arena: Arena, found: Board, shape: Format, source: str = "played", *, headed: bool = True
+    arena: Arena, found: Board, shape: TableFormat, source: str = "played", *, headed: bool = True
 ) -> None:
     from peerage.views.leaderboard.columns import table
     from peerage.views.leaderboard.tracks import METHODS
@@ -246,10 +246,10 @@ def _show_board(
     about += {"played": "", "outside": ", outside results", "all": ", with outside results"}[source]
     about += f"; WHAT IF: {found.what_if}" if found.what_if else ""
     block = table(found, f"{arena.settings.name}: {METHODS[found.track].title}{about}")
-    show_blocks([*([Answer(found.verdict.lines)] if headed else ()), block], block, shape)
+    show_blocks([*([Conclusion(found.verdict.lines)] if headed else ()), block], block, shape)
 
 
-def show_corrected(arena: Arena, correct: str, shape: Format, scope: Scope) -> None:
+def show_corrected(arena: Arena, correct: str, shape: TableFormat, scope: Scope) -> None:
     """Write what corrections of the judges' votes would change to standard output."""
     from peerage.views.leaderboard.corrected import asked, table, what_would_change
 
@@ -267,7 +267,9 @@ def _weight(stated: str) -> tuple[str, float]:
         raise typer.BadParameter(wrong) from None
 
 
-def show_by_game(arena: Arena, shape: Format, scope: Scope, by: Literal["game", "topic"] = "game") -> None:
+def show_by_game(
+    arena: Arena, shape: TableFormat, scope: Scope, by: Literal["game", "topic"] = "game"
+) -> None:
     """Write everybody's strength in each game or on each topic to standard output."""
     from peerage.views.leaderboard.overall import profiles
     from peerage.views.leaderboard.strengths import in_terminal, listed
@@ -277,7 +279,7 @@ def show_by_game(arena: Arena, shape: Format, scope: Scope, by: Literal["game", 
     show_table(in_terminal(by, rows, title) if shape.for_people else listed(by, rows), shape, split=True)
 
 
-def show_profile(arena: Arena, name: str, shape: Format) -> None:
+def show_profile(arena: Arena, name: str, shape: TableFormat) -> None:
     """Write one player's strength in each game to standard output, with its intervals. Raises ScopeError for
     a player without a match."""
     from peerage.reading.scope import EVERYTHING, ScopeError

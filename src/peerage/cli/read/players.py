@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from peerage.cli.shared.options import HERE, Folder, Format, Shape, arena_in
+from peerage.cli.shared.options import HERE, Folder, Shape, TableFormat, arena_in
 from peerage.cli.shared.output import show_table
 from peerage.values.clock import now_ms
 
@@ -18,7 +18,7 @@ def players(
         typer.Argument(help="One of them: how strong it is in each game.", show_default="all"),
     ] = "",
     folder: Folder = HERE,
-    shape: Shape = Format.table,
+    shape: Shape = TableFormat.table,
 ) -> None:
     """List players and prices, or show how strong one is, by game."""
     if name:

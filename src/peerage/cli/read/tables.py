@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from peerage.cli.read.leaderboard import Game, Topic, told_scope
-from peerage.cli.shared.options import HERE, MOST_MATCHES, Folder, Format, Shape, arena_in, at, program, prose
+from peerage.cli.shared.options import (
+    HERE,
+    MOST_MATCHES,
+    Folder,
+    Shape,
+    TableFormat,
+    arena_in,
+    at,
+    program,
+    prose,
+)
 from peerage.cli.shared.output import show_json, show_parts, show_table
 from peerage.cli.shared.streams import exact
 from peerage.render.data import plain
@@ -49,7 +59,7 @@ def stats(
     level: Annotated[
         float, typer.Option(min=0.0001, max=0.5, help="Chance that any of the favours found is false.")
     ] = 0.05,
-    shape: Shape = Format.table,
+    shape: Shape = TableFormat.table,
 ) -> None:
     """Show what players, judges and authors did.
 
@@ -73,7 +83,7 @@ def stats(
             show_stats(arena, shape, of, Scope(game, topic))
 
 
-def _show_judges(arena: Arena, shape: Format, of: Part | None, level: float) -> None:
+def _show_judges(arena: Arena, shape: TableFormat, of: Part | None, level: float) -> None:
     """Write what is known of judges, or one table of it."""
     from peerage.ledger.topics.votes import PeopleVotes
     from peerage.views.judges.favours import summary
@@ -94,11 +104,11 @@ def _show_judges(arena: Arena, shape: Format, of: Part | None, level: float) -> 
         prose(summary(report.favours, judges=bool(report.judges), level=level))
 
 
-def _show_tasks(arena: Arena, shape: Format, scope: Scope) -> None:
+def _show_tasks(arena: Arena, shape: TableFormat, scope: Scope) -> None:
     from peerage.views.stats.tasks import table, task_rows
 
     found = task_rows(arena.reading.within(scope).credits)
-    if shape is Format.json:
+    if shape is TableFormat.json:
         show_json(plain(found))
     elif not found and shape.for_people:
         sys.stdout.write("No match about a task of your own has a result yet.\n")
@@ -107,7 +117,7 @@ def _show_tasks(arena: Arena, shape: Format, scope: Scope) -> None:
 
 
 def show_stats(
-    arena: Arena, shape: Format = Format.table, of: Part | None = None, scope: Scope | None = None
+    arena: Arena, shape: TableFormat = TableFormat.table, of: Part | None = None, scope: Scope | None = None
 ) -> None:
     """Write the statistics to standard output."""
     from peerage.reading.scope import EVERYTHING

@@ -12,8 +12,8 @@ from peerage.cli.shared.options import (
     MOST_MATCHES,
     Folder,
     Force,
-    Format,
     Shape,
+    TableFormat,
     arena_in,
     drawing,
     group,
@@ -45,7 +45,7 @@ def show(
     of: Annotated[
         Part | None, typer.Option("--of", help="One table alone (CSV: ranking, if not said).")
     ] = None,
-    shape: Shape = Format.table,
+    shape: Shape = TableFormat.table,
 ) -> None:
     """Show one tournament: ranking with errors, who favours whom.
 
@@ -64,7 +64,7 @@ def show(
 
 
 @app.command()
-def progress(folder: Folder = HERE, shape: Shape = Format.table) -> None:
+def progress(folder: Folder = HERE, shape: Shape = TableFormat.table) -> None:
     """Show how players did over all tournaments: better or not, steady or not."""
     from peerage.views.tournament import progress as courses
     from peerage.views.tournament import progress_table

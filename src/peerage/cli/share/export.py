@@ -80,9 +80,9 @@ _NOTHING: Mapping[Document, str] = {
 
 def _write(files: Iterator[tuple[str, str]], ledger: Ledger, folder: Path, to: Path, force: bool) -> int:
     """Write files into a folder; how many they are."""
-    from peerage.values.outputs import Export, arena_files
+    from peerage.values.outputs import ExportFolder, arena_files
 
-    with Export.into(to, arena_files(folder, ledger.address), force=force) as export:
+    with ExportFolder.into(to, arena_files(folder, ledger.address), force=force) as export:
         for name, text in files:
             export.write(name, text.encode("utf-8", "replace"))
     return len(export.digests)

@@ -21,7 +21,7 @@ from peerage.values.figures import counted
 from peerage.values.system_errors import reason
 
 if TYPE_CHECKING:
-    from peerage.site.server.server import Server
+    from peerage.site.server.server import ArenaServer
 
 app = group("Make a web site of the arena.")
 
@@ -210,10 +210,10 @@ def serve(
     with drawing("`peerage serve` needs"):
         from peerage.site.http.connections import NoRoom, room
         from peerage.site.http.guard import ClientHeader
-        from peerage.site.server.server import Server, listening
+        from peerage.site.server.server import ArenaServer, listening
     header = None if client_header is None else ClientHeader(client_header, proxies)
     try:
-        server = Server(
+        server = ArenaServer(
             folder,
             voting=vote,
             reviewing=review,
@@ -256,7 +256,7 @@ def _check_header(name: str | None, proxies: int) -> None:
         )
 
 
-def _seats(server: Server, at: str) -> list[str]:
+def _seats(server: ArenaServer, at: str) -> list[str]:
     """Where people play: their links are for the owner's terminal, and for no file."""
     from peerage.values.texts import visible
 
@@ -280,7 +280,7 @@ def _check_address(url: str) -> None:
 
 
 def _welcome(
-    server: Server, port: int, token: str | None, vote: bool, review: bool, url: str = ""
+    server: ArenaServer, port: int, token: str | None, vote: bool, review: bool, url: str = ""
 ) -> list[str]:
     from peerage.values.texts import visible
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from peerage.values.parallel import Helpers
 
 
-class Format(StrEnum):
+class TableFormat(StrEnum):
     """How a table is written."""
 
     table = "table"
@@ -29,7 +29,7 @@ class Format(StrEnum):
 
     @property
     def for_people(self) -> bool:
-        return self in (Format.table, Format.markdown)
+        return self in (TableFormat.table, TableFormat.markdown)
 
 
 class ReportFormat(StrEnum):
@@ -42,7 +42,7 @@ class ReportFormat(StrEnum):
 Folder = Annotated[
     Path, typer.Option("--dir", help="The arena's folder.", show_default="here", file_okay=False)
 ]
-Shape = Annotated[Format, typer.Option("--format", help="How to write the table.")]
+Shape = Annotated[TableFormat, typer.Option("--format", help="How to write the table.")]
 Written = Annotated[ReportFormat, typer.Option("--format", help="How to write it.")]
 Quiet = Annotated[bool, typer.Option("--yes", help="Ask nothing; for scripts.")]
 

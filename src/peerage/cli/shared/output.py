@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
-from peerage.cli.shared.options import Format, ReportFormat
+from peerage.cli.shared.options import ReportFormat, TableFormat
 from peerage.cli.shared.streams import exact
 from peerage.render.blocks import Rows, ViewBlock
 from peerage.render.data import dicts, plain, write_json, write_table
@@ -15,24 +15,24 @@ from peerage.views.shown import Shown
 
 
 def show_blocks(
-    blocks: Sequence[Any], table: Rows, shape: Format, *, to: TextIO | None = None, split: bool = False
+    blocks: Sequence[Any], table: Rows, shape: TableFormat, *, to: TextIO | None = None, split: bool = False
 ) -> None:
     """Write blocks for people, or for programs the rows of the one `table`."""
     to = sys.stdout if to is None else to
     match shape:
-        case Format.json:
+        case TableFormat.json:
             show_json(dicts(table.rows), to)
-        case Format.csv:
+        case TableFormat.csv:
             write_table(table, exact(to))
-        case Format.markdown:
+        case TableFormat.markdown:
             to.write(markdown(blocks))
-        case Format.table:
+        case TableFormat.table:
             from peerage.render.terminal import write
 
             write(blocks, to, split=split)
 
 
-def show_table(table: Rows, shape: Format, *, split: bool = False) -> None:
+def show_table(table: Rows, shape: TableFormat, *, split: bool = False) -> None:
     """Write one table to standard output; with `split` the columns for which a terminal is too narrow follow
     in further tables, in place of being left out."""
     show_blocks([table], table, shape, split=split)
@@ -48,19 +48,19 @@ def show_whole(found: Shown, blocks: Iterable[ViewBlock], shape: ReportFormat) -
         write(blocks, sys.stdout, split=True)
 
 
-def show_parts(whole: Any, parts: Sequence[Rows], of: str | None, shape: Format, first: str) -> None:
+def show_parts(whole: Any, parts: Sequence[Rows], of: str | None, shape: TableFormat, first: str) -> None:
     """Write the tables of one object, those without a row left out. `of` names the table wanted alone. JSON
     holds all as the one object `whole`, CSV can hold one table alone: the `first`, if not said."""
-    if shape is Format.json and of is None:
+    if shape is TableFormat.json and of is None:
         show_json(plain(whole))
         return
-    of = first if shape is Format.csv and of is None else of
+    of = first if shape is TableFormat.csv and of is None else of
     for part in parts:
-        if part.name == of and not part.rows and shape is Format.table:
+        if part.name == of and not part.rows and shape is TableFormat.table:
             sys.stdout.write(f"{part.title}\nNothing of it is on record.\n")
         elif part.name == of or (of is None and part.rows):
             show_blocks([part], part, shape)
-            if shape is Format.table:
+            if shape is TableFormat.table:
                 sys.stdout.write("\n")
 
 

@@ -8,7 +8,7 @@ from peerage.challenges.drafting import Stage
 from peerage.game import Prompt, texts
 from peerage.game.protocol import MATERIAL
 from peerage.judging.panels.panel import QUORUM, PanelRules
-from peerage.judging.panels.prompts import COMPARE, Comparison
+from peerage.judging.panels.prompts import COMPARE, Instructions
 
 
 class DuelKind(NamedTuple):
@@ -17,7 +17,7 @@ class DuelKind(NamedTuple):
     stages: tuple[Stage, ...]
     vote: Prompt
     answer: Prompt
-    judge: Comparison
+    judge: Instructions
 
 
 _TEXTS = texts(__package__)
@@ -32,7 +32,7 @@ def _stage(name: str, told: Prompt) -> Stage:
 def _clinical() -> DuelKind:
     stages = _stage("case", _TEXTS["case_stage"]), _stage("question", _TEXTS["case_question_stage"])
     asked = f"The case:\n{{case}}\n\n{COMPARE.asked}"
-    judge = Comparison(_TEXTS["case_judge"], _TEXTS["clinical"], asked)
+    judge = Instructions(_TEXTS["case_judge"], _TEXTS["clinical"], asked)
     return DuelKind(stages, _TEXTS["case_vote"], _TEXTS["case_answer"], judge)
 
 
@@ -44,7 +44,7 @@ CHALLENGES = {
 }
 
 
-def judging(comparison: Comparison, panel: PanelRules) -> str:
+def judging(comparison: Instructions, panel: PanelRules) -> str:
     """Return what contestants are told of the judging."""
     orders = "in both orders" if panel.order == "both" else "in one order, drawn at random"
     softmax = f"the higher a judge's rating, the more its vote weighs (softmax, {panel.weight_temperature:g}"

@@ -21,7 +21,7 @@ import msgspec
 
 from peerage.games.rejudge.recorded import FIRST, SECOND, RecordedAnswers, RecordedText
 from peerage.judging.panels.prompts import COMPARE
-from peerage.ratings.read.report import Report, RowError, as_name, number_of
+from peerage.ratings.read.report import ReadingReport, RowError, as_name, number_of
 from peerage.values.texts import storable, visible
 
 LONGEST = 100_000
@@ -44,7 +44,7 @@ class _Answer(NamedTuple):
     solved: float | None
 
 
-def paired(rows: Iterable[Mapping[str, Any]], report: Report) -> RejudgedPairs:
+def paired(rows: Iterable[Mapping[str, Any]], report: ReadingReport) -> RejudgedPairs:
     """Return every two players' answers to the same question, try by try (`epoch`), of rows that
     `report` places.
 

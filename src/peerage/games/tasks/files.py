@@ -15,7 +15,7 @@ import yaml
 from peerage.games.task_files import unknown
 from peerage.games.tasks import promptfoo
 from peerage.games.tasks.task import COLUMNS, Templates, numbered, task_of, templates_of
-from peerage.ratings.read.report import Report, RowError, problems_of
+from peerage.ratings.read.report import ReadingReport, RowError, problems_of
 from peerage.ratings.read.source import distinct, records
 from peerage.values.yaml_text import YamlError, read_yaml
 
@@ -29,7 +29,7 @@ def read_tasks(body: bytes, name: str, stated: Mapping[str, Any]) -> list[dict[s
 
     Raises ValueError for what cannot be used, a line for each problem.
     """
-    report = Report()
+    report = ReadingReport()
     found: list[dict[str, Any]] = []
     where: list[str] = []
     columns: dict[str, str] = {}
@@ -84,7 +84,7 @@ class _Config(NamedTuple):
     prompt: str = ""
 
 
-def _records(body: bytes, name: str, report: Report) -> Iterator[tuple[Any, _Config | None]]:
+def _records(body: bytes, name: str, report: ReadingReport) -> Iterator[tuple[Any, _Config | None]]:
     """Yield the records of a file, whose places `report` then knows, with what stands around test cases of
     promptfoo. Raises ValueError for a file that is nothing of the kind."""
     if name.lower().endswith((".yaml", ".yml")):
@@ -113,7 +113,7 @@ def _listed(record: Any) -> tuple[str, _Config | None] | None:
     return None
 
 
-def _of_yaml(body: bytes, report: Report) -> Iterator[tuple[Any, _Config | None]]:
+def _of_yaml(body: bytes, report: ReadingReport) -> Iterator[tuple[Any, _Config | None]]:
     try:
         marked = body.startswith((b"\xff\xfe", b"\xfe\xff"))
         data, node = read_yaml(body.decode("utf-16" if marked else "utf-8-sig"))
@@ -176,5 +176,5 @@ def _column(cell: str) -> str:
     return bare.lower() if bare.lower() in COLUMNS or bare.lower().startswith("meta") else bare
 
 
-def _add(report: Report, column: str, problem: str) -> None:
+def _add(report: ReadingReport, column: str, problem: str) -> None:
     report.add(RowError(problem, column))

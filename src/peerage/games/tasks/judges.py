@@ -11,9 +11,9 @@ import msgspec
 from peerage.game import Quote, Reply, Steps, Table
 from peerage.games.tasks.rules import TasksRules
 from peerage.judging.panels.panel import panel
-from peerage.judging.panels.prompts import MERITS, Comparison, framed
+from peerage.judging.panels.prompts import MERITS, Instructions, framed
 
-TASK = Comparison(
+TASK = Instructions(
     "You are an impartial judge. Two anonymous contestants answered the same task; you say which answer "
     "serves the person who set it better.",
     MERITS,

@@ -19,7 +19,7 @@ from pydantic import Field, model_validator
 from peerage.facts import plain
 from peerage.game import SettingsSection
 from peerage.games.task_files import known_keys, task_rows
-from peerage.ratings.read.report import Report, RowError
+from peerage.ratings.read.report import ReadingReport, RowError
 
 COLUMNS = ("question", "answer", "variants", "wrong")
 MOST_WRONG = 9
@@ -86,7 +86,7 @@ class _QuizLine(msgspec.Struct):
 def read_quiz(body: bytes, name: str, stated: Mapping[str, Any] = {}) -> list[dict[str, Any]]:
     """The questions of a file. Raises ValueError for what cannot be used, with line and column: the first ten
     lines of it."""
-    report = Report()
+    report = ReadingReport()
     found: list[dict[str, Any]] = []
     lines: dict[str, int] = {}
     for row in task_rows(body, name, COLUMNS, COLUMNS[:2], report):

@@ -12,7 +12,7 @@ from msgspec import Struct
 from numpy.typing import ArrayLike
 
 from peerage.game.match import Fixture, Outcome
-from peerage.judging.marks.marks import Columns, Layout, Mark, Rows
+from peerage.judging.marks.marks import Layout, Mark, MarkColumns, MarkRows
 from peerage.judging.panels.panel import ABSTAIN, TIE, UNUSABLE, Ballot
 from peerage.ratings.arrays import Flags, Floats, Ints
 
@@ -121,7 +121,7 @@ TIED, ABSTAINED = 0, 1
 """The places of TIE and ABSTAIN in `Ballots.votes`."""
 
 
-def add_panel(ballots: Rows, name: str, panel: PanelRecord) -> None:
+def add_panel(ballots: MarkRows, name: str, panel: PanelRecord) -> None:
     """Add a panel, by a name that no other has, to rows of the layout `BALLOTS`."""
     names: list[str] = []
     counts: list[int] = []
@@ -137,7 +137,7 @@ def add_panel(ballots: Rows, name: str, panel: PanelRecord) -> None:
     ballots.add(names, counts, [ballot.weight for ballot in panel.ballots])
 
 
-def ballots_in(ballots: Columns) -> Ballots:
+def ballots_in(ballots: MarkColumns) -> Ballots:
     """The ballots that columns of the layout `BALLOTS` hold, panels in the order of their names."""
     (panels, panel), (players, judge), (named, vote) = (ballots.named(column) for column in range(3))
     votes = (TIE, ABSTAIN, *[label for label in named if label not in (TIE, ABSTAIN)])

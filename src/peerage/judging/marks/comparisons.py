@@ -13,7 +13,7 @@ from peerage.judging.marks.marks import Marks, Votes
 from peerage.ratings.arrays import Flags, Floats, Ints
 from peerage.ratings.columns.history import duels
 from peerage.ratings.columns.merging import ascending, by_code, coded, held
-from peerage.ratings.fits.judges import Cells, others, slopes
+from peerage.ratings.fits.judges import VoteCells, others, slopes
 
 SPREADS = np.array([1.0, 0.2])
 """Prior standard deviations of a judge's slope and bend on what the others see."""
@@ -46,8 +46,8 @@ class Orders(NamedTuple):
     """Counts of how often each judge put each author above each other one, of those that it marked in one
     contest: all comparisons, a tie being half a one, and those alone in which it told the two apart."""
 
-    all: Cells
-    decided: Cells
+    all: VoteCells
+    decided: VoteCells
 
 
 def ordered(marks: Marks) -> Orders:
@@ -61,7 +61,7 @@ def ordered(marks: Marks) -> Orders:
     cell = np.flatnonzero(games)
     games, points, ties = games[cell], points[cell], ties[cell]
     return Orders(
-        Cells.of(*shape, cell, games, points), Cells.of(*shape, cell, games - ties, points - ties / 2)
+        VoteCells.of(*shape, cell, games, points), VoteCells.of(*shape, cell, games - ties, points - ties / 2)
     )
 
 
@@ -140,8 +140,8 @@ def _of_votes(votes: Votes) -> Compared:
     other = np.concatenate([history.second, history.first])
     by = judge * n + author
     cell, tied, won = by * n + other, score == 0.5, (score > 0.5).astype(np.float64)
-    every = Cells.of(judges, n, cell, games=np.ones(len(cell)), points=won + tied / 2)
-    decided = Cells.of(judges, n, cell[~tied], games=np.ones(len(cell))[~tied], points=won[~tied])
+    every = VoteCells.of(judges, n, cell, games=np.ones(len(cell)), points=won + tied / 2)
+    decided = VoteCells.of(judges, n, cell[~tied], games=np.ones(len(cell))[~tied], points=won[~tied])
     alike = np.where(decided.votes > 0, 0, every.votes / 2).astype(np.int64)
 
     def squares(expected: Expected) -> Floats:

@@ -36,7 +36,7 @@ class Layout(NamedTuple):
     numbers: int
 
 
-class Columns(Struct, frozen=True):
+class MarkColumns(Struct, frozen=True):
     """Rows column by column, little-endian; `names` are stated once, in the order of their first row."""
 
     names: tuple[str, ...]
@@ -74,7 +74,7 @@ class _Places(dict[str, int]):
         return place
 
 
-class Rows:
+class MarkRows:
     """Gathers rows of one layout."""
 
     def __init__(self, layout: Layout) -> None:
@@ -93,7 +93,7 @@ class Rows:
         self._counts.extend(counts)
         self._numbers.extend(numbers)
 
-    def join(self, part: Columns) -> None:
+    def join(self, part: MarkColumns) -> None:
         """Add all rows of a part of the same layout."""
         place = np.array([self._places[name] for name in part.names], _CODE)
         codes = [place[part.code(at)] for at in range(len(part.codes))]
@@ -103,10 +103,10 @@ class Rows:
             if columns:
                 rows.frombytes(np.stack(columns, axis=1).astype(rows.typecode).tobytes())
 
-    def columns(self) -> Columns:
+    def columns(self) -> MarkColumns:
         """The rows added so far."""
         codes, counts, numbers = self._layout
-        return Columns(
+        return MarkColumns(
             tuple(self._places),
             _cut(self._codes, codes, _CODE),
             _cut(self._counts, counts, _COUNT),
@@ -219,7 +219,7 @@ def _held(names: tuple[str, ...], code: Ints) -> tuple[tuple[str, ...], Ints]:
     return tuple([names[at] for at in held.tolist()]), place
 
 
-def add_marks(rows: Rows, marks: Iterable[Mark]) -> None:
+def add_marks(rows: MarkRows, marks: Iterable[Mark]) -> None:
     """Add marks to rows of the layout `MARKS`."""
     marks = list(marks)
     names = [name for mark in marks for name in mark[:3]]
@@ -227,7 +227,7 @@ def add_marks(rows: Rows, marks: Iterable[Mark]) -> None:
     rows.add(names, (), numbers)
 
 
-def marks_in(columns: Columns) -> Marks:
+def marks_in(columns: MarkColumns) -> Marks:
     """The marks that columns of the layout `MARKS` hold."""
     judges, judge = columns.named(0)
     authors, author = columns.named(1)

@@ -164,7 +164,7 @@ FEWEST = 20
 """Duels judged by both from which on anything is said."""
 
 
-class Pair(NamedTuple):
+class ScoredPair(NamedTuple):
     """Two sides' scores of the first answer on one duel (1, ½, 0), and what the duel weighs."""
 
     duel: int
@@ -182,7 +182,7 @@ class Agreement(NamedTuple):
     kappa: Estimate | None
 
 
-def agreement(pairs: Iterable[Pair]) -> Agreement:
+def agreement(pairs: Iterable[ScoredPair]) -> Agreement:
     """Return how far two sides agree; each duel counts once, as the mean of the pairs on it.
 
     Two verdicts agree when they are the same of A, B and tie. Which answer is called A is chance, so the
@@ -210,10 +210,10 @@ def _kappa(total: Floats) -> Floats:
     return np.asarray((agreed / whole - chance) / np.where(chance < 1 - 1e-12, 1 - chance, np.nan))
 
 
-def among(duel: int, scores: Sequence[float], weight: float) -> list[Pair]:
+def among(duel: int, scores: Sequence[float], weight: float) -> list[ScoredPair]:
     """Every two of several people's scores of a duel, both ways round."""
     return [
-        Pair(duel, one, other, weight)
+        ScoredPair(duel, one, other, weight)
         for at, one in enumerate(scores)
         for place, other in enumerate(scores)
         if at != place

@@ -99,7 +99,7 @@ def corrected(
             weight = weight * reliable
             notes.append(told)
     match = coded(votes.matches)[1]
-    told_of = _Told(votes, match, styles, families or {})
+    told_of = _KnownVotes(votes, match, styles, families or {})
     terms = {kind: dict(of(told_of)) for kind, of in _TERMS.items() if kind in wanted}
     nothing = _NOTHING if votes.scores is None else {**_NOTHING, **_NOTHING_IN_SCORES}
     notes += [f"{kind}: nothing to correct, {nothing[kind]}" for kind, found in terms.items() if not found]
@@ -266,7 +266,7 @@ def _tossing(reliability: Floats, error: Floats) -> Floats:
     return np.asarray(chance)
 
 
-class _Told(NamedTuple):
+class _KnownVotes(NamedTuple):
     """Votes with the place of each one's match, and what is known of the answers and of players."""
 
     votes: Votes
@@ -289,7 +289,7 @@ def _as_spread(table: BradleyTerry, plain: BradleyTerry) -> BradleyTerry:
     return replace(table, rating=rating, covariance=table.covariance * scale**2)
 
 
-def _beyond_the_usual(told: _Told, weight: Floats) -> Floats:
+def _beyond_the_usual(told: _KnownVotes, weight: Floats) -> Floats:
     """By how many log-odds more, or less, than the usual judge each one sees the first player ahead, for
     being more or less discerning: judges who tell answers apart less see the weak of their family less far
     behind, which is no preference. Their votes on their family say nothing about their discernment here."""
@@ -306,12 +306,12 @@ def _beyond_the_usual(told: _Told, weight: Floats) -> Floats:
     return np.asarray((found[judge] - usual) * (strength[history.first] - strength[history.second]))
 
 
-def _position(told: _Told) -> Iterator[tuple[str, np.ndarray]]:
+def _position(told: _KnownVotes) -> Iterator[tuple[str, np.ndarray]]:
     if told.votes.shown.any():
         yield "position", told.votes.shown
 
 
-def _style(told: _Told) -> Iterator[tuple[str, np.ndarray]]:
+def _style(told: _KnownVotes) -> Iterator[tuple[str, np.ndarray]]:
     if told.styles is None:
         return
     history, scored = told.votes.history, told.votes.scores is not None
@@ -323,7 +323,7 @@ def _style(told: _Told) -> Iterator[tuple[str, np.ndarray]]:
             yield f"style {name}", contrast(*sides)
 
 
-def _own(told: _Told) -> Iterator[tuple[str, np.ndarray]]:
+def _own(told: _KnownVotes) -> Iterator[tuple[str, np.ndarray]]:
     votes = told.votes
     own = (np.asarray(votes.judges)[:, None] == np.asarray(votes.players)).astype(np.int8)
     column = own[votes.judge, votes.history.first] - own[votes.judge, votes.history.second]
@@ -331,7 +331,7 @@ def _own(told: _Told) -> Iterator[tuple[str, np.ndarray]]:
         yield "own", column
 
 
-def _family(told: _Told) -> Iterator[tuple[str, np.ndarray]]:
+def _family(told: _KnownVotes) -> Iterator[tuple[str, np.ndarray]]:
     """1 for a vote on an answer of the judge's family against another's, for each family; its own work is
     another matter."""
     players, history, judges, judge, *_ = told.votes
@@ -346,7 +346,7 @@ def _family(told: _Told) -> Iterator[tuple[str, np.ndarray]]:
         yield f"family {family}", lean * (theirs == family).astype(np.int8)[judge]
 
 
-_Term: TypeAlias = Callable[[_Told], Iterator[tuple[str, np.ndarray]]]
+_Term: TypeAlias = Callable[[_KnownVotes], Iterator[tuple[str, np.ndarray]]]
 _TERMS: Mapping[Correction, _Term] = {
     "position": _position,
     "style": _style,

@@ -14,7 +14,7 @@ from shlex import quote
 import msgspec
 from msgspec import Struct
 
-from peerage.judging.marks.marks import Columns, Layout
+from peerage.judging.marks.marks import Layout, MarkColumns
 from peerage.judging.panels.panel import ABSTAIN, TIE, Ballot
 from peerage.ratings.accuracy import OnTask, accuracies
 
@@ -100,7 +100,7 @@ def held(votes: Iterable[tuple[str, str, int]]) -> list[KnownVotes]:
     ]
 
 
-def held_in(columns: Columns) -> list[KnownVotes]:
+def held_in(columns: MarkColumns) -> list[KnownVotes]:
     """Return what votes in columns of the layout `KNOWN` come to."""
     (judges, judge), (tasks, task) = columns.named(0), columns.named(1)
     rows = zip(judge.tolist(), task.tolist(), columns.count(0).tolist(), strict=True)

@@ -31,8 +31,8 @@ from peerage.judging.panels.prompts import (
     EACH_TIES,
     NO_TIES,
     TIES,
-    Comparison,
     Criterion,
+    Instructions,
 )
 
 TIE = "tie"
@@ -72,7 +72,7 @@ class PanelRules(Struct, frozen=True):
             return Choices(tuple([one.name for one in self.criteria]), options, REASON_CHARS)
         return Choice("verdict", options, REASON_CHARS)
 
-    def asks(self, comparison: Comparison, given: Container[str]) -> Prompt:
+    def asks(self, comparison: Instructions, given: Container[str]) -> Prompt:
         """Return the judges' prompt; of its places those of `given` are filled."""
         return comparison.prompt(given, rubric=self.rubric, criteria=self.criteria, own=self.prompt)
 
@@ -124,7 +124,7 @@ def panel(
     answers: Mapping[str, str | Reply],
     given: Mapping[str, str | Quote],
     rules: PanelRules = PLAIN,
-    prompt: Comparison | Prompt = COMPARE,
+    prompt: Instructions | Prompt = COMPARE,
     rng: Random | None = None,
 ) -> Steps[PanelVerdict]:
     """Ask `judges` which of two `answers` (by name) is better.
@@ -141,7 +141,7 @@ def panel(
     first, second = answers
     orders = ((first, second), (second, first))
     expects, template = rules.expects(), prompt
-    if isinstance(template, Comparison):
+    if isinstance(template, Instructions):
         template = rules.asks(template, given)
     ties = (
         (EACH_NO_TIES if rules.binary else EACH_TIES) if rules.criteria else NO_TIES if rules.binary else TIES

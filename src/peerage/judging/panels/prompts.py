@@ -91,7 +91,7 @@ class Criterion(Struct, frozen=True):
     about: str = ""
 
 
-class Comparison(NamedTuple):
+class Instructions(NamedTuple):
     """Instructions to judges who compare two answers: their `role`, which `merits` count most where no rubric
     says so, and the template of what was `asked`, whose places are filled like those of a prompt."""
 
@@ -150,7 +150,7 @@ class Comparison(NamedTuple):
         )
 
 
-COMPARE = Comparison(COMPARE_ROLE)
+COMPARE = Instructions(COMPARE_ROLE)
 """Two answers to one question, in a place `question`."""
 
 

@@ -181,7 +181,7 @@ def _weighted(values: Sequence[float], weights: Sequence[float]) -> tuple[float,
     return mean, math.sqrt(squares * n / (n - 1)) / total if n > 1 else 0.0
 
 
-class Favour(Struct, frozen=True):
+class MatrixCell(Struct, frozen=True):
     """One cell of the matrix: the mean of what a judge gave an author, once normalised, over `grades` grades.
 
     `favour` is the mean, over these, of what the judge gave above the other judges of the same item, less the
@@ -194,7 +194,7 @@ class Favour(Struct, frozen=True):
     favour: float | None
 
 
-def matrix(gains: Sequence[Gain]) -> dict[str, dict[str, Favour]]:
+def matrix(gains: Sequence[Gain]) -> dict[str, dict[str, MatrixCell]]:
     """Judge → author → what the one gave the other."""
     by_item: dict[str, list[float]] = {}
     for gain in gains:
@@ -203,12 +203,12 @@ def matrix(gains: Sequence[Gain]) -> dict[str, dict[str, Favour]]:
     cells: dict[str, dict[str, list[Gain]]] = {}
     for gain in gains:
         cells.setdefault(gain.grade.judge, {}).setdefault(gain.grade.author, []).append(gain)
-    found: dict[str, dict[str, Favour]] = {}
+    found: dict[str, dict[str, MatrixCell]] = {}
     for judge, row in cells.items():
         above = {author: _above(own, totals) for author, own in row.items()}
         usual = _mean([value for values in above.values() for value in values])
         found[judge] = {
-            author: Favour(
+            author: MatrixCell(
                 math.fsum([gain.value for gain in own]) / len(own),
                 len(own),
                 None if (mean := _mean(above[author])) is None or usual is None else mean - usual,

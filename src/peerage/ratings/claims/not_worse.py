@@ -57,7 +57,7 @@ _STEPS = 200  # to which differences are rounded in a forecast
 _LITTLE = 1e-300
 
 
-class Difference(NamedTuple):
+class Lead(NamedTuple):
     """The lead of the first of two players over the second on a `task`, as a `value` from 0 to 1.
     `weight` is that of the task, relative to others."""
 
@@ -84,7 +84,7 @@ class More(NamedTuple):
     at_most: int | None
 
 
-def bets(differences: Iterable[Difference], bound: float, *, single: bool = False) -> Bets:
+def bets(differences: Iterable[Lead], bound: float, *, single: bool = False) -> Bets:
     """Return the capital of both bets on the mean of `differences`, in the order in which they came.
 
     `bound` is above 0 and below 1. With `single` each difference is a bet by itself: about these tasks alone,
@@ -94,7 +94,7 @@ def bets(differences: Iterable[Difference], bound: float, *, single: bool = Fals
     return Bets(_highest(columns, bound), _highest(_turned(columns), 1 - bound))
 
 
-def interval(differences: Sequence[Difference], bound: float, *, single: bool = False) -> tuple[float, float]:
+def interval(differences: Sequence[Lead], bound: float, *, single: bool = False) -> tuple[float, float]:
     """Return the 95% confidence sequence of the mean: the bounds that no bet refutes, 2.5% on each side.
 
     It holds at every look; `bound` is where its bets are best.
@@ -113,7 +113,7 @@ def interval(differences: Sequence[Difference], bound: float, *, single: bool = 
 
 
 def further(
-    differences: Sequence[Difference],
+    differences: Sequence[Lead],
     bound: float,
     *,
     needed: tuple[float, float] = (PROVEN, PROVEN),
@@ -203,7 +203,7 @@ class _Column(NamedTuple):
     weights: Floats
 
 
-def _columns(differences: Iterable[Difference], *, single: bool) -> list[_Column]:
+def _columns(differences: Iterable[Lead], *, single: bool) -> list[_Column]:
     """Return the bets of each kind."""
     kinds = _ONCE if single else ANSWERS
     made: dict[int, list[tuple[float, float]]] = {many: [] for many in kinds}

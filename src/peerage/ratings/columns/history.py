@@ -1,7 +1,7 @@
 """Histories as columns: what every rating method reads.
 
-`Duels` are results between two players; `Games` have any number of teams. Both keep the order in which things
-happened. Players are numbers from 0; the caller keeps the list of names.
+`Duels` are results between two players; `GameColumns` have any number of teams. Both keep the order in which
+things happened. Players are numbers from 0; the caller keeps the list of names.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Game:
 
 
 @dataclass(frozen=True, eq=False)
-class Games:
+class GameColumns:
     """Games as columns: game g holds teams `game[g]:game[g + 1]`, team t the seats `team[t]:team[t + 1]`.
 
     Teams stand from best to worst `rank` in each game. `seat` is a player's number, `share` its part in the
@@ -129,8 +129,8 @@ class Games:
         return np.bincount(self.seat, minlength=self.players).astype(np.float64)
 
 
-def games(players: int, listed: Iterable[Game], *, seats: Seats = "each") -> Games:
-    """`Games` from a list. Raises ValueError naming the first game that cannot be.
+def games(players: int, listed: Iterable[Game], *, seats: Seats = "each") -> GameColumns:
+    """`GameColumns` from a list. Raises ValueError naming the first game that cannot be.
 
     A player may hold several seats as teams of one: `seats` then keeps each seat, or gives the player one
     team at the mean or the best of its ranks.
@@ -151,7 +151,7 @@ def games(players: int, listed: Iterable[Game], *, seats: Seats = "each") -> Gam
             rank.append(merged.ranks[position])
         game.append(len(rank))
         weight.append(merged.weight)
-    return Games(
+    return GameColumns(
         players,
         np.array(game, np.int64),
         np.array(team, np.int64),
@@ -162,7 +162,7 @@ def games(players: int, listed: Iterable[Game], *, seats: Seats = "each") -> Gam
     )
 
 
-def as_games(history: Duels) -> Games:
+def as_games(history: Duels) -> GameColumns:
     """Duels as games of two, their weights kept."""
     seated = np.stack([history.first, history.second], axis=1).reshape(-1, 2)
     made = free_for_all(
@@ -172,7 +172,7 @@ def as_games(history: Duels) -> Games:
     return made
 
 
-def free_for_all(players: int, seated: ArrayLike, ranks: ArrayLike) -> Games:
+def free_for_all(players: int, seated: ArrayLike, ranks: ArrayLike) -> GameColumns:
     """Games of one size between single players, from matrices of shape (games, seats)."""
     seat, rank = np.asarray(seated, np.int64), np.asarray(ranks, np.float64)
     if seat.shape != rank.shape or seat.ndim != 2 or seat.shape[1] < 2:
@@ -183,7 +183,7 @@ def free_for_all(players: int, seated: ArrayLike, ranks: ArrayLike) -> Games:
     _refuse(np.isnan(rank).any(axis=1), "a rank is not a number")
     order = np.argsort(rank, axis=1, kind="stable")
     count, size = seat.shape
-    return Games(
+    return GameColumns(
         players,
         np.arange(0, count * size + 1, size, dtype=np.int64),
         np.arange(count * size + 1, dtype=np.int64),
@@ -209,7 +209,7 @@ def merge_seats(game: Game, how: Seats) -> Game:
     return Game(tuple((player,) for player in merged), tuple(merged.values()), None, game.weight)
 
 
-def pairings(played: Games) -> tuple[Duels, Ints]:
+def pairings(played: GameColumns) -> tuple[Duels, Ints]:
     """Every two teams of one player of each game as a duel, and the game each came from; equal ranks tie.
 
     A game of k seats gives k(k-1)/2 duels of weight 1/(k-1): a player's results in it make one game together.

@@ -25,7 +25,7 @@ from peerage.ratings.columns.connection import strong_components
 from peerage.ratings.columns.history import Duels
 from peerage.ratings.columns.tally import TIE, WIN, PairTally, tally
 from peerage.ratings.fits.tie_models import MODELS, Likelihood, Ties, first_guess
-from peerage.ratings.table import POINTS, Z95, Row, floored, rows_of, t_quantile
+from peerage.ratings.table import POINTS, Z95, RatingRow, floored, rows_of, t_quantile
 
 PRIOR_GAMES = 1.0
 """Games that each player ties with a phantom of average strength where the data leave ratings open."""
@@ -33,7 +33,7 @@ _BLOCK = 256  # rows of a matrix worked on at a time
 
 
 @dataclass(frozen=True)
-class Effect:
+class CovariateEffect:
     """What one unit of a covariate adds to the first player's rating, in points, with its 95% interval."""
 
     name: str
@@ -68,7 +68,7 @@ class BradleyTerry:
     tie: float = float("nan")
     clusters: tuple[int, ...] = ()
     freedom: Floats | None = None
-    effects: tuple[Effect, ...] = ()
+    effects: tuple[CovariateEffect, ...] = ()
 
     @cached_property
     def error(self) -> Floats:
@@ -84,7 +84,7 @@ class BradleyTerry:
         return self.rating + self._half_width
 
     @cached_property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[RatingRow, ...]:
         """A line for each player, in the order of their numbers."""
         return rows_of(self.rating, self.lower, self.upper, self.games)
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from peerage.ratings.arrays import Floats
-from peerage.ratings.table import POINTS, Z95, Row, rows_of
+from peerage.ratings.table import POINTS, Z95, RatingRow, rows_of
 
 _FEW = 200  # players; more of them tell the challenges so well that these add nothing
 _GRID = np.linspace(-6, 6, 61)
@@ -47,7 +47,7 @@ class ItemResponse:
         return np.asarray(np.sqrt(np.diag(self.ability_covariance)))
 
     @cached_property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[RatingRow, ...]:
         """A line for each player; 400 points are odds of ten to one on a challenge of discrimination 1."""
         rating, error = 1500 + self.ability * POINTS, self.ability_error * POINTS
         wide, sigma = Z95 * error, self.ability_error

@@ -29,7 +29,7 @@ from peerage.ratings.columns.merging import coded
 from peerage.ratings.columns.tally import PairTally, tally
 from peerage.ratings.fits.bradley_terry import PRIOR_GAMES, solve
 from peerage.ratings.fits.clusters import Curves, clustered
-from peerage.ratings.table import POINTS, Z95, Row, rows_of, t_quantile
+from peerage.ratings.table import POINTS, Z95, RatingRow, rows_of, t_quantile
 
 _CELLS = 200_000
 """Cells of judges and two players that are worked on at once: what fits the processor's cache."""
@@ -38,7 +38,7 @@ SPREAD = 0.5
 """Prior standard deviation of reliabilities around their mean, as a part of it."""
 
 
-class Held(NamedTuple):
+class HeldCells(NamedTuple):
     """Cells that hold votes: of which `judge` on `one` player and the `other`, and how many."""
 
     judge: Ints
@@ -47,10 +47,10 @@ class Held(NamedTuple):
     games: Floats
     points: Floats
 
-    def only(self, kept: NDArray[np.bool_]) -> Held:
+    def only(self, kept: NDArray[np.bool_]) -> HeldCells:
         """Return some of the cells."""
         players = self.judge[kept], self.one[kept], self.other[kept]
-        return Held(*players, self.games[kept], self.points[kept])
+        return HeldCells(*players, self.games[kept], self.points[kept])
 
     def both(self, which: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return the cells both of whose players are among those of their judge, a matrix of judges and
@@ -59,25 +59,25 @@ class Held(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class VoteCells:
     """Votes by judge, player and other player, each counted both ways: of those cells that hold any, for most
     judges never saw most pairs, how many (or their weight), and how many for the former, a tie being half a
     one. In the order of judge and players."""
 
     judges: int
     players: int
-    held: Held
+    held: HeldCells
 
     @classmethod
-    def of(cls, judges: int, players: int, cell: Ints, games: Floats, points: Floats) -> Cells:
+    def of(cls, judges: int, players: int, cell: Ints, games: Floats, points: Floats) -> VoteCells:
         """Return the sums of columns by `cell`, (judge · players + one) · players + other."""
         known, place = np.unique(cell, return_inverse=True)
         many, games, points = max(players, 1), _summed(place, games), _summed(place, points)
-        held = Held(known // many // many, known // many % many, known % many, games, points)
+        held = HeldCells(known // many // many, known // many % many, known % many, games, points)
         return cls(judges, players, held.only(held.games > 0))
 
     @cached_property
-    def pairs(self) -> Held:
+    def pairs(self) -> HeldCells:
         """Return the cells with each pair of players once."""
         return self.held.only(self.held.one < self.held.other)
 
@@ -117,12 +117,12 @@ class Slopes(NamedTuple):
         return logistic(self.seen[judge, one] - self.seen[judge, other])
 
 
-def counted(history: Duels, judge: Ints, judges: int) -> Cells:
+def counted(history: Duels, judge: Ints, judges: int) -> VoteCells:
     """The votes of a history by judge and players."""
     n, sides = history.players, ((history.first, history.second), (history.second, history.first))
     cell = np.concatenate([(judge * n + one) * n + other for one, other in sides])
     won = history.weight * history.score
-    return Cells.of(
+    return VoteCells.of(
         judges,
         n,
         cell,
@@ -138,7 +138,7 @@ def logistic(gap: Floats) -> Floats:
 
 
 @one_thread
-def others(cells: Cells, trusted: np.ndarray) -> View:
+def others(cells: VoteCells, trusted: np.ndarray) -> View:
     """Return the view of all other judges, for each judge; a vote counts where both its players are
     `trusted` with the judge, a matrix of judges and players."""
     held, n = cells.pairs.only(cells.pairs.both(trusted)), cells.players
@@ -203,7 +203,7 @@ def _information(pairs: tuple[Ints, Ints], curve: Floats, alone: Floats, into: F
     return into
 
 
-def slopes(cells: Cells, aside: np.ndarray, strength: Floats, spreads: Floats) -> Slopes:
+def slopes(cells: VoteCells, aside: np.ndarray, strength: Floats, spreads: Floats) -> Slopes:
     """Each judge's logistic slope on these strengths, its own row each, and with a second of `spreads`, the
     priors' standard deviations around 1 and 0, a bend: a slope on their squares. Votes on players `aside`
     for a judge say nothing about its slope."""
@@ -256,7 +256,7 @@ class JudgeAware:
         return self.rating - wide * self.error, self.rating + wide * self.error
 
     @cached_property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[RatingRow, ...]:
         """A line for each player, by number."""
         return rows_of(self.rating, *self.bounds, self.games)
 
@@ -340,7 +340,7 @@ def fit_coded(
     )
 
 
-def reliabilities(cells: Cells, aside: np.ndarray) -> tuple[Floats, Floats]:
+def reliabilities(cells: VoteCells, aside: np.ndarray) -> tuple[Floats, Floats]:
     """Return the discernment of each judge, 1 on average, with its standard error; votes on players `aside`
     for a judge do not count. All are 1 where nobody discerns."""
     share = cells.votes
@@ -362,7 +362,7 @@ def reliabilities(cells: Cells, aside: np.ndarray) -> tuple[Floats, Floats]:
     return drawn / usual, np.sqrt(1 / (1 / variance + 1 / between)) / usual
 
 
-def _climb(cells: Cells, quality: Floats) -> tuple[Floats, Floats, float, bool]:
+def _climb(cells: VoteCells, quality: Floats) -> tuple[Floats, Floats, float, bool]:
     """Strengths (mean 0) under these reliabilities, the data's information, the prior that was needed, and
     whether all can be compared."""
     n = cells.players

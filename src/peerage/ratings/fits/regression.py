@@ -21,7 +21,7 @@ from peerage.ratings.columns.merging import Merged, coded, merged
 from peerage.ratings.columns.tally import PairTally, tally
 from peerage.ratings.fits.bradley_terry import (
     BradleyTerry,
-    Effect,
+    CovariateEffect,
     Solution,
     held,
     log_prior,
@@ -137,7 +137,7 @@ def fit_merged(counted: PairTally, short: Merged, names: Sequence[str]) -> Bradl
     wide = t_quantile(0.95, np.diag(freedom)[n:])
     error = wide * np.sqrt(np.maximum(np.diag(covariance)[n:], 0))
     effects = tuple(
-        Effect(name, at * POINTS, (at - by) * POINTS, (at + by) * POINTS)
+        CovariateEffect(name, at * POINTS, (at - by) * POINTS, (at + by) * POINTS)
         for name, at, by in zip(names, place[n:].tolist(), error.tolist(), strict=True)
     )
     table = replace(solved, strength=place[:n]).table(covariance, counts, freedom)

@@ -19,7 +19,7 @@ from peerage.ratings.read.forms import FORMULA, Form, Layout, at
 from peerage.ratings.read.report import (
     ColumnMissing,
     DataError,
-    Report,
+    ReadingReport,
     Row,
     RowError,
     amount,
@@ -103,7 +103,7 @@ class BattlesRead:
         self._which = array("q")  # which of the outcomes each row has: a million rows have few
         self._beside = array("d")  # what else is known, a row behind the one before; empty where nothing is
 
-    def add(self, row: Row, form: Form, report: Report) -> None:
+    def add(self, row: Row, form: Form, report: ReadingReport) -> None:
         """Take one row in. Raises RowError that names what is missing or cannot be."""
         if form is not self._form:
             self._form, self._alike = form, {}
@@ -235,7 +235,7 @@ class PlayedRead:
         self._seats: dict[tuple[str, str], list[tuple[str, int, Row]]] = {}
         self._undecided: set[tuple[str, str]] = set()
 
-    def add(self, row: Row, form: Form, report: Report) -> None:
+    def add(self, row: Row, form: Form, report: ReadingReport) -> None:
         """Take one row in. Raises RowError."""
         if form.counted:
             state = at(row, form.counted[0])
@@ -261,7 +261,7 @@ class PlayedRead:
             raise RowError(f"found {short(listed)}, expected a list of two or more", "players")
         self._append([entry if isinstance(entry, list) else [entry] for entry in listed], row)
 
-    def close(self, report: Report) -> None:
+    def close(self, report: ReadingReport) -> None:
         """Take the end of all files in: games in rows of seats are whole. Raises DataError."""
         for (file, game), seats in self._seats.items():
             teams: dict[str, list[Any]] = {}
@@ -386,7 +386,7 @@ class AnswersRead:
         self._challenges: dict[str, int] = {}
         self._player, self._challenge, self._solved = array("q"), array("q"), array("d")
 
-    def add(self, row: Row, _: Form, report: Report) -> None:
+    def add(self, row: Row, _: Form, report: ReadingReport) -> None:
         """Take one row in. Raises RowError that names what is missing or cannot be."""
         player, challenge = [plain(needed(row, column)) for column in ("player", "challenge")]
         if not (player and challenge):

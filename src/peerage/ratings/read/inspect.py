@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from typing import Any, BinaryIO
 
-from peerage.ratings.read.report import DataError, Report, RowError
+from peerage.ratings.read.report import DataError, ReadingReport, RowError
 from peerage.values.inputs import MOST_BYTES
 
 _VALUES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
@@ -26,7 +26,7 @@ def is_log(record: Any) -> bool:
     return isinstance(record, dict) and isinstance(record.get("samples"), list) and "status" in record
 
 
-def samples_of(log: Any, samples: Iterable[Any], report: Report) -> Iterator[dict[str, Any]]:
+def samples_of(log: Any, samples: Iterable[Any], report: ReadingReport) -> Iterator[dict[str, Any]]:
     """Yield the samples of a log as they are, with what its `eval` says, and each score by its scorer, or
     SCORER/ENTRY where it has several. `solved` is the first, None where a sample has no score. Raises
     DataError."""
@@ -58,7 +58,7 @@ def _scores(scores: Mapping[str, Any]) -> dict[str, Any]:
     return {**values, "solved": values.get(first, scores.get(first))}
 
 
-def zipped(stream: BinaryIO, name: str, report: Report) -> Iterator[dict[str, Any]]:
+def zipped(stream: BinaryIO, name: str, report: ReadingReport) -> Iterator[dict[str, Any]]:
     """Yield the samples of an `.eval` file, as `samples_of`. Raises DataError."""
     try:
         log = zipfile.ZipFile(stream)

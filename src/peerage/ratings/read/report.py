@@ -49,7 +49,7 @@ def problems_of(problems: Sequence[str], count: int = 0) -> str:
     return "\n  ".join([*problems[:MOST_PROBLEMS], *[f"… and {more:,} more such lines"] * (more > 0)])
 
 
-class Report:
+class ReadingReport:
     """A reader's report: its place (`file`; `unit`, a line or a row; `number` from 1), bad rows, and notes.
 
     As a context it takes in RowErrors, so that all rows are read; `check` raises what it took in. `titles`

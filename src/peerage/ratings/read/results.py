@@ -7,12 +7,12 @@ from typing import BinaryIO
 
 from peerage.ratings.read.forms import Form, Layout, Mapper, form_of
 from peerage.ratings.read.histories import Answers, AnswersRead, Battles, BattlesRead, PlayedGames, PlayedRead
-from peerage.ratings.read.report import ColumnMissing, DataError, Report, Row, RowError
+from peerage.ratings.read.report import ColumnMissing, DataError, ReadingReport, Row, RowError
 from peerage.ratings.read.source import records
 
 
 def rows(
-    stream: BinaryIO, name: str, report: Report, layout: Layout = "auto", score: str = ""
+    stream: BinaryIO, name: str, report: ReadingReport, layout: Layout = "auto", score: str = ""
 ) -> Iterator[tuple[Row, Form]]:
     """Yield the rows of a file by our columns, with their form, one for all; `report` has the place of each.
 
@@ -57,7 +57,7 @@ def read(
         "games": played,
         "answers": AnswersRead(),
     }
-    report = Report()
+    report = ReadingReport()
     first: Form | None = None
     for name, stream in streams:
         for row, form in rows(stream, name, report, layout, score):
@@ -76,7 +76,7 @@ def read(
 
 def layout_of(stream: BinaryIO, name: str, score: str = "") -> Layout | None:
     """The layout of a file by its first row; None where it has no row. Raises DataError."""
-    report = Report()
+    report = ReadingReport()
     for _, form in rows(stream, name, report, score=score):
         return form.layout
     report.check()

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, TextIO, cast
 import msgspec
 
 from peerage.ratings.read import inspect
-from peerage.ratings.read.report import DataError, Report, RowError
+from peerage.ratings.read.report import DataError, ReadingReport, RowError
 from peerage.values import inputs
 from peerage.values.texts import storable
 
@@ -49,7 +49,7 @@ _BETWEEN = re.compile(r"[\s,]*")
 
 
 def records(
-    stream: BinaryIO, name: str, report: Report, *, header: Header | None = None, unique: bool = False
+    stream: BinaryIO, name: str, report: ReadingReport, *, header: Header | None = None, unique: bool = False
 ) -> Iterator[Any]:
     """The records of a file, whose places `report` then knows: rows of a table by column, values of JSON,
     answers of a log.
@@ -86,13 +86,13 @@ def records(
         text.detach()  # the stream stays open
 
 
-def _lines(text: TextIO, name: str, report: Report) -> Iterator[str]:
+def _lines(text: TextIO, name: str, report: ReadingReport) -> Iterator[str]:
     for number, line in enumerate(inputs.lines(text, name), 1):
         report.number = number
         yield line if line.isascii() and "\0" not in line else _clean(line, report)
 
 
-def _clean(text: str, report: Report) -> str:
+def _clean(text: str, report: ReadingReport) -> str:
     """The text with U+FFFD for NUL and for bytes that are not UTF-8, which are a problem."""
     if wrong := _NO_BYTE.search(text):
         report.number += text.count("\n", 0, wrong.start())
@@ -111,7 +111,9 @@ def distinct(cells: list[str]) -> list[str]:
 _MARKS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 
 
-def _table(lines: Iterator[str], marks: str, report: Report, header: Header) -> Iterator[dict[str, str]]:
+def _table(
+    lines: Iterator[str], marks: str, report: ReadingReport, header: Header
+) -> Iterator[dict[str, str]]:
     """The rows of a table, of which all blank ones are left out."""
     limit = csv.field_size_limit(inputs.LONGEST_LINE)  # a whole conversation may be in one field
     report.fixed = True
@@ -150,7 +152,9 @@ def _table(lines: Iterator[str], marks: str, report: Report, header: Header) -> 
         csv.field_size_limit(limit)
 
 
-def _json(text: TextIO, lines: Iterator[str], report: Report, hook: Hook, *, listed: bool) -> Iterator[Any]:
+def _json(
+    text: TextIO, lines: Iterator[str], report: ReadingReport, hook: Hook, *, listed: bool
+) -> Iterator[Any]:
     """The values of JSON lines; those of a list, or the objects of a file that holds some in a row."""
     begun, line = False, ""
     for line in () if listed else lines:
@@ -187,7 +191,7 @@ def _value(line: str, hook: Hook) -> Any:
     return _stored(json.loads(line, object_pairs_hook=hook))
 
 
-def _elements(text: str, line: int, report: Report, hook: Hook) -> Iterator[Any]:
+def _elements(text: str, line: int, report: ReadingReport, hook: Hook) -> Iterator[Any]:
     """The elements of a JSON list, decoded one by one; or the objects of a file that holds some in a row."""
     decoder = json.JSONDecoder(object_pairs_hook=hook)
     begun, end, number, listed, between = 0, 0, 0, False, _BETWEEN.match
@@ -240,7 +244,7 @@ def _wrong(error: Exception, *, cut: bool = False) -> str:
     return "lists or objects too deep" if deep else f"{error}".partition("; use")[0]
 
 
-def _parquet(source: Any, name: str, report: Report) -> Iterator[dict[str, Any]]:
+def _parquet(source: Any, name: str, report: ReadingReport) -> Iterator[dict[str, Any]]:
     try:
         pyarrow = import_module("pyarrow")
         parquet = import_module("pyarrow.parquet")

@@ -22,7 +22,7 @@ from peerage.ratings.arrays import Ints
 from peerage.ratings.columns.compiled import kernel, ready
 from peerage.ratings.columns.history import Duels, duels
 from peerage.ratings.sequential import glicko2_kernels
-from peerage.ratings.table import Z95, Row, rows_of
+from peerage.ratings.table import Z95, RatingRow, rows_of
 
 __all__ = ["Glicko2Settings", "Glicko2Table", "duels", "even_periods", "rate"]
 
@@ -57,7 +57,7 @@ class Glicko2Table:
     games: Sequence[float] = field(default=())
 
     @cached_property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[RatingRow, ...]:
         """A line for each player: rating ± 1.96 deviations."""
         rating, deviation = np.array(self.rating, float), np.array(self.deviation, float)
         wide = Z95 * deviation

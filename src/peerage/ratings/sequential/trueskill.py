@@ -22,9 +22,9 @@ import numpy as np
 
 from peerage.ratings.arrays import Floats
 from peerage.ratings.columns.compiled import columns, kernel
-from peerage.ratings.columns.history import Game, Games, games
+from peerage.ratings.columns.history import Game, GameColumns, games
 from peerage.ratings.sequential import trueskill_kernels
-from peerage.ratings.table import Z95, Row, rows_of
+from peerage.ratings.table import Z95, RatingRow, rows_of
 
 __all__ = ["Game", "TrueSkillSettings", "TrueSkillTable", "games", "rate"]
 
@@ -86,13 +86,15 @@ class TrueSkillTable:
         return self.mu - self.settings.k * self.sigma
 
     @cached_property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[RatingRow, ...]:
         """A line for each player, by number; `lower` and `upper` bound the *skill*, mu ± 1.96 sigma."""
         lower, upper = self.mu - Z95 * self.sigma, self.mu + Z95 * self.sigma
         return rows_of(self.rating, lower, upper, self.games, self.mu, self.sigma)
 
 
-def rate(history: Games, settings: TrueSkillSettings, start: TrueSkillTable | None = None) -> TrueSkillTable:
+def rate(
+    history: GameColumns, settings: TrueSkillSettings, start: TrueSkillTable | None = None
+) -> TrueSkillTable:
     """Skills after games, from `start` or from nothing known."""
     players = history.players
     known = 0 if start is None else len(start.mu)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from peerage.ratings.arrays import Floats, Ints
-from peerage.ratings.columns.history import Games
+from peerage.ratings.columns.history import GameColumns
 from peerage.ratings.strength.likelihood import Pairs, Segments
 
 Hashes = NDArray[np.uint64]
@@ -58,7 +58,7 @@ class Canonical(NamedTuple):
         return len(self.kind) == int(self.kind.max(initial=-1)) + 1
 
 
-def canonical(*parts: tuple[Pairs, Games]) -> Canonical:
+def canonical(*parts: tuple[Pairs, GameColumns]) -> Canonical:
     """The order of players that the evidence of one or more parts gives them."""
     n = parts[0][0].players
     structure = _Structures(parts)
@@ -88,7 +88,7 @@ def canonical(*parts: tuple[Pairs, Games]) -> Canonical:
 class _Structures:
     """The results of all parts, by which colours are refined."""
 
-    def __init__(self, parts: Sequence[tuple[Pairs, Games]]) -> None:
+    def __init__(self, parts: Sequence[tuple[Pairs, GameColumns]]) -> None:
         self.parts = [_Structure(*part) for part in parts]
         self.played = np.any([part.played for part in self.parts], axis=0)
 
@@ -110,7 +110,7 @@ class _Structures:
 class _Structure:
     """Results as edges."""
 
-    def __init__(self, pairs: Pairs, rankings: Games) -> None:
+    def __init__(self, pairs: Pairs, rankings: GameColumns) -> None:
         self.players = pairs.players
         own = np.concatenate([pairs.a, pairs.b])
         self.other = np.concatenate([pairs.b, pairs.a])
@@ -149,7 +149,7 @@ class _Structure:
         return total[:, 0]
 
 
-def _places(rankings: Games, games: Ints) -> Floats:
+def _places(rankings: GameColumns, games: Ints) -> Floats:
     """Each team's place in its game, from 0, equal for equal ranks."""
     if not len(games):
         return np.zeros(0)

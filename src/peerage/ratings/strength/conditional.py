@@ -50,7 +50,7 @@ class Conditionals(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Grid(Conditionals):
+class DensityGrid(Conditionals):
     """Densities on a grid even in u, from `lowest` in steps, where a strength is `centre` + `scale` · sinh u:
     dense where the density is high, and yet wide. `density` has shape (points, players, draws), `slope` is
     that of its logarithm by the step, `beyond` the mass beyond each point, that of all being `beyond[0]`."""
@@ -64,7 +64,7 @@ class Grid(Conditionals):
     beyond: Floats
 
     @classmethod
-    def of(cls, counts: Counts, draws: Draws) -> Grid:
+    def of(cls, counts: Counts, draws: Draws) -> DensityGrid:
         """The conditionals at as many of the draws as the work allows, spread evenly over them."""
         rows = 2 * len(counts.a) + 2 * counts.players + len(counts.stages.player)
         rows += 2 * sum([ladder.player.size for ladder in counts.ladders])
@@ -151,7 +151,7 @@ def _places(counts: Counts, draws: Draws) -> tuple[Floats, Floats, Floats]:
     return centre, 1.2 * information**-0.5, _REACH * wide
 
 
-def _log_densities(counts: Counts, draws: Draws, grid: Grid) -> Floats:
+def _log_densities(counts: Counts, draws: Draws, grid: DensityGrid) -> Floats:
     """Each player's log density at each point, given the others, but for a constant of player and draw."""
     strength = draws.strength
     found = np.empty((_POINTS, *strength.shape))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from peerage.ratings.arrays import Floats, Ints
-from peerage.ratings.columns.history import Duels, Game, Games, games
+from peerage.ratings.columns.history import Duels, Game, GameColumns, games
 from peerage.ratings.columns.merging import coded
 
 
@@ -32,7 +32,7 @@ class Evidence:
     second: Ints
     score: Floats
     weight: Floats
-    rankings: Games
+    rankings: GameColumns
     cluster: Ints | None = None
 
     @property
@@ -65,7 +65,7 @@ def of_duels(history: Duels, cluster: ArrayLike | None = None) -> Evidence:
     )
 
 
-def of_games(played: Games, cluster: ArrayLike | None = None) -> Evidence:
+def of_games(played: GameColumns, cluster: ArrayLike | None = None) -> Evidence:
     """Evidence from games: those of two single players are matches of two, the others rankings.
 
     A game in which only one player sits, whatever its seats, says nothing and is left out.
@@ -119,7 +119,7 @@ def joined(parts: list[Evidence]) -> Evidence:
     )
 
 
-def listed(played: Games) -> list[Game]:
+def listed(played: GameColumns) -> list[Game]:
     """Games from columns."""
     found = []
     for number in range(len(played)):
@@ -136,7 +136,7 @@ def listed(played: Games) -> list[Game]:
     return found
 
 
-def only(played: Games, numbers: Ints) -> Games:
+def only(played: GameColumns, numbers: Ints) -> GameColumns:
     """The games of these numbers, in that order."""
     if not len(numbers):
         return games(played.players, ())
@@ -145,7 +145,7 @@ def only(played: Games, numbers: Ints) -> Games:
     team = np.concatenate([np.arange(played.game[at], played.game[at + 1]) for at in numbers])
     seat = np.concatenate([np.arange(played.team[at], played.team[at + 1]) for at in team])
     ends = np.zeros(1, np.int64)
-    return Games(
+    return GameColumns(
         players=played.players,
         game=np.append(ends, np.cumsum(played.game[numbers + 1] - played.game[numbers])),
         team=np.append(ends, np.cumsum(played.team[team + 1] - played.team[team])),

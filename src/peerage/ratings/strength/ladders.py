@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from peerage.ratings.arrays import Floats, Ints
-from peerage.ratings.columns.history import Games
+from peerage.ratings.columns.history import GameColumns
 
 _AT_ONCE = 65_536  # numbers worked on at a time, which a processor's cache holds
 _MULTIPLIED = 3  # sums whose logarithms are taken in one
@@ -127,7 +127,7 @@ def _add(found: Floats, player: Ints, each: Floats) -> None:
     found += np.bincount(place.ravel(), each.ravel(), chains * n).reshape(chains, n)
 
 
-def ladders(rankings: Games, number: Ints, digits: int) -> tuple[tuple[Ladders, ...], Ints]:
+def ladders(rankings: GameColumns, number: Ints, digits: int) -> tuple[tuple[Ladders, ...], Ints]:
     """Return the rankings without ties of different players, each a team of its own, by their seats, and
     which games are none of these. Player i is `number[i]`. Equal ones are one, in an order that does not
     depend on the games'; weights are rounded to so many `digits`."""

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from peerage.ratings.arrays import Floats, Ints
-from peerage.ratings.columns.history import Games
+from peerage.ratings.columns.history import GameColumns
 from peerage.ratings.strength.evidence import Evidence
 from peerage.ratings.strength.ladders import Ladders, ladders
 
@@ -309,7 +309,7 @@ def paired(evidence: Evidence) -> Pairs:
     return Pairs(evidence.players, pair // n, pair % n, won, lost, tied)
 
 
-def counted(pairs: Pairs, rankings: Games, number: Ints | None = None) -> Counts:
+def counted(pairs: Pairs, rankings: GameColumns, number: Ints | None = None) -> Counts:
     """All matches counted, with player i as `number[i]` if given."""
     new = np.arange(pairs.players) if number is None else number
     strict, others = ladders(rankings, new, _DIGITS)
@@ -320,7 +320,7 @@ def counted(pairs: Pairs, rankings: Games, number: Ints | None = None) -> Counts
     return Counts(**pairs._asdict(), ladders=strict, stages=stages, ranked=np.round(ranked, _DIGITS))
 
 
-def _stages(rankings: Games, some: Ints, new: Ints) -> tuple[Stages, Floats]:
+def _stages(rankings: GameColumns, some: Ints, new: Ints) -> tuple[Stages, Floats]:
     """The stages of some rankings, equal ones as one, in an order that does not depend on the games'."""
     n = len(new)
     single = bool((np.diff(rankings.team) == 1).all())
@@ -353,7 +353,7 @@ def _stages(rankings: Games, some: Ints, new: Ints) -> tuple[Stages, Floats]:
     return stages, flat if stages.teams is None else np.asarray(stages.teams.T @ flat)
 
 
-def _members(rankings: Games, team: int, new: Ints) -> tuple[tuple[int, float], ...]:
+def _members(rankings: GameColumns, team: int, new: Ints) -> tuple[tuple[int, float], ...]:
     """The players of a team and their parts in its strength, which sum to 1."""
     seats = slice(int(rankings.team[team]), int(rankings.team[team + 1]))
     total = float(rankings.share[seats].sum()) or 1.0

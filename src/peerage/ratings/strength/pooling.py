@@ -30,7 +30,7 @@ _DIFFERENCES = np.geomspace(0.05, 3.2, 7)
 _SPREADS = np.geomspace(0.1, 3.2, 6)
 
 
-class _Top(NamedTuple):
+class _PooledTop(NamedTuple):
     """The top at one τ and ω: `common` strengths s, `own` differences d of each part, a root of the
     covariance of s, the covariances of d given s (`given`), the information of each part, and the log
     evidence."""
@@ -71,7 +71,7 @@ def _pooled(of: _Parts, rng: np.random.Generator) -> tuple[Strengths, ...]:
         for part, pair in zip(parts, pairs, strict=True)
     ]
     grid, near = [(differ, spread) for differ in _DIFFERENCES.tolist() for spread in _SPREADS.tolist()], None
-    tops: list[_Top] = []
+    tops: list[_PooledTop] = []
     for differ, spread in grid:
         near = _climbed(counts, differ, spread, near)
         tops.append(near)
@@ -100,7 +100,7 @@ def _pooled(of: _Parts, rng: np.random.Generator) -> tuple[Strengths, ...]:
 
 
 def _part(
-    tops: Sequence[_Top], cells: Ints, part: int, common: Floats, rng: np.random.Generator
+    tops: Sequence[_PooledTop], cells: Ints, part: int, common: Floats, rng: np.random.Generator
 ) -> tuple[Floats, Floats, Floats]:
     """Draws of a part's strengths given the common ones, and each player's mean and width given the
     others."""
@@ -121,7 +121,7 @@ def _part(
     return strength, mean, width
 
 
-def _climbed(counts: Sequence[Counts], differ: float, spread: float, near: _Top | None) -> _Top:
+def _climbed(counts: Sequence[Counts], differ: float, spread: float, near: _PooledTop | None) -> _PooledTop:
     """Newton's method from a top nearby."""
     n, tied = counts[0].players, sum(part.tied for part in counts)
     common, own = np.zeros(n), np.zeros((len(counts), n))
@@ -167,4 +167,4 @@ def _climbed(counts: Sequence[Counts], differ: float, spread: float, near: _Top 
     log += float(prior.log_spread(spread))
     log += float(np.log(differ) - (differ / DIFFER) ** 2 / 2)
     root = np.linalg.inv(np.linalg.cholesky(whole)).T
-    return _Top(common, own, tie, np.asarray(root), np.asarray(given), information, log)
+    return _PooledTop(common, own, tie, np.asarray(root), np.asarray(given), information, log)

@@ -24,7 +24,7 @@ from peerage.ratings.columns.blas import one_thread
 from peerage.ratings.strength import chain, sparse
 from peerage.ratings.strength.canonical import Canonical, canonical
 from peerage.ratings.strength.clustering import thinned
-from peerage.ratings.strength.conditional import Conditionals, Grid, upper_tail
+from peerage.ratings.strength.conditional import Conditionals, DensityGrid, upper_tail
 from peerage.ratings.strength.evidence import Evidence
 from peerage.ratings.strength.likelihood import Pairs, counted, paired
 from peerage.ratings.table import POINTS
@@ -170,7 +170,7 @@ def strengths(evidence: Evidence, *, seed: int | np.random.Generator) -> Strengt
     return Strengths(
         draws=np.ascontiguousarray((strength - strength.sum(axis=0) / max(counts.players, 1)).T),
         tie_draws=np.exp(drawn.tie),
-        _conditionals=Grid.of(counts, drawn),
+        _conditionals=DensityGrid.of(counts, drawn),
         _order=order,
         _pairs=pairs,
     )

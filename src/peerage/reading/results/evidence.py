@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from peerage.ratings.arrays import Ints
 from peerage.ratings.claims.proven import Claims, claims
-from peerage.ratings.columns.history import Duels, Games
+from peerage.ratings.columns.history import Duels, GameColumns
 from peerage.ratings.strength.evidence import Evidence, of_duels, of_games
 from peerage.ratings.strength.pooling import pooled
 from peerage.ratings.strength.posterior import Strengths, strengths
@@ -36,7 +36,7 @@ class MatchEvidence(ABC):
 
     @property
     @abstractmethod
-    def tables(self) -> Games:
+    def tables(self) -> GameColumns:
         """Every match with its ranking, whatever its size."""
 
     @property
@@ -84,6 +84,8 @@ class MatchEvidence(ABC):
         return self.history if self.sources is None else None
 
 
-def evidence_of(history: Duels | None, tables: Callable[[], Games], clusters: ArrayLike | None) -> Evidence:
+def evidence_of(
+    history: Duels | None, tables: Callable[[], GameColumns], clusters: ArrayLike | None
+) -> Evidence:
     """Matches as evidence: as duels, or where there are none by their rankings."""
     return of_games(tables(), clusters) if history is None else of_duels(history, clusters)

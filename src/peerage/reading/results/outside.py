@@ -12,7 +12,7 @@ import numpy as np
 from peerage.ledger import Ledger
 from peerage.ledger.topics.outside import Source, read, sources
 from peerage.ratings.arrays import Floats, Ints
-from peerage.ratings.columns.history import Duels, Games, as_games, games, pairings, shared
+from peerage.ratings.columns.history import Duels, GameColumns, as_games, games, pairings, shared
 from peerage.ratings.read.histories import Battles, Used
 from peerage.reading.results.evidence import MatchEvidence
 from peerage.standings.accounts import NOTHING, Account
@@ -35,9 +35,9 @@ class Outside(MatchEvidence):
                 self.players.setdefault(name, len(self.players))
 
     @cached_property
-    def _parts(self) -> list[Duels | Games]:
+    def _parts(self) -> list[Duels | GameColumns]:
         """The results of each source, with everybody's number here."""
-        parts: list[Duels | Games] = []
+        parts: list[Duels | GameColumns] = []
         for _, data in self._found:
             places = np.array([self.players[name] for name in data.names], np.int64)
             if isinstance(data, Battles):
@@ -77,7 +77,7 @@ class Outside(MatchEvidence):
         return self._all[1]
 
     @cached_property
-    def tables(self) -> Games:
+    def tables(self) -> GameColumns:
         """Every result with its ranking, whatever its size."""
         parts = [_table(part) for part in self._parts]
         if self._beside is not None:
@@ -165,16 +165,16 @@ def _renumbered(duels: Duels, places: Ints, players: int) -> Duels:
     return Duels(players, places[duels.first], places[duels.second], duels.score, duels.weight)
 
 
-def _table(part: Duels | Games) -> Games:
-    return part if isinstance(part, Games) else as_games(part)
+def _table(part: Duels | GameColumns) -> GameColumns:
+    return part if isinstance(part, GameColumns) else as_games(part)
 
 
-def _joined(parts: list[Games], players: int) -> Games:
+def _joined(parts: list[GameColumns], players: int) -> GameColumns:
     game, team = [np.zeros(1, np.int64)], [np.zeros(1, np.int64)]
     for part in parts:
         game.append(part.game[1:] + game[-1][-1])
         team.append(part.team[1:] + team[-1][-1])
-    return Games(
+    return GameColumns(
         players,
         np.concatenate(game),
         np.concatenate(team),
@@ -185,7 +185,7 @@ def _joined(parts: list[Games], players: int) -> Games:
     )
 
 
-def _tallied(table: Games, players: int) -> list[tuple[int, int, int]]:
+def _tallied(table: GameColumns, players: int) -> list[tuple[int, int, int]]:
     """Wins (the best rank alone), draws (the best shared) and losses of each player."""
     count = len(table)
     if not count:

@@ -24,7 +24,7 @@ from peerage.ledger.check.audit import totals_of
 from peerage.ledger.topics.series import series_of
 from peerage.ratings.arrays import Floats, Ints
 from peerage.ratings.claims.proven import Claims
-from peerage.ratings.columns.history import Duels, Game, Games, duels, games, pairings
+from peerage.ratings.columns.history import Duels, Game, GameColumns, duels, games, pairings
 from peerage.ratings.overall import Shares, shares_of
 from peerage.ratings.strength.evidence import Evidence
 from peerage.ratings.strength.pooling import pooled
@@ -205,11 +205,11 @@ class PlayedMatches(MatchEvidence):
         return self._pairs[0]
 
     @cached_property
-    def tables(self) -> Games:
+    def tables(self) -> GameColumns:
         """Every decided match with its ranking, whatever its size."""
         return self._ranked(self.decided, self.scope.weights)
 
-    def _ranked(self, matches: Sequence[Summary], weights: Mapping[str, float]) -> Games:
+    def _ranked(self, matches: Sequence[Summary], weights: Mapping[str, float]) -> GameColumns:
         return games(
             len(self.players),
             [

@@ -9,7 +9,7 @@ import numpy as np
 
 from peerage.game.match import Fixture, Outcome
 from peerage.judging.marks.comparisons import in_orders
-from peerage.judging.marks.marks import MARKS, Mark, Marks, Rows, Votes, add_marks, marks_in
+from peerage.judging.marks.marks import MARKS, Mark, MarkRows, Marks, Votes, add_marks, marks_in
 from peerage.judging.scores.scoring import recorded
 from peerage.ledger import Ledger, Summary
 from peerage.reading.rows import whole_of
@@ -29,7 +29,7 @@ class Scored(NamedTuple):
 
 def scored(ledger: Ledger, decided: Sequence[Summary]) -> Scored:
     """The scores given in decided matches, in number order. Raises LedgerError."""
-    rows, missing = Rows(MARKS), list[Mark]()
+    rows, missing = MarkRows(MARKS), list[Mark]()
     wanted = {summary.number: summary for summary in decided}
     for fixture, outcome in whole_of(ledger, wanted, (b'"scores":"judge"',)):
         given = list(scores(fixture, outcome, {}))

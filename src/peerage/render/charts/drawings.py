@@ -31,7 +31,7 @@ _LINE_PX = 18
 Points: TypeAlias = Iterable[tuple[float, float]]
 
 
-class Scale(NamedTuple):
+class PixelScale(NamedTuple):
     """Values from `low` to `high` on pixels from `first` to `last`; `log` where equal steps are factors, and
     zero has a place of its own, `zero`."""
 
@@ -82,7 +82,7 @@ class Axis(NamedTuple):
         """An axis on which each of these names has as much room."""
         return cls("", -0.5, len(names) - 0.5, nice=False, names=names)
 
-    def scale(self, first: float, last: float) -> Scale:
+    def scale(self, first: float, last: float) -> PixelScale:
         low, high = self.low, self.high
         if self.nice:
             step = _step(low, high, self.steps)
@@ -93,11 +93,11 @@ class Axis(NamedTuple):
         share = self.pad / (abs(last - first) - 2 * self.pad)
         if self.log:
             factor = exp(log(high / low) * share)
-            return Scale(low / factor, high * factor, first, last, log=True)
+            return PixelScale(low / factor, high * factor, first, last, log=True)
         beyond = (high - low) * share
-        return Scale(low - beyond, high + beyond, first, last)
+        return PixelScale(low - beyond, high + beyond, first, last)
 
-    def ticks(self, scale: Scale) -> list[tuple[float, str]]:
+    def ticks(self, scale: PixelScale) -> list[tuple[float, str]]:
         """Where something is written on it, in pixels, and what."""
         if self.names:
             return [(scale(at), visible(name)) for at, name in enumerate(self.names)]

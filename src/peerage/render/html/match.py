@@ -16,7 +16,7 @@ from peerage.game.blocks import (
 from peerage.render.blocks import (
     Fold,
     Meeting,
-    Reply,
+    QuotedReply,
     Transcript,
     ViewBlock,
 )
@@ -116,7 +116,7 @@ class MatchWriter(TableWriter):
     def _address(self, place: int) -> str:
         return f"m{self._within.number}-{place}" if self._within else ""
 
-    def _below(self, reply: Reply) -> str:
+    def _below(self, reply: QuotedReply) -> str:
         """Return how a reply was asked for, and what it took."""
         asked = self._asked.get((reply.form, reply.seeing))  # a panel sees the same few things
         if asked is None:

@@ -27,9 +27,9 @@ from peerage.game.blocks import (
 )
 from peerage.render import rows as laid
 from peerage.render.blocks import (
-    Answer,
     Beside,
-    Choices,
+    ChoiceForm,
+    Conclusion,
     Facts,
     Figure,
     Fold,
@@ -110,7 +110,7 @@ class Html(MatchWriter):
             case Beside():
                 groups = "".join([f"<div>{self.blocks(group)}</div>" for group in block.groups])
                 return f'<div class="pair">{groups}</div>\n'
-            case Answer():
+            case Conclusion():
                 return self._answer(block, heads=heads)
             case Facts():
                 return facts(block)
@@ -119,7 +119,7 @@ class Html(MatchWriter):
                 return f"<ul>{''.join([f'<li>{coded(line)}</li>' for line in lines])}</ul>\n"
             case Links():
                 return self._links(block)
-            case Choices():
+            case ChoiceForm():
                 fields = [
                     f'<label>{shown(title)}<select name="{key}">{_options(values, chosen)}</select></label>'
                     for key, title, values, chosen in block.fields
@@ -139,7 +139,7 @@ class Html(MatchWriter):
             case _:
                 return ""
 
-    def _answer(self, block: Answer, *, heads: bool) -> str:
+    def _answer(self, block: Conclusion, *, heads: bool) -> str:
         lines = []
         for place, line in enumerate(block.lines):
             tag = "h1" if heads and not place else "p"

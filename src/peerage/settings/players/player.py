@@ -94,7 +94,7 @@ Words = Annotated[tuple[str, ...], AfterValidator(_runnable)]
 """A program and its arguments."""
 
 
-class Price(SettingsSection):
+class PriceSettings(SettingsSection):
     """Price of a player's tokens, in dollars per million tokens."""
 
     input: Dollars = Field(description="Dollars per million input tokens.")
@@ -106,7 +106,7 @@ class Price(SettingsSection):
     )
 
     @model_validator(mode="after")
-    def _cheaper(self) -> Price:
+    def _cheaper(self) -> PriceSettings:
         if self.cached is not None and self.cached > self.input:
             raise ValueError(
                 f"`cached` is {self.cached:g}, more than `input` with {self.input:g}, so no budget could be "
@@ -229,7 +229,7 @@ class PlayerSettings(SettingsSection):
         "Peerage sets itself. They are on record for all to read: never an API key.",
     )
     structured: bool = Field(True, description="Use the provider's native structured output where it has it.")
-    price: Price | None = Field(None, description="Overrides the price table.")
+    price: PriceSettings | None = Field(None, description="Overrides the price table.")
     pricing_source: str = Field("", description="Where the stated price comes from; kept on record.")
     gpu_hour_price: Dollars | None = Field(
         None, description="Dollars per GPU hour; costs are then seconds × price, not tokens."

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 import msgspec
 
 from peerage.site.api.endpoints import ENDPOINTS, Endpoint, Missing
-from peerage.site.api.rows import JSON, Ballot, Cast, Failure, Revealed
+from peerage.site.api.rows import JSON, ApiFailure, BallotRow, Cast, Revealed
 from peerage.site.reading import Site
 from peerage.version import __version__
 
@@ -60,7 +60,7 @@ def answer(site: Site, path: str, query: Sequence[tuple[str, str]]) -> ApiAnswer
 
 def failure(status: int, why: str) -> ApiAnswer:
     """An answer that says what is wrong."""
-    return _answer(status, Failure(why))
+    return _answer(status, ApiFailure(why))
 
 
 def _answer(status: int, data: Any) -> ApiAnswer:
@@ -89,7 +89,7 @@ def openapi(voting: bool) -> dict[str, Any]:
     """The OpenAPI 3.1 document of the API; with what a server adds where people may vote."""
     gives = [endpoint.gives for endpoint in ENDPOINTS]
     shapes, components = msgspec.json.schema_components(
-        [*gives, Ballot, Cast, Revealed, Failure], ref_template="#/components/schemas/{name}"
+        [*gives, BallotRow, Cast, Revealed, ApiFailure], ref_template="#/components/schemas/{name}"
     )
     wrong = _told("What is wrong.", shapes[-1])
     paths = {

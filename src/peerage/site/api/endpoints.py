@@ -16,8 +16,8 @@ from msgspec import Meta, Struct, defstruct
 from peerage.judging.measures.corrections import CORRECTIONS
 from peerage.reading.scope import ScopeError
 from peerage.site.api.rows import (
-    Arena,
-    Match,
+    ArenaRow,
+    MatchRow,
     Player,
     PlayerRecord,
     match_row,
@@ -93,11 +93,11 @@ def _endpoint(path: str) -> Callable[[_F], _F]:
 
 
 @_endpoint("arena")
-def _arena(site: Site) -> Arena:
+def _arena(site: Site) -> ArenaRow:
     """The arena: its game, its tracks, how far it is."""
     settings = site.settings
     issued = max(site.ledger.heads()[0], site.number)
-    return Arena(
+    return ArenaRow(
         name=settings.name,
         version=__version__,
         game=settings.game,
@@ -188,7 +188,7 @@ def _matches(
     game: Game = "",
     topic: Topic = "",
     status: Status = "",
-) -> list[Match]:
+) -> list[MatchRow]:
     """Finished matches, the newest first; the next page is that before the last number you have."""
     found = (
         match_row(summary)

@@ -14,13 +14,13 @@ from peerage.views.players import PairRow
 JSON = "application/json"
 
 
-class Failure(Struct, frozen=True):
+class ApiFailure(Struct, frozen=True):
     """What is wrong, in words."""
 
     error: str
 
 
-class Ballot(Struct, frozen=True):
+class BallotRow(Struct, frozen=True):
     """Two answers to one challenge, without their authors; `ticket` stands for this pair in this session."""
 
     ticket: str
@@ -46,7 +46,7 @@ class Revealed(Struct, frozen=True):
     peers: tuple[float, float]
 
 
-class Arena(Struct, frozen=True):
+class ArenaRow(Struct, frozen=True):
     """An arena: `settled` matches of `issued` are on record, the last with chain value `head`, in hex.
     `games` are all that it plays, `game` the first of them."""
 
@@ -80,7 +80,7 @@ class PlayerRecord(Struct, frozen=True):
     opponents: Sequence[PairRow]
 
 
-class Match(Struct, frozen=True):
+class MatchRow(Struct, frozen=True):
     """A finished match in one row.
 
     `players`, `scores`, `costs` (in the arena's cost unit, null unknown) and the Elo ratings after the match
@@ -118,6 +118,6 @@ class Playing(Struct, frozen=True):
     until_ms: int | None = None
 
 
-def match_row(summary: Summary) -> Match:
+def match_row(summary: Summary) -> MatchRow:
     """A row of the narrow table as the API gives it."""
-    return Match(**{name: getattr(summary, name) for name in Match.__struct_fields__})
+    return MatchRow(**{name: getattr(summary, name) for name in MatchRow.__struct_fields__})

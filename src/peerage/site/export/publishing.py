@@ -88,7 +88,7 @@ class PublishError(Exception):
     """The results cannot be published as asked; the message says why and how to fix it."""
 
 
-class Facts(Struct):
+class LedgerFacts(Struct):
     """What `ledger.json` holds: the head is the chain value after record `number`, in hex."""
 
     number: int
@@ -130,7 +130,7 @@ class _Attempt(Struct):
     request: str | None
 
 
-class _Match(Struct):
+class _PublishedMatch(Struct):
     match: int
     at_ms: int
     exchanges: list[_Exchange]
@@ -183,7 +183,7 @@ def _refuse_another(site: Site, target: Folder, force: bool) -> None:
     files that no publishing wrote would be replaced."""
     results = target.root
     try:
-        known = msgspec.json.decode(target.place(FACTS).read_bytes(), type=Facts)
+        known = msgspec.json.decode(target.place(FACTS).read_bytes(), type=LedgerFacts)
     except (FileNotFoundError, msgspec.MsgspecError):
         for name in OURS:
             if (results / name).is_symlink():
@@ -238,7 +238,7 @@ def _rest(site: Site) -> Iterator[tuple[str, bytes]]:
         yield f"{LOG}/{at // ENTRIES:03}.jsonl", b"".join(lines)
     for path in stored(site):
         yield path, read_bytes(site.folder / path)
-    facts = Facts(site.number, site.chain, meta, amendments)
+    facts = LedgerFacts(site.number, site.chain, meta, amendments)
     yield FACTS, _json(facts)
     rows = {track: [row.as_dict() for row in site.table(track)] for track in site.tracks}
     yield "leaderboard.json", _json(rows)
@@ -297,7 +297,7 @@ def restore(results: Path, folder: Path) -> None:
     Raises LedgerError when a file is missing or is not what was published; `verify` tells whether the whole
     is.
     """
-    facts = _read(results / FACTS, Facts)
+    facts = _read(results / FACTS, LedgerFacts)
     folder.mkdir(parents=True, exist_ok=True)
     settings = yaml.safe_load(read_bytes(results / FILE_NAME))
     write_file(folder / FILE_NAME, yaml.safe_dump(settings, allow_unicode=True, sort_keys=False), SETTINGS)
@@ -311,7 +311,7 @@ def restore(results: Path, folder: Path) -> None:
         for at in range(0, len(numbers), BLOCK):
             batch = Batch(log=())
             for number in numbers[at : at + BLOCK]:
-                _enter(_read(results / match_file(number), _Match), batch)
+                _enter(_read(results / match_file(number), _PublishedMatch), batch)
             ledger.write(batch)
         found = next((row.chain.hex() for row in ledger.records(facts.number, facts.number)), facts.head)
         if found != facts.head:
@@ -344,7 +344,7 @@ def _texts(results: Path) -> Iterator[tuple[bytes, str]]:
         yield digest, body.decode()
 
 
-def _enter(match: _Match, batch: Batch) -> None:
+def _enter(match: _PublishedMatch, batch: Batch) -> None:
     """Put a match's rows into a batch."""
     number, proof = match.match, match.proof
     record, chain = proof.record_body.encode(), bytes.fromhex(proof.chain)

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from peerage.game.blocks import Heading, Sentence
 from peerage.reading.match import in_words
-from peerage.render.blocks import Fact, Facts, Notes, ViewBlock
+from peerage.render.blocks import Facts, LoneFigure, Notes, ViewBlock
 from peerage.render.html.writer import Html
 from peerage.site.reading import Site
 from peerage.site.rendering import inline, render
@@ -75,9 +75,9 @@ def _evidence(site: Site, found: Board) -> Iterator[ViewBlock]:
     yield Notes([*_how(site, names)], names)
 
 
-def _fact(one: Measure) -> Fact:
+def _fact(one: Measure) -> LoneFigure:
     bounds = "" if one.lower is None or one.upper is None else f"{one.lower:.2f} to {one.upper:.2f}; "
-    return Fact(one.measure.replace("_", " ").capitalize(), measured(one.value), f"{bounds}{one.about}")
+    return LoneFigure(one.measure.replace("_", " ").capitalize(), measured(one.value), f"{bounds}{one.about}")
 
 
 def _how(site: Site, names: Sequence[str]) -> Iterator[str]:

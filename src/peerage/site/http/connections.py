@@ -8,7 +8,7 @@ half requests shut out nobody: a client that sends its request at once is answer
 wait for the answer before (pipelining) one is begun at a time, between those of everybody else.
 
 Answers that last, event streams and downloads, have places of their own, which addresses share:
-`Held(places, stream, full)` is an ASGI response that sends `stream` while it holds a place, else `full`.
+`HeldResponse(places, stream, full)` is an ASGI response: sends `stream` while it holds a place, else `full`
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ class Connections:
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        self.open: dict[Connection, None] = {}
-        self._pipelined: deque[Connection] = deque()
+        self.open: dict[ClientConnection, None] = {}
+        self._pipelined: deque[ClientConnection] = deque()
 
     def sweep(self, now: float) -> None:
         """End those whose client took too long. `now` is the loop's time."""
@@ -101,7 +101,7 @@ class Connections:
             while len(self.open) >= self.limit and not self._make_room():
                 await asyncio.sleep(_FULL_S)
             try:
-                await loop.connect_accepted_socket(lambda: Connection(self, config, state, app), client)
+                await loop.connect_accepted_socket(lambda: ClientConnection(self, config, state, app), client)
             except OSError:
                 client.close()
 
@@ -122,7 +122,7 @@ class Connections:
             connection.abort()
         return bool(closed)
 
-    def take_turns(self, connection: Connection) -> None:
+    def take_turns(self, connection: ClientConnection) -> None:
         """Have a connection go on when it is its turn: one in each round of the loop."""
         self._pipelined.append(connection)
         if len(self._pipelined) == 1:
@@ -135,7 +135,7 @@ class Connections:
         connection.go_on()
 
 
-class Connection(H11Protocol):
+class ClientConnection(H11Protocol):
     """One connection. `since` (the loop's time) its client owes us what it owes now; `unread` says whether an
     answer waits for its reader."""
 
@@ -280,7 +280,7 @@ class ConnectionPlaces:
         self._taken.pop(place, None)
 
 
-class Held:
+class HeldResponse:
     """Sends `response` while it holds one of `places`, or `full` when there is none for its client."""
 
     def __init__(self, places: ConnectionPlaces, response: ASGIApp, full: ASGIApp) -> None:

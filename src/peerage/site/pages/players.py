@@ -8,7 +8,7 @@ from itertools import combinations
 from peerage.engine.record.registration import only_judging
 from peerage.game.blocks import Heading, Sentence
 from peerage.reading.scope import ScopeError
-from peerage.render.blocks import Choices, Link, Links, ViewBlock
+from peerage.render.blocks import ChoiceForm, Link, Links, ViewBlock
 from peerage.site.addresses import player_page, slug
 from peerage.site.reading import Site
 from peerage.site.rendering import PageView
@@ -92,7 +92,7 @@ def compare_page(site: Site, query: Mapping[str, str]) -> PageView:
         blocks = [Sentence(sentence(str(error)), "bad")]
     if site.menu and names:
         fields = [("a", "One", names, a), ("b", "The other", names, b)]
-        blocks.insert(0, Choices(("view", COMPARE), fields, "Compare"))
+        blocks.insert(0, ChoiceForm(("view", COMPARE), fields, "Compare"))
     others = [(at, pair) for at, pair in pairs(site).items() if pair != (a, b)]
     if others:
         links = [Link(f"{one} or {other}", ("view", at)) for at, (one, other) in others]

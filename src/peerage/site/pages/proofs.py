@@ -66,7 +66,7 @@ def shown(site: Site) -> list[SignedCheckpoint]:
     ]
 
 
-class _Line(msgspec.Struct):
+class _ProofLine(msgspec.Struct):
     """A match in the bytes that are stored, and its proof; docs/ledger.md says how to check it."""
 
     match: int
@@ -103,7 +103,7 @@ def _bundle(site: Site, first: int) -> Iterator[bytes]:
             for row in attempts.rows()
             if row.reply is not None
         ]
-        line = _Line(
+        line = _ProofLine(
             record.number,
             fixtures[record.number].body.decode(),
             record.body.decode(),

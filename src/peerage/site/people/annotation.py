@@ -27,7 +27,7 @@ from peerage.site.people.ballots import BlindPair, ballot
 Verdict: TypeAlias = Literal["first", "second", "tie", "both bad", "skipped"]
 
 
-class Shown(NamedTuple):
+class CheckpointShown(NamedTuple):
     """A duel before an expert: its texts, the labels in the order of the answers, and which time it is."""
 
     ballot: BlindPair
@@ -63,7 +63,7 @@ class Annotator:
         self._there: set[int] = set()
         self._incomparable: set[int] = set()
 
-    def draw(self) -> Shown | None:
+    def draw(self) -> CheckpointShown | None:
         """The next duel; None when none is left. Raises LedgerError."""
         take, left = self._left()
         while left:
@@ -71,12 +71,12 @@ class Annotator:
             found = ballot(self._ledger, number)
             if found is not None:
                 first, second = self._random.sample(sorted(found.answers), 2)
-                return Shown(found, (first, second), take)
+                return CheckpointShown(found, (first, second), take)
             self._incomparable.add(number)
             left.remove(number)
         return None
 
-    def cast(self, duel: Shown, verdict: Verdict, at_ms: int) -> None:
+    def cast(self, duel: CheckpointShown, verdict: Verdict, at_ms: int) -> None:
         """Record what the expert said. Raises VotedAlready, LedgerError."""
         words = {"tie": TIE, "both bad": BOTH_BAD, "skipped": SKIPPED}
         chosen = words.get(verdict) or duel.order[verdict == "second"]

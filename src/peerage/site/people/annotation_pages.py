@@ -27,7 +27,7 @@ from peerage.site.http.frame import (
     owner,
     refuse_foreign,
 )
-from peerage.site.people.annotation import Annotator, Shown, Verdict
+from peerage.site.people.annotation import Annotator, CheckpointShown, Verdict
 from peerage.site.rendering import PageView
 from peerage.values.clock import now_ms
 
@@ -41,7 +41,7 @@ class AnnotationRoutes:
     def __init__(self, frame: PageFrame, annotators: Mapping[str, Annotator]) -> None:
         self._frame = frame
         self._annotators = annotators
-        self._open: dict[str, tuple[str, Shown]] = {}
+        self._open: dict[str, tuple[str, CheckpointShown]] = {}
         self._lock = threading.Lock()
 
     async def page(self, request: Request) -> Response:

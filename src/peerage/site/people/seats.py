@@ -53,14 +53,14 @@ _WIDE = 24
 _log = logging.getLogger("peerage")
 
 
-class Links:
+class SeatLinks:
     """The tokens of the people of one arena."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key
 
     @classmethod
-    def of(cls, folder: Path) -> Links:
+    def of(cls, folder: Path) -> SeatLinks:
         """Those of the arena in `folder`; the first call draws the key. Raises LedgerError."""
         return cls(private_key(folder / KEY, "the key of people's links", "people's links are then new ones"))
 
@@ -76,7 +76,7 @@ class Links:
 class SeatRoutes:
     """The handlers of the page of a seat."""
 
-    def __init__(self, frame: PageFrame, people: People, links: Links, names: Iterable[str]) -> None:
+    def __init__(self, frame: PageFrame, people: People, links: SeatLinks, names: Iterable[str]) -> None:
         self._frame = frame
         self._people = people
         self._seats = {links.token(name): name for name in names}

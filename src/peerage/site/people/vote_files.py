@@ -20,7 +20,7 @@ from peerage.ledger.topics.votes import BOTH_BAD, SKIPPED, TIE, PeopleVotes, Vot
 from peerage.ratings.read.forms import Form, at
 from peerage.ratings.read.histories import BOTH_BAD as BAD_TIE
 from peerage.ratings.read.histories import NO_RESULT, verdict_of
-from peerage.ratings.read.report import Report, Row, RowError, as_name, needed, short
+from peerage.ratings.read.report import ReadingReport, Row, RowError, as_name, needed, short
 from peerage.ratings.read.results import rows
 from peerage.reading.moment import public
 from peerage.reading.verdicts.people import Finished, cited, finished
@@ -43,7 +43,7 @@ class Taken(NamedTuple):
 
 def take_in(ledger: Ledger, votes: PeopleVotes, stream: BinaryIO, name: str, at_ms: int) -> Taken:
     """Add the votes of a file, all or none. Raises DataError for rows that cannot be read, LedgerError."""
-    duels, report = _Duels(ledger), Report()
+    duels, report = _Duels(ledger), ReadingReport()
     found: list[Vote] = []
     strange, example = 0, ""
     for row, form in rows(stream, name, report, "battles"):

@@ -64,7 +64,7 @@ class Pending(NamedTuple):
     shown: tuple[str, str]
 
 
-class Limit:
+class RateLimit:
     """So many in any 60 seconds, for each of many callers."""
 
     KEPT = 20_000

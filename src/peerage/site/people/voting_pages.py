@@ -21,12 +21,12 @@ from peerage.ledger import Ledger
 from peerage.ledger.topics.votes import PeopleVotes, VotedAlready
 from peerage.reading.verdicts.people import finished
 from peerage.site.api.answers import VOTE, failure
-from peerage.site.api.rows import Ballot, Cast, Revealed
+from peerage.site.api.rows import BallotRow, Cast, Revealed
 from peerage.site.http.frame import PageFrame, Refused, as_json, body_of, form_of, line, refuse_foreign
 from peerage.site.http.guard import network
 from peerage.site.people.voting import (
-    Limit,
     Pending,
+    RateLimit,
     Sessions,
     TicketUnknown,
     Verdict,
@@ -62,9 +62,9 @@ class VotingRoutes:
         self._voting = voting
         self._votes = votes
         self._ledger = ledger
-        self._per_session = Limit(VOTES_A_MINUTE)
-        self._per_address = Limit(4 * VOTES_A_MINUTE)
-        self._sessions = Limit(SESSIONS_A_MINUTE)
+        self._per_session = RateLimit(VOTES_A_MINUTE)
+        self._per_address = RateLimit(4 * VOTES_A_MINUTE)
+        self._sessions = RateLimit(SESSIONS_A_MINUTE)
 
     async def vote(self, request: Request) -> Response:
         """`vote.html`: GET shows a pair, POST takes the vote and leads to `voted.html`."""
@@ -104,7 +104,7 @@ class VotingRoutes:
             )
         found = await asyncio.to_thread(self._voting.read, pending)
         first, second = (found.answers[label] for label in pending.shown)
-        shown = Ballot(pending.ticket, found.topic, found.challenge, first, second)
+        shown = BallotRow(pending.ticket, found.topic, found.challenge, first, second)
         return self._with(session, as_json((200, msgspec.json.encode(shown))))
 
     async def cast(self, request: Request) -> Response:

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.types import ASGIApp
 
-from peerage.site.http.connections import ConnectionPlaces, Held
+from peerage.site.http.connections import ConnectionPlaces, HeldResponse
 from peerage.site.http.frame import Refused, full, unchanged
 from peerage.site.pages.downloads import TYPES, write
 from peerage.values.parallel import Lost, Processes
@@ -58,7 +58,7 @@ class Downloads:
         )
         if unchanged(request, answer.headers["etag"]):
             return Response(None, 304, {"etag": answer.headers["etag"], **headers})
-        return Held(self._places, answer, full(60))
+        return HeldResponse(self._places, answer, full(60))
 
     def _made(self, path: str) -> Path | None:
         if self._room is None:

@@ -30,7 +30,7 @@ from peerage.ledger.topics.series import shown
 from peerage.ledger.topics.votes import PeopleVotes
 from peerage.ledger.topics.waits import TOPIC as WAITS
 from peerage.ledger.topics.waits import waits
-from peerage.site.api.rows import Match, Playing, match_row
+from peerage.site.api.rows import MatchRow, Playing, match_row
 
 LOOK_S = 0.5
 """Seconds between two looks at the ledger."""
@@ -118,7 +118,7 @@ def playing(ledger: Ledger) -> tuple[Playing, ...]:
     return *flight[:IN_FLIGHT], *waiting[:IN_FLIGHT]
 
 
-def settled(ledger: Ledger, after: int, newest: int) -> tuple[Match, ...]:
+def settled(ledger: Ledger, after: int, newest: int) -> tuple[MatchRow, ...]:
     """Finished matches after the first `after` up to `newest`, the last `TOLD` of them, in order."""
     return tuple(map(match_row, ledger.summaries(max(after + 1, newest - TOLD + 1), newest)))
 
@@ -202,7 +202,7 @@ class Feed:
         try:
             # Before anything is awaited: what is told meanwhile comes after it.
             newest, at = self.version.records, self._told
-            missed: tuple[Match, ...] = ()
+            missed: tuple[MatchRow, ...] = ()
             if after is not None and after < newest:
                 missed = await asyncio.to_thread(settled, self._ledger, after, newest)
             if not self._seen:
@@ -239,5 +239,5 @@ class Feed:
         self._wake.set()
 
 
-def _settled(matches: tuple[Match, ...], newest: int) -> bytes:
+def _settled(matches: tuple[MatchRow, ...], newest: int) -> bytes:
     return event("settled", {"newest": newest, "matches": matches}, newest)

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp
 
 from peerage.ledger import Ledger, LedgerError
 from peerage.ledger.topics.series import shown
-from peerage.site.http.connections import ConnectionPlaces, Held
+from peerage.site.http.connections import ConnectionPlaces, HeldResponse
 from peerage.site.http.frame import PageFrame, full, line
 from peerage.site.rendering import PageView
 from peerage.site.server.events import Feed, playing, settled
@@ -60,4 +60,6 @@ class LiveRoutes:
         seen = request.headers.get("last-event-id", "")
         after = int(seen) if seen.isascii() and seen.isdecimal() and len(seen) < 16 else None
         stream: AsyncIterator[bytes] = self._feed.follow(after)
-        return Held(self._places, StreamingResponse(stream, 200, headers, "text/event-stream"), full(60))
+        return HeldResponse(
+            self._places, StreamingResponse(stream, 200, headers, "text/event-stream"), full(60)
+        )

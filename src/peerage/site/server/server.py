@@ -39,7 +39,7 @@ from peerage.site.pages.players import COMPARE
 from peerage.site.people.annotation import Annotator
 from peerage.site.people.annotation_pages import ANNOTATE, AnnotationRoutes
 from peerage.site.people.review import REVIEW, ReviewRoutes
-from peerage.site.people.seats import SEAT, Links, SeatRoutes
+from peerage.site.people.seats import SEAT, SeatLinks, SeatRoutes
 from peerage.site.people.voting import Sessions, VotingService
 from peerage.site.people.voting_pages import VotingRoutes
 from peerage.site.server.cache import BEHIND, Busy, Job, PageCache, fault, menu
@@ -58,7 +58,7 @@ THREADS = 10
 _log = logging.getLogger("peerage")
 
 
-class Server:
+class ArenaServer:
     """One arena, served. `experts` are given a link each at which they judge recorded duels. `token` opens
     it to a network; None: to this machine alone. `header` names the client where a proxy asks in its
     place; `url` says where people reach the server, as https://host/path/."""
@@ -105,7 +105,7 @@ class Server:
         self.links: dict[str, str] = {}
         """Where each person plays, below the server's address."""
         if names := [player.name for player in self.settings.everyone if player.is_person]:
-            links = Links.of(folder)
+            links = SeatLinks.of(folder)
             self.links = {name: links.path(name) for name in names}
             seats = SeatRoutes(frame, People(folder), links, names)
             routes += [
@@ -115,7 +115,7 @@ class Server:
         self.experts: dict[str, str] = {}
         """Where each expert judges recorded duels, below the server's address."""
         if experts:
-            links = Links.of(folder)
+            links = SeatLinks.of(folder)
             self.experts = {name: links.path(name, ANNOTATE) for name in experts}
             annotators = {
                 links.token(name, ANNOTATE): Annotator(self._ledger, votes, name, secrets.SystemRandom())
@@ -217,7 +217,7 @@ class _Uvicorn(uvicorn.Server):
     """Accepts connections by our rules; makes the first page before somebody asks; ends the event streams,
     which never end by themselves."""
 
-    def __init__(self, config: uvicorn.Config, server: Server, started: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, server: ArenaServer, started: Callable[[], None]) -> None:
         super().__init__(config)
         self._ours = server
         self._announce = started

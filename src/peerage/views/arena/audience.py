@@ -24,7 +24,7 @@ from peerage.ratings.strength.evidence import Evidence, of_duels
 from peerage.ratings.strength.posterior import strengths
 from peerage.ratings.table import known
 from peerage.reading.verdicts.people import Finished, cited
-from peerage.render.blocks import Column, Fact, Facts, Rows, ViewBlock, numbers
+from peerage.render.blocks import Column, Facts, LoneFigure, Rows, ViewBlock, numbers
 from peerage.values.figures import chance, interval, percent, whole
 
 _SEED = 1  # of the posterior from which chances come
@@ -180,8 +180,8 @@ def audience_blocks(found: Audience, peers: Mapping[str, int | None]) -> Iterato
         yield Sentence("Nobody has voted yet.")
         return
     facts = ("Votes", found.votes), ("Voters", found.voters), ("Matches judged", found.matches)
-    agreed = Fact("Agreed with the peers", percent(found.agreement))
-    yield Facts([*[Fact(title, whole(value)) for title, value in facts], agreed])
+    agreed = LoneFigure("Agreed with the peers", percent(found.agreement))
+    yield Facts([*[LoneFigure(title, whole(value)) for title, value in facts], agreed])
     gone = (
         f"{whole(found.uncounted)} votes cite a record that is no longer in the ledger and are not counted."
     )

@@ -10,9 +10,9 @@ from peerage.engine.record.probed import probe_costs
 from peerage.game.blocks import Heading
 from peerage.ledger.topics.uptimes import unused
 from peerage.render.blocks import (
-    Fact,
     Facts,
     Figure,
+    LoneFigure,
     ViewBlock,
     numbers,
     texts,
@@ -37,17 +37,17 @@ def costs_and_gains(arena: ArenaTables) -> Iterator[ViewBlock]:
     held = sum(unused(arena.moment).values()) / 1e9
     unknown = any(row.cost_usd is None for row in players)
     facts = [
-        Fact(
+        LoneFigure(
             "Billed",
             dollars(spent) if spent or not unknown else "unknown",
             "plus calls of unknown cost"
             if unknown and spent
             else "every reply whose cost is known, in every role",
         ),
-        Fact("Possibly billed", dollars(possibly), "at most, in addition; a budget counts both"),
-        Fact("Probes before runs", dollars(probes), "small questions, in no match"),
-        Fact("Hosts beyond calls", dollars(held), "start and idle time of windows, in no match"),
-        Fact("Matches per dollar", rounded(arena.tally.decided / spent if spent else None)),
+        LoneFigure("Possibly billed", dollars(possibly), "at most, in addition; a budget counts both"),
+        LoneFigure("Probes before runs", dollars(probes), "small questions, in no match"),
+        LoneFigure("Hosts beyond calls", dollars(held), "start and idle time of windows, in no match"),
+        LoneFigure("Matches per dollar", rounded(arena.tally.decided / spent if spent else None)),
     ]
     shown = {"Possibly billed": possibly, "Probes before runs": probes, "Hosts beyond calls": held}
     yield Heading("Costs", 1)

@@ -10,10 +10,10 @@ from peerage.game.match import DONE
 from peerage.games import installed, tracks_of
 from peerage.reading.match import in_words
 from peerage.render.blocks import (
-    Fact,
     Facts,
     Link,
     Links,
+    LoneFigure,
     ViewBlock,
 )
 from peerage.settings import EVERY, ArenaSettings
@@ -38,10 +38,10 @@ def games(arena: ArenaTables) -> Iterator[ViewBlock]:
         voids = [f"{n:,}: {in_words(status)}" for status, n in sorted(counts.items()) if status != DONE]
         yield Heading(name)
         yield Sentence(spec.about if spec else "This game is not installed here.")
-        facts = [Fact("Matches", whole(matches)), Fact("Decided", whole(decided))]
-        facts.append(Fact("No result", whole(matches - decided), "; ".join(voids)))
+        facts = [LoneFigure("Matches", whole(matches)), LoneFigure("Decided", whole(decided))]
+        facts.append(LoneFigure("No result", whole(matches - decided), "; ".join(voids)))
         rated = ", ".join([METHODS[track].name for track in rated_by(arena, name)])
-        yield Facts([*facts, Fact("Rated by", "", rated)])
+        yield Facts([*facts, LoneFigure("Rated by", "", rated)])
         links = [Link("The table of this game", ("game", name))] if name in tables else []
         if spec and (original := spec.original) and decided:
             title = f"All matches as {original.file}"

@@ -13,7 +13,7 @@ from peerage.games import installed
 from peerage.ledger.topics.outside import TOPIC
 from peerage.ratings.table import ranks
 from peerage.reading.scope import Scope
-from peerage.render.blocks import Answer, Fold, Link, Links, Notes, ViewBlock
+from peerage.render.blocks import Conclusion, Fold, Link, Links, Notes, ViewBlock
 from peerage.settings import rules_of
 from peerage.settings.players.weights import weights
 from peerage.values.figures import counted, dollars, listed, whole
@@ -66,7 +66,7 @@ def leaderboard(
     verdict = arena.verdict if everything and first else found.verdict
     if name:
         yield Heading(name, 1)
-    yield Answer(verdict.lines)
+    yield Conclusion(verdict.lines)
     if verdict.by_task:
         yield below(verdict)
         yield Heading("Ratings")
@@ -165,7 +165,7 @@ def outside_results(arena: ArenaTables) -> Iterator[ViewBlock]:
         "them from this ledger, and no other table counts them."
     )
     yield Heading("Outside results", 1)
-    yield Answer(found.verdict.lines)
+    yield Conclusion(found.verdict.lines)
     yield Sentence(about)
     own = Link("The arena's own leaderboard", ("view", "index.html"))
     yield Links([own, Link("CSV", ("file", "data/outside.csv"))])

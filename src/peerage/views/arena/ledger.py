@@ -10,10 +10,10 @@ from peerage.ledger.forms.log import entry_leaf, log_root
 from peerage.ledger.topics.settings_log import settings_changes
 from peerage.render.blocks import (
     Column,
-    Fact,
     Facts,
     Link,
     Links,
+    LoneFigure,
     Notes,
     Rows,
     ViewBlock,
@@ -110,8 +110,8 @@ def about_ledger(
     topics = sorted(arena.moment.topics().items())
     yield Heading("Ledger", 1)
     yield Sentence(LEDGER)
-    entries = [Fact(ENTRIES.get(topic, topic.capitalize()), whole(count)) for topic, count in topics]
-    yield Facts([Fact("Records", whole(arena.number)), *entries])
+    entries = [LoneFigure(ENTRIES.get(topic, topic.capitalize()), whole(count)) for topic, count in topics]
+    yield Facts([LoneFigure("Records", whole(arena.number)), *entries])
     yield Heading("Heads")
     yield Sentence(f"Play head: `{arena.chain}`")
     if root := log_root([entry_leaf(one.position, one.about, one.digest) for one in arena.moment.log()]):

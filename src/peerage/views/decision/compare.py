@@ -11,7 +11,7 @@ from peerage.ledger import Summary
 from peerage.ratings.accuracy import AccuracyDifference, difference
 from peerage.reading.scope import ScopeError
 from peerage.reading.speed import NEWEST, Speed
-from peerage.render.blocks import Answer, Column, Rows, ViewBlock, explained
+from peerage.render.blocks import Column, Conclusion, Rows, ViewBlock, explained
 from peerage.settings import suggest
 from peerage.values.figures import counted, likely, per_hundred, seconds, shortened, whole
 from peerage.views.leaderboard.board import Board
@@ -143,7 +143,7 @@ def _in_sentences(found: Comparison, board: Board) -> Iterator[str]:
 def compared(board: Board, found: Comparison) -> Iterator[ViewBlock]:
     """Yield what a comparison comes to, both players' lines, and how they did against each other."""
     names = (found.one.player, found.other.player)
-    yield Answer(found.lines)
+    yield Conclusion(found.lines)
     yield _side_by_side(board, found)
     if not found.met:
         return

@@ -16,7 +16,7 @@ from peerage.ledger.topics.settings_log import settings_changes
 from peerage.ratings.accuracy import difference
 from peerage.reading.reading import Reading
 from peerage.reading.verdicts.credits import Credits, about_tasks
-from peerage.render.blocks import Answer, Section, ViewBlock
+from peerage.render.blocks import Conclusion, Section, ViewBlock
 from peerage.settings import rules_of
 from peerage.values.figures import counted, dollars, estimated, percent
 from peerage.views.decision.contenders import Part, by_category, contenders, table
@@ -62,7 +62,7 @@ def decision(reading: Reading, board: Board, ahead: Callable[[], Outlook | None]
 
 def shown(found: Verdict) -> list[ViewBlock]:
     """Return a verdict with all that belongs to it; of the owner's tasks the decision."""
-    return [Answer(found.lines), *([below(found)] if found.by_task else ())]
+    return [Conclusion(found.lines), *([below(found)] if found.by_task else ())]
 
 
 def below(found: Verdict) -> Section:

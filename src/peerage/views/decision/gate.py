@@ -17,7 +17,7 @@ import numpy as np
 from peerage.game.match import DONE
 from peerage.ledger import Summary
 from peerage.ledger.topics.series import SERIES
-from peerage.ratings.claims.not_worse import PROVEN, Difference, More, bets, fewest, further, interval
+from peerage.ratings.claims.not_worse import PROVEN, Lead, More, bets, fewest, further, interval
 from peerage.reading.reading import Reading
 from peerage.reading.results.played import PlayedMatches
 from peerage.reading.scope import EVERYTHING, Scope, ScopeError
@@ -189,7 +189,7 @@ def _answer(
     `needed` to show it, or the opposite."""
     single, wins = asked["unit"] != "task", asked["of"] == "wins"
     bound = asked["limit"] if wins else (1 + asked["limit"]) / 2  # of a difference from 0 to 1
-    differences = [Difference(pair.task, pair.value, pair.weight) for pair in pairs]
+    differences = [Lead(pair.task, pair.value, pair.weight) for pair in pairs]
     capital = bets(differences, bound, single=single)
     # Of two claims that contradict each other a gate heeds the one that stops.
     decision: Decision = (

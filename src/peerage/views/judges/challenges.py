@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from msgspec import Struct
 
-from peerage.judging.marks.marks import Columns, Marks, Votes
+from peerage.judging.marks.marks import MarkColumns, Marks, Votes
 from peerage.judging.measures.favours.search import FEWEST
 from peerage.ratings.fits.judges import counted, reliabilities
 from peerage.ratings.table import Z95
@@ -33,7 +33,7 @@ class ChallengeSort(Struct, frozen=True):
     tell_upper: float | None
 
 
-def sorts(marks: Marks, cast: Votes, asked: Columns) -> Iterator[ChallengeSort]:
+def sorts(marks: Marks, cast: Votes, asked: MarkColumns) -> Iterator[ChallengeSort]:
     """Yield the topics, and the drafters, each by name: a sort of challenges discerns as a judge does."""
     numbers = {asked.names[name]: at for at, name in enumerate(asked.code(0).tolist())}
     matches, match = np.unique(cast.matches, return_inverse=True)

@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 
 from peerage.judging.marks.ballots import ABSTAINED, Ballots
-from peerage.judging.measures.agreement import FEWEST, Agreement, Pair, agreement, among
+from peerage.judging.measures.agreement import FEWEST, Agreement, ScoredPair, agreement, among
 from peerage.ratings.arrays import Flags, Floats
 from peerage.reading.verdicts.people import Said
 from peerage.render.blocks import Column, Rows, bounded, numbers
@@ -47,16 +47,16 @@ def against_people(ballots: Ballots, verdicts: Iterable[Said]) -> Anchors:
     known = judged > 0
     known &= [any(verdict.take == 1 for verdict in said.get(name, ())) for name in ballots.panels]
     weight = _inverse_share((mean > 0) & (mean < 1), known, judged > 0)
-    pairs: dict[str, list[Pair]] = {}
+    pairs: dict[str, list[ScoredPair]] = {}
     for at, given in zip(valid[known[panel]].tolist(), score[known[panel]].tolist(), strict=True):
         duel = int(ballots.panel[at])
         pairs.setdefault(ballots.players[ballots.judge[at]], []).extend(
-            Pair(duel, given, verdict.score, float(weight[duel]))
+            ScoredPair(duel, given, verdict.score, float(weight[duel]))
             for verdict in said[ballots.panels[duel]]
             if verdict.take == 1
         )
-    each: list[Pair] = []
-    again: list[Pair] = []
+    each: list[ScoredPair] = []
+    again: list[ScoredPair] = []
     votes = 0
     for duel in np.flatnonzero(known).tolist():
         takes = {(verdict.person, verdict.take): verdict.score for verdict in said[ballots.panels[duel]]}
@@ -64,7 +64,7 @@ def against_people(ballots: Ballots, verdicts: Iterable[Said]) -> Anchors:
         votes += len(first)
         each += among(duel, first, float(weight[duel]))
         again += [
-            Pair(duel, takes[person, take - 1], score, 1.0)
+            ScoredPair(duel, takes[person, take - 1], score, 1.0)
             for (person, take), score in takes.items()
             if (person, take - 1) in takes
         ]

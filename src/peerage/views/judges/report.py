@@ -22,7 +22,7 @@ from peerage.ledger.topics.votes import PeopleVotes
 from peerage.ratings.fits.judges import leaders_without
 from peerage.reading.reading import Reading
 from peerage.reading.verdicts.people import said
-from peerage.render.blocks import Answer, Fold, Rows, ViewBlock
+from peerage.render.blocks import Conclusion, Fold, Rows, ViewBlock
 from peerage.views.judges import challenges, favours, measures, one_by_one, people
 from peerage.views.judges.challenges import ChallengeSort
 from peerage.views.judges.measures import Measure
@@ -109,7 +109,7 @@ def blocks(report: JudgesReport, order: Sequence[str], changed: Rows) -> Iterato
     """Yield the whole report. `order` is that of players in tables, `changed` what corrections change."""
     yield Heading("Judges", 1)
     if report.remarks:
-        yield Answer(report.remarks)
+        yield Conclusion(report.remarks)
     if not report.judges:
         yield Sentence("No judge has voted yet, or this arena's games are decided without judges.")
         return

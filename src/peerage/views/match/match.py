@@ -32,7 +32,7 @@ from peerage.ledger.topics.series import matches_of, shown
 from peerage.reading.match import UNDER_WAY, Match, Step
 from peerage.reading.matches import Matches
 from peerage.reading.observations import spoken_in
-from peerage.render.blocks import Fold, Link, Links, Meeting, Met, Reply, Transcript
+from peerage.render.blocks import Fold, Link, Links, Meeting, MetContestant, QuotedReply, Transcript
 from peerage.render.html.writer import notebook
 from peerage.render.rows import meeting
 from peerage.values.figures import counted, moment
@@ -235,17 +235,17 @@ def transcript(
     best = max(match.scores.values(), default=None)
     seen: dict[Sequence[Any], tuple[tuple[str, int], ...]] = {}  # a panel sees the same few things
 
-    def reply(key: str) -> Reply | None:
+    def reply(key: str) -> QuotedReply | None:
         if (place := places.get(key)) is None:
             return None
         one, step = match.exchanges[place - 1], asked.get(key)
         won = best is not None and match.scores.get(one.label) == best
         if one.role == SANDBOX or step is None:
-            return Reply(place, one.role, "" if one.role == SANDBOX else took(one), won)
+            return QuotedReply(place, one.role, "" if one.role == SANDBOX else took(one), won)
         if (seeing := seen.get(step.parts)) is None:
             parts = [(part.label, places.get(part.reply, 0)) for part in step.parts if part.label is not None]
             seeing = seen[step.parts] = tuple(parts)
-        return Reply(place, one.role, took(one), won, step.form[:12], seeing)
+        return QuotedReply(place, one.role, took(one), won, step.form[:12], seeing)
 
     told = [_cut(block) for block in match.blocks] if cut else match.blocks
     failed = [one for one in match.exchanges if one.status == "void" and one.role != "contestant"]
@@ -328,7 +328,7 @@ def _digests(match: MatchView, proof: str) -> Iterator[Any]:
 
 def _meeting(match: MatchView) -> Meeting:
     met = [
-        Met(seat.label, seat.player, seat.player, match.scores.get(seat.label))
+        MetContestant(seat.label, seat.player, seat.player, match.scores.get(seat.label))
         for seat in match.seats
         if seat.role == "contestant"
     ]

@@ -21,7 +21,7 @@ verdicts to say that it always will (a strict judge may, and is not at fault), t
 worse."""
 
 
-class Scores(NamedTuple):
+class FavourScores(NamedTuple):
     """The test of each judge (rows) and author (columns): the `score`; its `information`, by which the spread
     of honest judges adds to it (a standard deviation); its `variance` from the judge's own noise and from
     what is not known of the authors; its `third` cumulant; and by how much more often than expected the judge
@@ -34,7 +34,7 @@ class Scores(NamedTuple):
     excess: Floats
 
 
-class Evidence(Protocol):
+class FavourEvidence(Protocol):
     """Votes or scores. `marks`: how many each judge gave each author; `undecided`: in how many contests each
     judge found all answers alike, 0 for one that once did not; `worth`: degrees of freedom of `spread` for
     each pair that it is estimated from; `freedom`: those of each pair's own variance."""
@@ -46,11 +46,11 @@ class Evidence(Protocol):
     worth: float
     freedom: Floats
 
-    def scores(self, aside: Flags, heard: Flags, tested: Flags) -> Scores:
+    def scores(self, aside: Flags, heard: Flags, tested: Flags) -> FavourScores:
         """The test, pairs of judge and author that are `aside`, and judges not `heard`, being no measure for
         anybody; what it gives for pairs that are not `tested` is of no use."""
 
-    def spread(self, scores: Scores, kept: Flags, part: float) -> float:
+    def spread(self, scores: FavourScores, kept: Flags, part: float) -> float:
         """The variance by which judges differ about authors anyway, from the pairs `kept`, the smallest
         `part` of those there are."""
 
@@ -59,7 +59,7 @@ class Evidence(Protocol):
         nothing."""
 
 
-def matched(scores: Scores, kept: Flags, typical: Callable[[Floats], float], wanted: float) -> float:
+def matched(scores: FavourScores, kept: Flags, typical: Callable[[Floats], float], wanted: float) -> float:
     """The variance of favours and the like among honest judges with which the squares of standardised scores
     are typically as large as `wanted`."""
     square, known = scores.score[kept] ** 2, scores.variance[kept]

@@ -21,7 +21,15 @@ import numpy as np
 
 from peerage.judging.marks.comparisons import undecided
 from peerage.judging.marks.marks import Marks
-from peerage.judging.measures.favours.evidence import DULL, JUDGES, Mute, Scores, matched, mean_of, median_of
+from peerage.judging.measures.favours.evidence import (
+    DULL,
+    JUDGES,
+    FavourScores,
+    Mute,
+    matched,
+    mean_of,
+    median_of,
+)
 from peerage.ratings.arrays import Flags, Floats, Ints
 from peerage.ratings.columns.merging import by_code, numbered
 
@@ -135,7 +143,7 @@ class ScoreEvidence:
         information = information @ shrunk
         return (information + information.T) / 2, score @ shrunk
 
-    def scores(self, aside: Flags, heard: Flags, tested: Flags) -> Scores:
+    def scores(self, aside: Flags, heard: Flags, tested: Flags) -> FavourScores:
         trusted = ~aside & heard[:, None] & (self.marks > 0)
         judges, authors = trusted.shape
         each = [self._profiled(author, trusted[:, author]) for author in range(authors)]
@@ -177,7 +185,7 @@ class ScoreEvidence:
             )
         moved, size = np.maximum(moved.T, 1e-9), np.sqrt(2 * (self._error + self._slope**2))[:, None]
         own = np.maximum(variance.T, 1e-3 * moved) * self._scatter + 1e-12
-        return Scores(
+        return FavourScores(
             score.T,
             np.sqrt(np.maximum(norm.T, 0.0)),
             own,
@@ -185,7 +193,7 @@ class ScoreEvidence:
             np.asarray(np.interp(score.T / moved / size, _DEVIATES, _GRID) - 0.5),
         )
 
-    def spread(self, scores: Scores, kept: Flags, part: float) -> float:
+    def spread(self, scores: FavourScores, kept: Flags, part: float) -> float:
         return max(matched(scores, kept, np.mean, mean_of(part)), _SPREAD**2)
 
     def mute(self, aside: Flags, heard: Flags) -> dict[int, Mute]:

@@ -30,7 +30,14 @@ from msgspec import Struct
 
 from peerage.judging.marks.comparisons import in_orders
 from peerage.judging.marks.marks import Marks, Votes
-from peerage.judging.measures.favours.evidence import JUDGES, Evidence, Mute, Scores, matched, median_of
+from peerage.judging.measures.favours.evidence import (
+    JUDGES,
+    FavourEvidence,
+    FavourScores,
+    Mute,
+    matched,
+    median_of,
+)
 from peerage.judging.measures.favours.scores import ScoreEvidence
 from peerage.judging.measures.favours.two_minds import Blocks, Minds
 from peerage.judging.measures.favours.votes import VoteEvidence
@@ -114,7 +121,7 @@ def favours(given: Marks | Votes, *, level: float = LEVEL) -> Examined:
     return Examined(_listed(table, test, aside), {table.judges[at]: why for at, why in mute.items()})
 
 
-def evidence(given: Marks | Votes) -> Evidence:
+def evidence(given: Marks | Votes) -> FavourEvidence:
     """Votes, or marks of which no judge gave more than two in a contest, as orders; other marks as scores."""
     if isinstance(given, Votes):
         if given.scores is None:
@@ -124,7 +131,7 @@ def evidence(given: Marks | Votes) -> Evidence:
     return ScoreEvidence(marks) if np.bincount(marks.sheet, minlength=1).max() > 2 else VoteEvidence(marks)
 
 
-def _listed(table: Evidence, test: _Test, aside: Flags) -> list[Favour]:
+def _listed(table: FavourEvidence, test: _Test, aside: Flags) -> list[Favour]:
     if not test.tested.any():
         return []
     scores, z, critical, _ = test.judged(aside)
@@ -151,10 +158,10 @@ def _listed(table: Evidence, test: _Test, aside: Flags) -> list[Favour]:
 class _Test:
     """The search for pairs that stand out, among those `tested` of the judges that are `heard`."""
 
-    def __init__(self, evidence: Evidence, tested: Flags, heard: Flags, level: float) -> None:
+    def __init__(self, evidence: FavourEvidence, tested: Flags, heard: Flags, level: float) -> None:
         self.evidence, self.tested, self.heard, self.level = evidence, tested, heard, level
         self.widest = np.zeros(tested.shape[1], np.int64)
-        self._last: tuple[Flags, Scores] | None = None
+        self._last: tuple[Flags, FavourScores] | None = None
 
     def settle(self) -> Flags:
         """The pairs that stand out, once what they do to everybody else's view is out of it."""
@@ -201,7 +208,7 @@ class _Test:
             found[author] = (leaning > 0).sum() >= (leaning < -_CLEARLY * abs(usual)).sum()
         return found
 
-    def judged(self, aside: Flags) -> tuple[Scores, Floats, Floats, float]:
+    def judged(self, aside: Flags) -> tuple[FavourScores, Floats, Floats, float]:
         """The scores, standardised, with the critical value of each; and the standard deviation by which
         judges differ about authors anyway."""
         scores = self._scores(aside)
@@ -229,7 +236,7 @@ class _Test:
         z = _skewed(scores._replace(variance=total))
         return scores, z, values[place].reshape(total.shape), math.sqrt(spread)
 
-    def _scores(self, aside: Flags) -> Scores:
+    def _scores(self, aside: Flags) -> FavourScores:
         if self._last is None or not np.array_equal(self._last[0], aside):
             self._last = aside.copy(), self.evidence.scores(aside, self.heard, self.tested)
         return self._last[1]
@@ -248,7 +255,7 @@ def _critical(level: float, pairs: int) -> float:
     return _NORMAL.inv_cdf(1 - level / 2 / max(pairs, 1))
 
 
-def _skewed(scores: Scores) -> Floats:
+def _skewed(scores: FavourScores) -> Floats:
     """Standardised scores, as normal as their third cumulant makes them."""
     z = scores.score / np.sqrt(scores.variance)
     skewness = np.clip(scores.third / scores.variance**1.5, -1, 1)

@@ -15,13 +15,13 @@ import numpy as np
 
 from peerage.judging.marks.comparisons import SPREADS, compared, in_orders
 from peerage.judging.marks.marks import Marks, Votes
-from peerage.judging.measures.favours.evidence import DULL, JUDGES, Mute, Scores, matched, median_of
+from peerage.judging.measures.favours.evidence import DULL, JUDGES, FavourScores, Mute, matched, median_of
 from peerage.ratings.arrays import Flags, Floats, Ints
 from peerage.ratings.columns.blas import one_thread
 from peerage.ratings.columns.history import Duels
 from peerage.ratings.columns.merging import coded
 from peerage.ratings.fits.bradley_terry import PRIOR_GAMES
-from peerage.ratings.fits.judges import Cells, Slopes, View, logistic, others, slopes
+from peerage.ratings.fits.judges import Slopes, View, VoteCells, logistic, others, slopes
 
 
 class VoteEvidence:
@@ -55,7 +55,7 @@ class VoteEvidence:
             self._squares = self._squares_of(fitted.chances)
         return self._squares
 
-    def spread(self, scores: Scores, kept: Flags, part: float) -> float:
+    def spread(self, scores: FavourScores, kept: Flags, part: float) -> float:
         return matched(scores, kept, np.median, median_of(part))
 
     def mute(self, aside: Flags, heard: Flags) -> dict[int, Mute]:
@@ -77,7 +77,7 @@ class VoteEvidence:
             self._last = trusted, others(self._cells, trusted)
         return self._last[1]
 
-    def scores(self, aside: Flags, heard: Flags, tested: Flags) -> Scores:
+    def scores(self, aside: Flags, heard: Flags, tested: Flags) -> FavourScores:
         self._hear(heard)
         squares = self._squared()
         view, held = self._seen(aside), self._cells.held
@@ -110,7 +110,7 @@ class VoteEvidence:
             drawn=drawn,
             steepness=fitted.value[:, :1] + 2 * fitted.value[:, 1:] * view.strength,
         )
-        return Scores(
+        return FavourScores(
             effect * information * part,
             spread * part,
             np.maximum(variance, 0.0) * part + doubt * part**2 + 1e-12,
@@ -156,7 +156,7 @@ class VoteEvidence:
 
 @one_thread
 def _doubt(
-    cells: Cells,
+    cells: VoteCells,
     *,
     view: View,
     tested: Flags,
@@ -208,7 +208,7 @@ def _in_order(given: Marks | Votes) -> Marks | Votes:
     )
 
 
-def _partial(decided: Cells, fitted: Slopes) -> Flags:
+def _partial(decided: VoteCells, fitted: Slopes) -> Flags:
     """The judges that take sides for some authors or against them, whatever their slope: what a coin gives
     each author scatters no more than chance does (Pearson's χ², at 99%; more where the median judge's does),
     and who prefers its family is no coin."""
