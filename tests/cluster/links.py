@@ -11,7 +11,7 @@ from contextlib import suppress
 import pytest
 
 from peerage.cluster import on_ray
-from peerage.cluster.messages import Link, News, Order, Posting, WorkerLost
+from peerage.cluster.messages import News, Order, Posting, WorkerLink, WorkerLost
 from peerage.cluster.worker import Worker
 
 
@@ -58,7 +58,7 @@ class HerePlaces:
     def wanted(self) -> int:
         return self._stated
 
-    def place(self) -> Link:
+    def place(self) -> WorkerLink:
         self.links.append(HereLink())
         self.links[-1].where = f"machine {len(self.links)}"
         return self.links[-1]

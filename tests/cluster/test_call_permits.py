@@ -6,7 +6,7 @@ import asyncio
 from datetime import date
 
 from peerage.cluster.call_permits import CallPermits
-from peerage.cluster.messages import Asks, Paid
+from peerage.cluster.messages import CallAsks, Paid
 from peerage.engine.calls.availability import Availability, Away
 from peerage.engine.calls.budget import Affordable, Budget
 from peerage.engine.calls.call_costs import Share
@@ -55,7 +55,7 @@ async def test_the_limit_that_a_provider_bears_holds_over_all_workers_and_learns
         at.permits.paid(worker, Paid(ticket, 1, "key", 1, "ada", 1, True, load is None, load))
 
     for ticket in range(20):
-        at.permits.ask(ticket % 2, Asks(ticket, 1, "key", "ada", 1, 0))
+        at.permits.ask(ticket % 2, CallAsks(ticket, 1, "key", "ada", 1, 0))
     await turns()
     assert [ticket for ticket, *_ in at.said] == [0, 1, 2, 3]
     assert at.permits.lowered() == {}

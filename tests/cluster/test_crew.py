@@ -20,7 +20,7 @@ from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.cluster import crew as crews
 from peerage.cluster.leases import GivenUp, Leases, WorkersLedger, working
-from peerage.cluster.messages import Look
+from peerage.cluster.messages import MatchesToClaim
 from peerage.cluster.offers import Offers
 from peerage.engine.run import course as runners
 from peerage.engine.run.report import RunReport
@@ -192,7 +192,9 @@ def test_a_worker_whose_share_shrinks_as_it_claims_goes_on(
         if calls[0] % 10 == 0:
             for link in placed[0].links:
                 assert link.worker is not None
-                link.worker.order([Look(64, 8), Look(1, 1)])  # as where others join meanwhile
+                link.worker.order(
+                    [MatchesToClaim(64, 8), MatchesToClaim(1, 1)]
+                )  # as where others join meanwhile
 
     folder = arena(tmp_path, postgres, engine={"workers": 2})
     assert Played(folder, 6, clients=Cast(act, soon)).chains == alone[:6]

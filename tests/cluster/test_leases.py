@@ -15,7 +15,7 @@ from peerage.cluster.leases import Claimed, GivenUp, Leases, WorkersLedger, work
 from peerage.ledger import Batch, IntentRow, Ledger, LedgerError, ReplyRow, open_ledger
 from peerage.ledger.stores.contract import Insert
 from peerage.ledger.stores.postgres import PostgresStore, Reconnecting
-from peerage.ledger.stores.sql import Connection
+from peerage.ledger.stores.sql import DatabaseConnection
 
 if TYPE_CHECKING:
     from tests.servers.postgres import PostgresServer
@@ -113,7 +113,7 @@ def test_a_commit_without_an_answer_is_waited_for_before_it_is_done_again(
         writes: Any = worker._writes
         insert = writes._insert
 
-        def unanswered(connection: Connection, inserts: Sequence[Insert]) -> None:
+        def unanswered(connection: DatabaseConnection, inserts: Sequence[Insert]) -> None:
             """The server is about to commit as the line to it breaks."""
             writes._insert = insert
             old = Reconnecting(worker._store.connect)

@@ -20,7 +20,7 @@ from tests.engine.arenas import house, play, write_arena
 
 from peerage.arena import open_arena
 from peerage.cluster.leases import working
-from peerage.cluster.messages import Logged, Posting
+from peerage.cluster.messages import Posting, WorkerLogged
 
 if TYPE_CHECKING:
     from tests.servers.postgres import PostgresServer
@@ -128,7 +128,7 @@ async def test_a_worker_collects_garbage_rarely_and_tells_its_log_as_long_as_it_
     assert gc.get_threshold()[0] > before[0]
     logging.getLogger("peerage").warning("worth knowing")
     await asyncio.sleep(0)
-    assert told == [Logged(logging.WARNING, "worth knowing")]
+    assert told == [WorkerLogged(logging.WARNING, "worth knowing")]
     hands._as_long_as_it_lives.close()
     assert gc.get_threshold() == before
     assert logging.getLogger("peerage").handlers == handlers

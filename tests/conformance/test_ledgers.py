@@ -35,7 +35,7 @@ from peerage.ledger import (
 )
 from peerage.ledger.forms.columns import of_summaries
 from peerage.ledger.forms.rows import SCHEMA
-from peerage.ledger.tables import Rows
+from peerage.ledger.tables import StoredRows
 
 Opener = Callable[..., Ledger]
 
@@ -218,14 +218,14 @@ def test_attempts_are_read_some_at_a_time(ledger: Ledger, monkeypatch: pytest.Mo
     put(ledger, fixtures=[FixtureRow(number, 1, b"{}") for number in range(1, 41)], intents=asked)
     expected = list(ledger.exchanges(1))
     assert [(row.match, row.key) for row in expected] == [(row.match, row.key) for row in asked]
-    read, sizes = Rows._attempts, list[int]()
+    read, sizes = StoredRows._attempts, list[int]()
 
-    def attempts(rows: Rows, part: Any, *how: Any) -> Any:
+    def attempts(rows: StoredRows, part: Any, *how: Any) -> Any:
         sizes.append(len(part))
         return read(rows, part, *how)
 
     monkeypatch.setattr("peerage.ledger.tables.ATTEMPTS", 11)
-    monkeypatch.setattr(Rows, "_attempts", attempts)
+    monkeypatch.setattr(StoredRows, "_attempts", attempts)
     assert list(ledger.exchanges(1)) == expected
     assert sizes == [12] * 10, "whole matches"
 

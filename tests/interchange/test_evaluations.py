@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from peerage.arena import Arena
 from peerage.cli.main import app
 from peerage.interchange.evaluations import eval_results, every_eval_ever
-from peerage.views.leaderboard.board import Board, board
+from peerage.views.leaderboard.board import Leaderboard, board
 
 NOW = 1_795_426_131_000
 TEXTS = {"type": "object", "additionalProperties": {"type": "string"}}
@@ -146,11 +146,11 @@ SAMPLE: dict[str, Any] = {
 
 
 @pytest.fixture
-def found(arena: Arena) -> Board:
+def found(arena: Arena) -> Leaderboard:
     return board(arena.reading, "bt")
 
 
-def test_a_record_of_every_eval_ever_for_each_ranked_player(arena: Arena, found: Board) -> None:
+def test_a_record_of_every_eval_ever_for_each_ranked_player(arena: Arena, found: Leaderboard) -> None:
     files = dict(every_eval_ever(arena.ledger, "my arena/1", found, "0.2.0", NOW))
     records = {name: text for name, text in files.items() if name.endswith(".json")}
     assert len(files) == 2 * len(records) == 2 * len(found.rows)
@@ -179,7 +179,7 @@ def test_a_record_of_every_eval_ever_for_each_ranked_player(arena: Arena, found:
     assert files.keys() == dict(every_eval_ever(arena.ledger, "my arena/1", found, "0.2.0", NOW + 9)).keys()
 
 
-def test_results_for_the_repositories_of_models(found: Board) -> None:
+def test_results_for_the_repositories_of_models(found: Leaderboard) -> None:
     day = datetime(2026, 11, 23, tzinfo=UTC)
     files = dict(eval_results("my arena", found, "me/my-arena", day))
     assert len(files) == len(found.rows)
@@ -191,7 +191,7 @@ def test_results_for_the_repositories_of_models(found: Board) -> None:
         assert result["source"]["url"] == "https://huggingface.co/datasets/me/my-arena"
 
 
-def test_names_alike_in_a_file_system_have_files_of_their_own(found: Board) -> None:
+def test_names_alike_in_a_file_system_have_files_of_their_own(found: Leaderboard) -> None:
     rows = tuple(
         [msgspec.structs.replace(found.rows[0], player=name) for name in ("One", "one", "=one", "\u05d0")]
     )
@@ -202,7 +202,7 @@ def test_names_alike_in_a_file_system_have_files_of_their_own(found: Board) -> N
     assert len({name.casefold() for name in files}) == 4
 
 
-def test_hostile_names_stay_text_and_inside_the_folder(arena: Arena, found: Board) -> None:
+def test_hostile_names_stay_text_and_inside_the_folder(arena: Arena, found: Leaderboard) -> None:
     row = msgspec.structs.replace(found.rows[0], player="|<img src=x>`](x)\x1b", model="../../etc:a/../b")
     hostile = msgspec.structs.replace(found, rows=(row,))
     names = [

@@ -8,7 +8,7 @@ from tests.servers import openai_server as behave
 from tests.servers.openai_server import OpenAIServer
 
 from peerage.players import checks
-from peerage.players.checks import Finding, advice, check
+from peerage.players.checks import PlayerFinding, advice, check
 from peerage.settings import PlayerSettings
 
 KEY = "sk-secret-9876"
@@ -16,7 +16,7 @@ KEY = "sk-secret-9876"
 
 async def findings(
     model: str, env: dict[str, str], folder: Path = Path(), **stated: str
-) -> dict[str, Finding]:
+) -> dict[str, PlayerFinding]:
     settings = PlayerSettings(model=model, name="P", **stated)  # type: ignore[arg-type]
     found = await check(settings, env, folder)
     assert KEY not in repr(found)

@@ -16,7 +16,7 @@ from peerage.game.protocol import MORE_ROOM
 from peerage.players import prices
 from peerage.players.client import Answer
 from peerage.players.models.provider import ProviderClient
-from peerage.players.models.thinking import Room, room
+from peerage.players.models.thinking import ThinkingRoom, room
 from peerage.players.prices import NANO, Price, Rate, in_price_table, known_models, nano, price_of
 from peerage.settings import PlayerSettings
 
@@ -153,7 +153,7 @@ def test_hours_are_exact() -> None:
 
 
 def test_thinking_counts_in_the_worst_case_and_grows_with_more_room() -> None:
-    thinks = Price("x", (Rate(0, 0),), (Rate(0, 10**6),), thinking=Room(7, 3))
+    thinks = Price("x", (Rate(0, 0),), (Rate(0, 10**6),), thinking=ThinkingRoom(7, 3))
     assert thinks.worst_nano(10**6, 100) == 107
     assert thinks.worst_nano(10**6, 100, more_room=True) == 100 + 7 * MORE_ROOM
     settings = PlayerSettings(model="openai:some-model", price={"input": 1, "output": 1})

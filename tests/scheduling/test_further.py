@@ -14,7 +14,7 @@ from peerage.ratings.strength.evidence import Evidence, of_duels
 from peerage.ratings.strength.posterior import strengths
 from peerage.scheduling import further
 from peerage.scheduling.adaptive import between
-from peerage.scheduling.further import Forecast, Further, forecast
+from peerage.scheduling.further import Further, MatchForecast, forecast
 from peerage.scheduling.policies import SWISS, Policy
 from peerage.scheduling.standing import BEST, Goal
 
@@ -28,13 +28,13 @@ def seen(players: int, gap: float, rounds: int, seed: int = 1) -> Evidence:
     return of_duels(duels(players, np.tile(first, rounds), np.tile(second, rounds), score))
 
 
-def ahead(evidence: Evidence, goal: Goal = BEST, policy: Policy = SWISS, **more: object) -> Forecast:
+def ahead(evidence: Evidence, goal: Goal = BEST, policy: Policy = SWISS, **more: object) -> MatchForecast:
     return forecast(strengths(evidence, seed=1), evidence, policy, goal, **more)  # type: ignore[arg-type]
 
 
 def test_what_is_proven_takes_no_more_and_what_is_hopeless_has_no_number() -> None:
     sure = ahead(seen(3, 2.0, 60), per_match_usd=0.5, pairs=[(0, 2)])
-    assert sure == Forecast(*[Further(0, 0, 0, 0.0)] * 2, (Further(0, 0, 0, 0.0),))
+    assert sure == MatchForecast(*[Further(0, 0, 0, 0.0)] * 2, (Further(0, 0, 0, 0.0),))
     assert str(sure.proven) == "now"
     level = ahead(seen(12, 0.0, 3), Goal("order"))
     assert level.proven.matches is None

@@ -8,34 +8,34 @@ from random import Random
 import pytest
 
 from peerage.ratings.sequential.elo_kernels import expected
-from peerage.scheduling.goal import Known, State
-from peerage.scheduling.standing import Ended, Goal
+from peerage.scheduling.goal import GoalState, Known
+from peerage.scheduling.standing import EndedMatch, Goal
 from peerage.settings.until import goal_of
 
 NAMES = ("ann", "bob", "cid", "dan")
 
 
-def known(goal: Goal, rounds: int, gap: float, *, games: int = 1, first: float = 0.0) -> State:
+def known(goal: Goal, rounds: int, gap: float, *, games: int = 1, first: float = 0.0) -> GoalState:
     """After rounds of all pairs, strengths `gap` Elo apart, the first one's `first` above that."""
     rng, found = Random(7), Known(goal, NAMES)
     elo = {name: -gap * at + first * (at == 0) for at, name in enumerate(NAMES)}
     for number in range(rounds):
         for a, b in combinations(NAMES, 2):
             won = float(rng.random() < expected(elo[a], elo[b]))
-            found.note(Ended(f"game{number % games}", (a, b), (won, 1 - won)))
+            found.note(EndedMatch(f"game{number % games}", (a, b), (won, 1 - won)))
     return found.state
 
 
 def test_nothing_is_known_before_anything_is_played() -> None:
     found = Known(Goal("top"), NAMES).state
-    assert found == State((0, 3), 0, "it is not proven yet who is the best of ann, bob, cid and dan")
+    assert found == GoalState((0, 3), 0, "it is not proven yet who is the best of ann, bob, cid and dan")
     assert not found.reached
     assert not known(Goal("order"), 3, 100).reached
 
 
 @pytest.mark.parametrize("games", [1, 3])
 def test_the_best_is_known_when_it_is_above_all_others(games: int) -> None:
-    assert known(Goal("top"), 120, 0, first=300, games=games) == State((3, 3), 720, "ann is the best")
+    assert known(Goal("top"), 120, 0, first=300, games=games) == GoalState((3, 3), 720, "ann is the best")
     nobody = known(Goal("top"), 120, 0, games=games)
     assert nobody.pairs == (0, 3)
     assert known(Goal("order"), 120, 0, first=300, games=games).pairs == (3, 6), "the others are equals"
@@ -59,11 +59,11 @@ def test_equals_are_placed_within_a_tolerance() -> None:
 def test_matches_without_a_result_and_of_those_who_left_say_nothing_of_others() -> None:
     found = Known(Goal("top"), ("ann", "bob"))
     for _ in range(60):
-        found.note(Ended("duel", ("ann", "bob"), ()))
+        found.note(EndedMatch("duel", ("ann", "bob"), ()))
     assert found.state.matches == 0
     for _ in range(60):
-        found.note(Ended("duel", ("ann", "gone"), (1.0, 0.0)))
-        found.note(Ended("duel", ("bob", "gone"), (0.0, 1.0)))
+        found.note(EndedMatch("duel", ("ann", "gone"), (1.0, 0.0)))
+        found.note(EndedMatch("duel", ("bob", "gone"), (0.0, 1.0)))
     assert found.state.pairs[1] == 1, "who left is in no pair"
 
 
@@ -72,8 +72,8 @@ def test_matches_of_one_series_are_no_independent_ones() -> None:
     for number in range(28):
         for _turn in range(4):
             won = float(number % 4 > 0)
-            alone.note(Ended("duel", ("ann", "bob"), (won, 1 - won)))
-            series.note(Ended("duel", ("ann", "bob"), (won, 1 - won), 4 * number + 1))
+            alone.note(EndedMatch("duel", ("ann", "bob"), (won, 1 - won)))
+            series.note(EndedMatch("duel", ("ann", "bob"), (won, 1 - won), 4 * number + 1))
     assert alone.state.reached
     assert not series.state.reached, "28 results, each of them four times"
 

@@ -19,7 +19,7 @@ from peerage.scheduling.fixtures import Scheduler, by_need, next_round, remember
 from peerage.scheduling.goal import Known
 from peerage.scheduling.policies import Policy
 from peerage.scheduling.roles import by_merit, choose, first_shortage
-from peerage.scheduling.standing import Ended, Goal, History, PolicyName, Results, Standing
+from peerage.scheduling.standing import EndedMatch, Goal, History, PolicyName, Results, Standing
 from peerage.scheduling.strengths import fit, known
 from peerage.scheduling.topics import by_topic
 
@@ -175,7 +175,7 @@ def goals() -> list[Any]:
         for at in range(80):
             who = rng.sample(names, 3 if kind == "many" else 2)
             scores = [round(rng.gauss(-1.1 * names.index(one), 1.5)) / 2 for one in who]
-            match = Ended(
+            match = EndedMatch(
                 "ab"[at % 2] if kind == "games" else "a",
                 tuple(who),
                 tuple(scores) if at % 11 else (),

@@ -15,7 +15,7 @@ from peerage.ratings.sequential.elo_kernels import exp_array, exp_scalar, expect
 from peerage.scheduling import adaptive
 from peerage.scheduling.policies import Policy
 from peerage.scheduling.standing import Goal, History, PolicyName, Results, Standing
-from peerage.scheduling.strengths import Strengths, fit, inverse, known, laplacian, product
+from peerage.scheduling.strengths import PairingStrengths, fit, inverse, known, laplacian, product
 
 NAMES: tuple[PolicyName, ...] = get_args(PolicyName)
 every_policy = pytest.mark.parametrize("name", NAMES)
@@ -209,7 +209,7 @@ def test_matches_in_flight_count_as_observed() -> None:
     assert np.array_equal(voided.covariance, landed.covariance), "what had no result has told nothing"
 
 
-def some(size: int, seed: int) -> Strengths:
+def some(size: int, seed: int) -> PairingStrengths:
     rng = np.random.default_rng(seed)
     wins, ties = (
         rng.integers(0, 9, (size, size)).astype(float),

@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from peerage.cluster.messages import Asks, Paid
+from peerage.cluster.messages import CallAsks, Paid
 from peerage.engine.calls.availability import Away
 from peerage.engine.calls.budget import Affordable, Budget
 from peerage.engine.calls.call_limit import Load
 from peerage.engine.calls.calls import Reach
 from peerage.engine.calls.dispatch import Dispatcher
-from peerage.engine.calls.pending import Pending
+from peerage.engine.calls.pending import PendingCall
 from peerage.engine.calls.reservations import Reservations
 from peerage.game.house import usual
 from peerage.players.client import InstantClient
@@ -44,21 +44,21 @@ class CallPermits:
         self._answer = answer
         self._unaffordable = unaffordable
         self._reservations = Reservations(budget)
-        self._dispatcher: Dispatcher[Pending] = Dispatcher(reach.engine.calls, self._leave)
+        self._dispatcher: Dispatcher[PendingCall] = Dispatcher(reach.engine.calls, self._leave)
         self._instant: set[str] = set()
         self._loop = asyncio.get_running_loop()
-        self._asked: dict[Of, tuple[str, int, Pending]] = {}
-        self._of: dict[Pending, Of] = {}
-        self._granted: set[Pending] = set()
+        self._asked: dict[Of, tuple[str, int, PendingCall]] = {}
+        self._of: dict[PendingCall, Of] = {}
+        self._granted: set[PendingCall] = set()
         self.stopped = False
         for name, runtime in reach.runtimes.items():
             if isinstance(runtime.client, InstantClient):
                 self._instant.add(name)
             self._dispatcher.add(name, runtime.lane())
 
-    def ask(self, worker: int, asks: Asks) -> None:
+    def ask(self, worker: int, asks: CallAsks) -> None:
         """Take in a call that waits to go."""
-        pending = Pending(asks.match, "", asks.player, _NOT_HERE, b"", usual, 0, worst=asks.worst)
+        pending = PendingCall(asks.match, "", asks.player, _NOT_HERE, b"", usual, 0, worst=asks.worst)
         self._asked[worker, asks.ticket] = asks.key, asks.tokens, pending
         self._of[pending] = worker, asks.ticket
         self._submit(pending)
@@ -68,7 +68,7 @@ class CallPermits:
         match, player = paid.match, paid.player
         pending = self._forget((worker, paid.ticket), paid.load)
         if pending is None:
-            pending = Pending(match, "", player, _NOT_HERE, b"", usual, 0)
+            pending = PendingCall(match, "", player, _NOT_HERE, b"", usual, 0)
         self._pay(pending, paid.nano, known=paid.known, answered=paid.answered)
         self.decide()
 
@@ -101,7 +101,7 @@ class CallPermits:
         self.stopped = True
         self._dispatcher.stop()
 
-    def _submit(self, pending: Pending) -> None:
+    def _submit(self, pending: PendingCall) -> None:
         if self.stopped or pending not in self._of:
             return
         if self._reservations.wanted(pending.player):
@@ -113,13 +113,13 @@ class CallPermits:
     def _queued(self, player: str) -> bool:
         return player not in self._instant and self._dispatcher.queued(player)
 
-    def _queue(self, pending: Pending) -> None:
+    def _queue(self, pending: PendingCall) -> None:
         if pending.player in self._instant:
             self._leave(pending)
         else:
             self._dispatcher.submit(pending.player, pending, self._asked[self._of[pending]][1])
 
-    def _leave(self, pending: Pending) -> None:
+    def _leave(self, pending: PendingCall) -> None:
         """Let a call go, unless its day's money is spent."""
         never = self._availability.never(pending)
         may = False if never else self._availability.reserve(pending)
@@ -138,12 +138,12 @@ class CallPermits:
         elif never:
             self._refuse(pending, never)
 
-    def _refuse(self, pending: Pending, verdict: Affordable | Away | str) -> None:
+    def _refuse(self, pending: PendingCall, verdict: Affordable | Away | str) -> None:
         of = self._of[pending]
         self._forget(of)
         self._answer(*of, verdict, 0)
 
-    def _forget(self, of: Of, load: Load | None = None) -> Pending | None:
+    def _forget(self, of: Of, load: Load | None = None) -> PendingCall | None:
         """Take a call out of wherever it waits or is counted."""
         _, _, pending = self._asked.pop(of, ("", 0, None))
         if pending is None:
@@ -158,7 +158,7 @@ class CallPermits:
                 waits(lambda other: other is pending)
         return pending
 
-    def _pay(self, pending: Pending, nano: int, *, known: bool, answered: bool) -> None:
+    def _pay(self, pending: PendingCall, nano: int, *, known: bool, answered: bool) -> None:
         self._reservations.pay(pending, nano, known=known, answered=answered)
         for other in self._availability.paid(pending, nano):
             self._loop.call_soon(self._submit, other)

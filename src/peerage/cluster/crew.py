@@ -16,27 +16,27 @@ from peerage.cluster.leases import Leases, Turn, patiently
 from peerage.cluster.messages import (
     Abandon,
     AskLeader,
-    Asks,
     Benched,
     Broken,
-    Decided,
-    Ended,
+    CallAsks,
+    CallDecided,
     Left,
-    Link,
-    Logged,
-    Look,
+    MatchEnded,
+    MatchesToClaim,
     News,
     Order,
     Paid,
-    Places,
     Posting,
     Recalled,
     Replied,
-    State,
     Stop,
     Stopped,
     Tripped,
+    WorkerLink,
+    WorkerLogged,
     WorkerLost,
+    WorkerPlaces,
+    WorkerState,
 )
 from peerage.cluster.offers import Offers
 from peerage.cluster.worker import gathers_s
@@ -63,7 +63,7 @@ _log = logging.getLogger("peerage")
 Found = TypeVar("Found")
 
 
-class _Match(NamedTuple):
+class _CrewMatch(NamedTuple):
     """A match under way. `told` are the attempts, by key and number, whose cost is accounted for, `turn` the
     number of its newest offer to workers."""
 
@@ -76,12 +76,12 @@ class _Match(NamedTuple):
 class _Seat:
     """A worker at work, and what it is to be ordered next."""
 
-    def __init__(self, link: Link, number: int) -> None:
+    def __init__(self, link: WorkerLink, number: int) -> None:
         self.link = link
         self.number = number
         self.orders: list[Order] = []
         self.stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.state = State(CallsNow(), ())
+        self.state = WorkerState(CallsNow(), ())
         self.leaves = False
 
 
@@ -97,7 +97,7 @@ class Crew:
         budget: Budget,
         reach: Reach,
         clock: Callable[[], int],
-        places: Places,
+        places: WorkerPlaces,
         posting: Posting,
     ) -> None:
         self.benched: dict[str, str] = {}
@@ -115,7 +115,7 @@ class Crew:
         self._loop = asyncio.get_running_loop()
         self._short = asyncio.Event()
         self._permits = CallPermits(budget, reach, self._decided, self._unaffordable)
-        self._matches: dict[int, _Match] = {}
+        self._matches: dict[int, _CrewMatch] = {}
         self._left: list[Stuck] = []
         self._seats: dict[int, _Seat] = {}
         self._wanted = 1
@@ -141,7 +141,7 @@ class Crew:
 
     def start(self, fixture: Fixture, digest: str, recorded: Sequence[Exchange]) -> None:
         told = {(one.key, one.attempt) for one in recorded}
-        self._matches[fixture.number] = _Match(fixture, digest, told, 0)
+        self._matches[fixture.number] = _CrewMatch(fixture, digest, told, 0)
         self._offer(fixture.number)
 
     def close(self, number: int, outcome: Outcome) -> None:
@@ -215,7 +215,7 @@ class Crew:
         places = -(-self._engine.concurrency // max(1, len(self._seats)))
         calls = self._engine.calls // max(self._wanted, len(self._seats)) if self._posting.free else 0
         for seat in self._seats.values():
-            self._order(seat, Look(places, calls))
+            self._order(seat, MatchesToClaim(places, calls))
 
     # ------------------------------------------------------------------------------------------ workers
 
@@ -243,7 +243,7 @@ class Crew:
         except Exception as fault:
             self._run.broken(fault)
 
-    async def _serve(self, link: Link) -> None:
+    async def _serve(self, link: WorkerLink) -> None:
         """Hear a worker as long as it lives."""
         seat: _Seat | None = None
         try:
@@ -353,7 +353,7 @@ class Crew:
 
     def _hear(self, seat: _Seat, news: News) -> None:
         match news:
-            case Asks():
+            case CallAsks():
                 self._permits.ask(seat.number, news)
             case AskLeader():
                 self._spawn(self._ask_by_leader(seat, news))
@@ -363,7 +363,7 @@ class Crew:
                 self._permits.paid(seat.number, news)
             case Recalled(number, player, nano):
                 self._budget.recall(number, player, nano)
-            case Ended(number, tally, outcome):
+            case MatchEnded(number, tally, outcome):
                 if number in self._matches:
                     self._ended(number, tally, outcome)
             case Left(number, reasons):
@@ -376,11 +376,11 @@ class Crew:
             case Tripped(player, why, number):
                 self._bench(player, why, number, seat.number)
                 self._run.look_soon()
-            case Logged(level, text):
+            case WorkerLogged(level, text):
                 _log.log(level, "%s", text)
             case Broken(kind, text):
                 raise _same(kind, text)
-            case State():
+            case WorkerState():
                 seat.state = news
             case Stopped(left_out):
                 for name, settings in left_out.items():
@@ -411,7 +411,7 @@ class Crew:
 
     def _decided(self, worker: int, ticket: int, verdict: Affordable | Away | str, reserved: int) -> None:
         if (seat := self._seats.get(worker)) is not None:
-            self._order(seat, Decided(ticket, verdict, reserved))
+            self._order(seat, CallDecided(ticket, verdict, reserved))
 
     def _unaffordable(self, match: int, worst: int) -> None:
         self.unfinished[match] = (

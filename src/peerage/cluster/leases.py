@@ -26,7 +26,7 @@ from peerage.ledger.stores.contract import Found, Transaction
 from peerage.ledger.stores.postgres import PLANS, Connected, PostgresStore
 from peerage.ledger.stores.postgres_words import is_lost
 from peerage.ledger.stores.server import Patience, Tenure, note, process_named
-from peerage.ledger.tables import Rows, inserts_of
+from peerage.ledger.tables import StoredRows, inserts_of
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS workers (run bigint NOT NULL, number bigint NOT NULL, written bigint NOT NULL,
@@ -90,7 +90,7 @@ class Claimed(NamedTuple):
     recorded: Sequence[Exchange]
 
 
-class _Line:
+class _LeaseLine:
     """A connection on which whatever is done may be done again; a server that is away is waited for."""
 
     def __init__(self, server: PostgresStore) -> None:
@@ -135,7 +135,7 @@ class Leases:
 
     def __init__(self, address: str) -> None:
         """Raises LedgerError where the ledger is none that several processes can write to."""
-        self._line = _Line(_server(address))
+        self._line = _LeaseLine(_server(address))
 
         def begin(connection: Connected) -> int:
             with connection.transaction():
@@ -188,7 +188,7 @@ class WorkersLedger:
     def __init__(self, address: str, run: int) -> None:
         """Raises LedgerError, also where the run has ended."""
         self._run = run
-        self._line = _Line(_server(address))
+        self._line = _LeaseLine(_server(address))
 
         def hire(connection: Connected) -> int:
             with connection.transaction():
@@ -200,7 +200,7 @@ class WorkersLedger:
 
         self._claims = 0
         self.number = self._line.do(hire)
-        self._store = _Writer(address, run, self.number)
+        self._store = _LeaseWriter(address, run, self.number)
         self._ledger = Ledger(self._store)
         self._writes: Transaction | None = None
         self._bodies, self._written = Bodies(address), 0
@@ -251,7 +251,7 @@ class WorkersLedger:
 
     def _learn(self) -> None:
         """Look for the dictionary of bodies."""
-        self._bodies.learn(patiently(Rows(self._store, self._bodies).dictionary))
+        self._bodies.learn(patiently(StoredRows(self._store, self._bodies).dictionary))
 
     def _recorded(self, number: int, begun: bool) -> Sequence[Exchange]:
         rows = patiently(partial(self._ledger.match, number)) if begun else None
@@ -263,7 +263,7 @@ class WorkersLedger:
         self._ledger.close()
 
 
-class _Writer(PostgresStore):
+class _LeaseWriter(PostgresStore):
     """The server, as a worker writes to it: beside others, as long as the run and it itself are wanted.
 
     All that is inserted at once is a transaction, which the server ends by itself: others wait for the
@@ -323,7 +323,7 @@ def _server(address: str) -> PostgresStore:
 def working(address: str) -> dict[int, tuple[str, list[int]]]:
     """The workers of the run that goes on, by number: each as "process NUMBER on HOST", and the matches it
     has leases of. Empty where none are at work."""
-    line = _Line(_server(address))
+    line = _LeaseLine(_server(address))
 
     def look(connection: Connected) -> list[Any]:
         (there,) = connection.execute("SELECT to_regclass('leases')::text").fetchone() or (None,)

@@ -42,7 +42,7 @@ class Posting(NamedTuple):
 # ------------------------------------------------------------------------------------------ a worker's news
 
 
-class Asks(NamedTuple):
+class CallAsks(NamedTuple):
     """A call waits for money and its player's limits. `worst` is what it may cost at most, None unknown;
     `ticket` is its name between the two."""
 
@@ -86,7 +86,7 @@ class Recalled(NamedTuple):
     nano: int
 
 
-class Ended(NamedTuple):
+class MatchEnded(NamedTuple):
     """A match has come to its outcome; what was replied in it is durable."""
 
     match: int
@@ -116,7 +116,7 @@ class Tripped(NamedTuple):
     match: int
 
 
-class Logged(NamedTuple):
+class WorkerLogged(NamedTuple):
     """A line for people, from a worker."""
 
     level: int
@@ -130,7 +130,7 @@ class Broken(NamedTuple):
     text: str
 
 
-class State(NamedTuple):
+class WorkerState(NamedTuple):
     """Calls of a worker at this moment."""
 
     calls: CallsNow
@@ -144,14 +144,25 @@ class Stopped(NamedTuple):
 
 
 News: TypeAlias = (
-    Asks | AskLeader | Paid | Recalled | Ended | Left | Replied | Tripped | Logged | Broken | State | Stopped
+    CallAsks
+    | AskLeader
+    | Paid
+    | Recalled
+    | MatchEnded
+    | Left
+    | Replied
+    | Tripped
+    | WorkerLogged
+    | Broken
+    | WorkerState
+    | Stopped
 )
 
 
 # ----------------------------------------------------------------------------------------- a leader's orders
 
 
-class Look(NamedTuple):
+class MatchesToClaim(NamedTuple):
     """Matches may be there to claim; a worker drives so many at once. With `calls` it has so many in flight
     without asking for a place; at 0 each call asks."""
 
@@ -159,7 +170,7 @@ class Look(NamedTuple):
     calls: int
 
 
-class Decided(NamedTuple):
+class CallDecided(NamedTuple):
     """The fate of a call that asked, and what is reserved for it. A text says why there is no reply."""
 
     ticket: int
@@ -192,14 +203,14 @@ class Abandon(NamedTuple):
     """Give up on calls in flight."""
 
 
-Order: TypeAlias = Look | Decided | LeaderSaid | Benched | Stop | Abandon
+Order: TypeAlias = MatchesToClaim | CallDecided | LeaderSaid | Benched | Stop | Abandon
 
 
 class WorkerLost(Exception):
     """A worker is gone: its process, its machine, or the line to it."""
 
 
-class Link(Protocol):
+class WorkerLink(Protocol):
     """The line to a worker. `where` names its machine, once it has begun."""
 
     where: str
@@ -217,13 +228,13 @@ class Link(Protocol):
         """End it."""
 
 
-class Places(Protocol):
+class WorkerPlaces(Protocol):
     """The places of workers."""
 
     def wanted(self) -> int:
         """Return how many workers there should be now."""
 
-    def place(self) -> Link:
+    def place(self) -> WorkerLink:
         """Place one more; it begins when there is room."""
 
     def leaving(self) -> Mapping[str, float]:

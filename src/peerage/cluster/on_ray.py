@@ -19,7 +19,7 @@ from ray._private.state import state
 from ray.exceptions import RayError, RayTaskError
 
 from peerage.cluster.line import Line, awaited, dialled
-from peerage.cluster.messages import Link, Logged, News, Order, Posting, WorkerLost
+from peerage.cluster.messages import News, Order, Posting, WorkerLink, WorkerLogged, WorkerLost
 from peerage.settings import ArenaError
 
 REACHED_S = 10.0
@@ -64,7 +64,7 @@ class _Teller(logging.Handler):
         self._loop = asyncio.get_running_loop()
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._loop.call_soon_threadsafe(self._tell, Logged(record.levelno, record.getMessage()))
+        self._loop.call_soon_threadsafe(self._tell, WorkerLogged(record.levelno, record.getMessage()))
 
 
 class RayLink:
@@ -138,7 +138,7 @@ class RayPlaces:
     def wanted(self) -> int:
         return self._stated or max(1, int(ray.cluster_resources().get("CPU", 1)))
 
-    def place(self) -> Link:
+    def place(self) -> WorkerLink:
         return RayLink(self._actors.remote())
 
     def leaving(self) -> Mapping[str, float]:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Protocol
 
-from peerage.cluster.messages import Asks, News, Paid, Recalled
+from peerage.cluster.messages import CallAsks, News, Paid, Recalled
 from peerage.engine.calls.budget import Affordable
-from peerage.engine.calls.pending import Pending
+from peerage.engine.calls.pending import PendingCall
 from peerage.engine.calls.player_runtime import PlayerRuntime
 from peerage.game.protocol import Ask
 from peerage.players.client import InstantClient
@@ -46,9 +46,9 @@ class RemoteReservations:
         self._tell = tell
         self._durable = durable
         self._tickets = 0
-        self._ticket_of: dict[Pending, int] = {}
-        self._asked: dict[int, Pending] = {}
-        self._decided: deque[tuple[Pending, Affordable]] = deque()
+        self._ticket_of: dict[PendingCall, int] = {}
+        self._asked: dict[int, PendingCall] = {}
+        self._decided: deque[tuple[PendingCall, Affordable]] = deque()
 
     def wanted(self, player: str) -> bool:
         return self._bounded or not self._has_place(player)
@@ -56,7 +56,7 @@ class RemoteReservations:
     def _has_place(self, player: str) -> bool:
         return self.places or player in self._instant
 
-    def submit(self, pending: Pending) -> None:
+    def submit(self, pending: PendingCall) -> None:
         player, worst = pending.player, pending.worst or 0
         if self._has_place(player) and not worst:
             self._decided.append((pending, Affordable.YES))
@@ -66,9 +66,9 @@ class RemoteReservations:
         self._asked[ticket] = pending
         assert isinstance(pending.ask, Ask)
         tokens = self._runtimes[player].tokens(pending.ask, pending.seed)
-        self._tell(Asks(ticket, pending.match, pending.ask.key, player, pending.worst, tokens))
+        self._tell(CallAsks(ticket, pending.match, pending.ask.key, player, pending.worst, tokens))
 
-    def answered(self, ticket: int, verdict: Affordable | None, reserved: int) -> Pending | None:
+    def answered(self, ticket: int, verdict: Affordable | None, reserved: int) -> PendingCall | None:
         """Take in what the leader decided: the call, where it still waits. None as the verdict: it need not
         be handed on by `decided`."""
         pending = self._asked.pop(ticket, None)
@@ -82,18 +82,18 @@ class RemoteReservations:
             self._decided.append((pending, verdict))
         return pending
 
-    def recall(self, unwanted: Callable[[Pending], bool]) -> list[Pending]:
+    def recall(self, unwanted: Callable[[PendingCall], bool]) -> list[PendingCall]:
         taken = [pending for pending in self._asked.values() if unwanted(pending)]
         self._asked = {ticket: pending for ticket, pending in self._asked.items() if not unwanted(pending)}
         for pending in taken:  # the leader need not think of them any more
             self.pay(pending, 0, known=True, answered=False)
         return taken
 
-    def decided(self, queued: Callable[[str], bool]) -> Iterator[tuple[Pending, Affordable]]:
+    def decided(self, queued: Callable[[str], bool]) -> Iterator[tuple[PendingCall, Affordable]]:
         while self._decided:
             yield self._decided.popleft()
 
-    def pay(self, pending: Pending, nano: int, *, known: bool, answered: bool) -> None:
+    def pay(self, pending: PendingCall, nano: int, *, known: bool, answered: bool) -> None:
         ticket, reserved = self._ticket_of.pop(pending, 0), pending.reserved
         pending.reserved = 0
         player = pending.player

@@ -18,19 +18,19 @@ from peerage.cluster.messages import (
     Abandon,
     Benched,
     Broken,
-    Decided,
-    Ended,
+    CallDecided,
     LeaderSaid,
     Left,
-    Look,
+    MatchEnded,
+    MatchesToClaim,
     News,
     Order,
     Posting,
     Replied,
-    State,
     Stop,
     Stopped,
     Tripped,
+    WorkerState,
 )
 from peerage.cluster.remote_budget import RemoteBudget, RemoteReservations
 from peerage.engine.calls.availability import Availability, Away
@@ -82,7 +82,7 @@ class Worker:
         self._claiming = False
         self._offered = False
         self._look: asyncio.Handle | None = None
-        self._stated: State | None = None
+        self._stated: WorkerState | None = None
         self._ticks: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._clients: dict[str, Client] = {}
@@ -187,7 +187,7 @@ class Worker:
         self._ticks = self._loop.call_later(STATE_EVERY_S, self._tick)
 
     def _state(self) -> None:
-        state = State(self._matches.now(), self._matches.troubles())
+        state = WorkerState(self._matches.now(), self._matches.troubles())
         if state != self._stated:
             self._stated = state
             self.tell(state)
@@ -204,12 +204,12 @@ class Worker:
 
     def _obey(self, order: Order) -> None:
         match order:
-            case Look(places, calls):
+            case MatchesToClaim(places, calls):
                 self._places, self._offered = places, True
                 self._paying.places = calls > 0
                 self._matches.calls.cap(calls or NO_CAP)
                 self._claim_soon()
-            case Decided(ticket, verdict, reserved):
+            case CallDecided(ticket, verdict, reserved):
                 self._decided(ticket, verdict, reserved)
             case LeaderSaid(ticket, came):
                 self._leader.said(ticket, came)
@@ -286,7 +286,7 @@ class Worker:
     # -------------------------------------------------------------------------- the matches it drives
 
     def ended(self, fixture: Fixture, digest: str, tally: MatchTally, outcome: Outcome) -> None:
-        self._journal.then(partial(self.tell, Ended(fixture.number, tally, outcome)))
+        self._journal.then(partial(self.tell, MatchEnded(fixture.number, tally, outcome)))
         self._claim_soon()
 
     def replied(self, player: str, void: bool) -> None:

@@ -24,7 +24,7 @@ from peerage.ledger.forms.merkle import GENESIS
 from peerage.ledger.out.export import documents
 from peerage.values.figures import counted
 from peerage.values.texts import visible
-from peerage.views.leaderboard.board import Board
+from peerage.views.leaderboard.board import Leaderboard
 from peerage.views.leaderboard.row import Row
 from peerage.views.leaderboard.tracks import METHODS, Track
 
@@ -48,7 +48,9 @@ def _line(row: Mapping[str, Any]) -> str:
     return json.dumps(row, ensure_ascii=False) + "\n"
 
 
-def every_eval_ever(ledger: Ledger, name: str, board: Board, version: str, at_ms: int) -> Iterator[File]:
+def every_eval_ever(
+    ledger: Ledger, name: str, board: Leaderboard, version: str, at_ms: int
+) -> Iterator[File]:
     """A record for each ranked player: its rating on the board's track with the 95% interval, its share of
     the points, and where tasks have a check its accuracy; next to it its matches, which `peerage rate` reads
     (`ratings.read`). `at_ms` is when it is written, `version` that of Peerage."""
@@ -190,7 +192,7 @@ def _turns(exchange: Mapping[str, Any]) -> Iterator[dict[str, str]]:
         yield {"role": "assistant", "content": json.loads(bytes(exchange["reply"])).get("text") or ""}
 
 
-def eval_results(name: str, board: Board, on: str, day: datetime) -> Iterator[File]:
+def eval_results(name: str, board: Leaderboard, on: str, day: datetime) -> Iterator[File]:
     """A file for each ranked player's model repository, to be put there as it is: its rating as a result of
     the benchmark `on` (OWNER/NAME of a dataset on the Hub), with the track as its task."""
     taken: set[str] = set()

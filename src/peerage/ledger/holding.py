@@ -36,7 +36,7 @@ from peerage.ledger.forms.rows import (
 )
 from peerage.ledger.lineup import LineUp
 from peerage.ledger.stores.contract import END
-from peerage.ledger.tables import Rows
+from peerage.ledger.tables import StoredRows
 
 AT_ONCE = 50
 """Matches whose rows are held at a time."""
@@ -46,11 +46,11 @@ FACTS_FROM_THE_START = 100
 
 Logged = Mapping[int, bytes]
 """The digests that the log holds of matches, as they were folded."""
-Check = Callable[[RecordRow, Attempts, bytes, Logged, Rows], None]
+Check = Callable[[RecordRow, Attempts, bytes, Logged, StoredRows], None]
 """Holds a record and its attempts, of the moment of the rows, against the link before it and the log."""
 
 
-AtOneMoment = Callable[[Callable[[Rows], Any]], Any]
+AtOneMoment = Callable[[Callable[[StoredRows], Any]], Any]
 """Does some work with all rows as they are at one moment."""
 
 
@@ -58,7 +58,7 @@ class Holding:
     """Reads the `rows` of the ledger at an address, now or at one `moment`, of matches in the order of their
     places."""
 
-    def __init__(self, rows: Rows, moment: AtOneMoment, address: str, lineup: LineUp) -> None:
+    def __init__(self, rows: StoredRows, moment: AtOneMoment, address: str, lineup: LineUp) -> None:
         self._rows = rows
         self._moment = moment
         self._address = address
@@ -103,7 +103,7 @@ class Holding:
         logged: dict[int, bytes] = {}
         before = self._link_before(numbers)
 
-        def read(block: Sequence[int], before: bytes, rows: Rows) -> tuple[Sequence[Attempts], bytes]:
+        def read(block: Sequence[int], before: bytes, rows: StoredRows) -> tuple[Sequence[Attempts], bytes]:
             found = list(rows.attempts(block, bodies=bodies))
             attempts = dict(chain.from_iterable(part.by_match() for part in found))
             for record in rows.records(block):
@@ -119,7 +119,9 @@ class Holding:
             found, before = self._moment(partial(read, numbers[at : at + AT_ONCE], before))
             yield from found
 
-    def match(self, rows: Rows, issued: FixtureRow, record: RecordRow, attempts: Attempts | None) -> None:
+    def match(
+        self, rows: StoredRows, issued: FixtureRow, record: RecordRow, attempts: Attempts | None
+    ) -> None:
         """Raise LedgerError where a finished match, or all but the bodies of its `attempts` where these were
         not read, is not as it was logged. All of it is of the moment of `rows`."""
         before, logged = self._link_before([record.number]), self._logged([record.number])
@@ -129,7 +131,7 @@ class Holding:
             self._record(record, None, before, logged, rows)
         self._fixture(issued, record)
 
-    def in_play(self, rows: Rows) -> None:
+    def in_play(self, rows: StoredRows) -> None:
         """Raise LedgerError where what is in play at the moment of `rows` is not as it was when the last run
         ended."""
         newest, last = rows.last_entry(), rows.last_entry("record ")
@@ -158,7 +160,7 @@ class Holding:
         facts: Mapping[str, str] = self._moment(self._facts)
         return facts
 
-    def _facts(self, rows: Rows) -> Mapping[str, str]:
+    def _facts(self, rows: StoredRows) -> Mapping[str, str]:
         facts = rows.facts()
         left = {f"fact {key}": sha256(value.encode()).digest() for key, value in facts.items()}
         for key in UNLOGGED:
@@ -191,7 +193,7 @@ class Holding:
     # ---------------------------------------------------------------------------------------- one match
 
     def _match(
-        self, record: RecordRow, attempts: Attempts, before: bytes, logged: Logged, rows: Rows
+        self, record: RecordRow, attempts: Attempts, before: bytes, logged: Logged, rows: StoredRows
     ) -> None:
         self._record(record, attempts, before, logged, rows)
         if root_of(attempts.answered()) != self._header(record).root:
@@ -203,13 +205,15 @@ class Holding:
         attempts: Attempts | None,
         before: bytes,
         logged: Logged,
-        rows: Rows,
+        rows: StoredRows,
     ) -> None:
         if link(before, record.body) != record.chain:
             raise self._differs(record.number, "its record or the one before it changed")
         self._rows_of(record, attempts, logged, rows)
 
-    def _rows_of(self, record: RecordRow, attempts: Attempts | None, logged: Logged, rows: Rows) -> None:
+    def _rows_of(
+        self, record: RecordRow, attempts: Attempts | None, logged: Logged, rows: StoredRows
+    ) -> None:
         if attempts is None:
             attempts = next(rows.attempts([record.number], bodies=False), Attempts())
         digest = of_record(record.at_ms, record.chain, attempts)

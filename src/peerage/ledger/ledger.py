@@ -48,12 +48,12 @@ from peerage.ledger.forms.schema import (
     REPLIES,
     SUMMARIES,
     TABLES,
-    Table,
+    StoredTable,
 )
 from peerage.ledger.holding import Holding
 from peerage.ledger.lineup import LineUp
 from peerage.ledger.stores.contract import BLOCK, END, Insert, Reads, Row, Store, damaged
-from peerage.ledger.tables import Rows
+from peerage.ledger.tables import StoredRows
 from peerage.ledger.writer import Writer
 from peerage.values.figures import counted
 from peerage.version import __version__
@@ -83,7 +83,7 @@ def _is_ledger(store: Store) -> bool:
     names = [name for name in store.names() or () if name not in BESIDE]
     if not names:
         return False
-    fact = Rows(store, Bodies(store.place)).facts().get("schema") if META.name in names else None
+    fact = StoredRows(store, Bodies(store.place)).facts().get("schema") if META.name in names else None
     if fact is None:
         raise LedgerError(
             f"{store.place} is a database, but not a ledger of Peerage: it holds "
@@ -108,7 +108,7 @@ def _is_ledger(store: Store) -> bool:
     return True
 
 
-def _of_no_match(rows: Rows) -> dict[Table, int]:
+def _of_no_match(rows: StoredRows) -> dict[StoredTable, int]:
     """Return how many rows there are that are not of a match that was issued."""
     issued, _ = rows.newest()
     below, beyond = range(-END, 1), range(issued + 1, END)
@@ -117,7 +117,7 @@ def _of_no_match(rows: Rows) -> dict[Table, int]:
     return {**others, INTENTS: sum(asked)}
 
 
-def _holds(table: Table, number: int) -> str:
+def _holds(table: StoredTable, number: int) -> str:
     return f"the table {table.name} holds {counted(number, 'row')}"
 
 
@@ -132,7 +132,7 @@ class Ledger:
         self.address = store.address
         self._store = store
         self._bodies = Bodies(store.place)
-        self._rows = Rows(store, self._bodies)
+        self._rows = StoredRows(store, self._bodies)
         self._writer: Writer | None = None
         self._writing = threading.Lock()
         self._lineup = LineUp(self._rows)
@@ -148,18 +148,18 @@ class Ledger:
     def at_one_moment(self, work: Callable[[Ledger], T]) -> T:
         """Do `work`, which is soon done, with the ledger as it is stored at one moment."""
 
-        def at(rows: Rows) -> T:
+        def at(rows: StoredRows) -> T:
             then = self.as_stored()
             then._rows, then._lineup = rows, LineUp(rows)
             return work(then)
 
         return self.moment(at)
 
-    def moment(self, work: Callable[[Rows], T]) -> T:
+    def moment(self, work: Callable[[StoredRows], T]) -> T:
         """Do `work`, which is soon done, with all rows as they are at one moment."""
 
         def at(reads: Reads) -> T:
-            return work(Rows(reads, self._bodies))
+            return work(StoredRows(reads, self._bodies))
 
         return self._store.moment(at)
 
@@ -239,7 +239,7 @@ class Ledger:
         if not 0 < number <= _MOST:
             return None
 
-        def read(rows: Rows) -> MatchRows | None:
+        def read(rows: StoredRows) -> MatchRows | None:
             fixture = next(rows.fixtures([number]), None)
             if fixture is None:
                 return None
@@ -420,7 +420,7 @@ class Ledger:
         strays = self.moment(_of_no_match)
         problems += [f"{_holds(table, number)} of no match" for table, number in strays.items() if number]
         for table in (SUMMARIES, REPLIES, FAILURES):
-            number, first = self.moment(partial(Rows.strays, table=table))
+            number, first = self.moment(partial(StoredRows.strays, table=table))
             if number and table.of:
                 problems.append(
                     f"{_holds(table, number)} of no match or request, the first with {table.of[0]} {first}"

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from peerage.ledger.forms.log import WAITS, finished
 from peerage.ledger.forms.rows import LedgerError
 from peerage.ledger.stores.contract import END
-from peerage.ledger.tables import Rows
+from peerage.ledger.tables import StoredRows
 
 MOST_OPEN = 10**7
 """More matches than that are never under way; a number beyond was not counted by us."""
@@ -32,7 +32,7 @@ class Order(NamedTuple):
 class LineUp:
     """What one reader knows of the order; the log only grows, so it is read once."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: StoredRows) -> None:
         self._rows = rows
         self._position = 0
         self._folded: dict[int, None] = {}

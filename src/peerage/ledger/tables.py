@@ -40,7 +40,7 @@ from peerage.ledger.forms.schema import (
     SNAPSHOTS,
     SUMMARIES,
     TEXTS,
-    Table,
+    StoredTable,
 )
 from peerage.ledger.stores.contract import BLOCK, END, Begins, Insert, Reads, Row, Select, Wanted
 
@@ -57,7 +57,7 @@ _NOTHING = (None,) * len(REPLIES.columns)
 _EVERY: Mapping[str, Wanted] = {}
 
 
-class Rows:
+class StoredRows:
     """The rows that `reads` holds; `bodies` unpacks what is compressed."""
 
     def __init__(self, reads: Reads, bodies: Bodies) -> None:
@@ -238,11 +238,11 @@ class Rows:
         """Return how much was said on each topic."""
         return self._reads.totals(Select(ENTRIES), "topic")
 
-    def number_of(self, table: Table, where: Mapping[str, Wanted] = _EVERY) -> int:
+    def number_of(self, table: StoredTable, where: Mapping[str, Wanted] = _EVERY) -> int:
         """Return how many rows of a table there are."""
         return self._reads.totals(Select(table, where=where)).get("", 0)
 
-    def strays(self, table: Table) -> tuple[int, int]:
+    def strays(self, table: StoredTable) -> tuple[int, int]:
         """Return how many rows belong to a row that is not there, and the lowest key that they name."""
         assert table.of is not None
         column, other = table.of
@@ -263,7 +263,7 @@ class Rows:
 
     def _all(
         self,
-        table: Table,
+        table: StoredTable,
         where: Mapping[str, Wanted] = _EVERY,
         names: tuple[str, ...] = (),
         order: tuple[str, ...] = (),
@@ -272,7 +272,7 @@ class Rows:
 
     def _stored(
         self,
-        table: Table,
+        table: StoredTable,
         where: Mapping[str, Wanted] = _EVERY,
         names: tuple[str, ...] = (),
         order: tuple[str, ...] = (),
@@ -313,7 +313,7 @@ class Rows:
         return [body for first in firsts for part in self._whole(first) for (body,) in part]
 
     def _by_ids(
-        self, table: Table, column: str, asked: Sequence[Row], names: tuple[str, ...] = ()
+        self, table: StoredTable, column: str, asked: Sequence[Row], names: tuple[str, ...] = ()
     ) -> Iterator[Any]:
         """Rows that belong to requests, whose ids come first in `asked`, and to others between these; their
         bodies as they are stored."""
@@ -324,12 +324,12 @@ class Rows:
         return chain.from_iterable(self._stored(table, {column: part}, names) for part in parts)
 
     def _last(
-        self, table: Table, where: Mapping[str, Wanted] = _EVERY, names: tuple[str, ...] = ()
+        self, table: StoredTable, where: Mapping[str, Wanted] = _EVERY, names: tuple[str, ...] = ()
     ) -> Any | None:
         newest = Select(table, names, where, (table.key,), down=True, limit=1)
         return next(chain.from_iterable(self._whole(newest)), None)
 
-    def _of(self, table: Table, matches: Sequence[int], names: tuple[str, ...] = ()) -> Iterator[Any]:
+    def _of(self, table: StoredTable, matches: Sequence[int], names: tuple[str, ...] = ()) -> Iterator[Any]:
         """Rows of these matches, in their order; their first column is the match's number."""
         if isinstance(matches, range):
             yield from self._all(table, {table.key: matches}, names, (table.key,))

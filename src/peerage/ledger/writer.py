@@ -12,7 +12,7 @@ from peerage.ledger.forms.rows import UNLOGGED, Amendment, Attempts, Batch, Summ
 from peerage.ledger.forms.schema import DICTIONARIES, ENTRIES, LOG, REPLIES, SNAPSHOTS, SUMMARIES
 from peerage.ledger.lineup import LineUp
 from peerage.ledger.stores.contract import BLOCK, END, Insert, Row, Transaction
-from peerage.ledger.tables import Rows, inserts_of
+from peerage.ledger.tables import StoredRows, inserts_of
 
 Said = tuple[str, bytes] | Amendment
 """An entry to come: what it is about with its digest, or an amendment."""
@@ -28,7 +28,7 @@ class Writer:
     def __init__(self, transaction: Transaction, place: str) -> None:
         self.transaction = transaction
         self._bodies = Bodies(place)
-        self._rows = Rows(transaction, self._bodies)
+        self._rows = StoredRows(transaction, self._bodies)
         self._looked_at = -1
         self._head: tuple[int, bytes] | None = None
         self._folded: list[int] = []

@@ -44,7 +44,7 @@ _QUESTION = f"Is 7 greater than 5? {_EXPECTS.instruction()}"
 
 
 @dataclass(frozen=True)
-class Finding:
+class PlayerFinding:
     """One thing that was looked at for one player. `fix` says what to do when it is not `ok`.
 
     `extra` names the extra of this package that is missing, when that is the trouble.
@@ -58,7 +58,7 @@ class Finding:
     extra: str = ""
 
 
-async def check(settings: PlayerSettings, env: Mapping[str, str], folder: Path) -> list[Finding]:
+async def check(settings: PlayerSettings, env: Mapping[str, str], folder: Path) -> list[PlayerFinding]:
     """Return what there is to say about one player; asks its server for its models, never for a reply.
 
     Costs nothing and takes at most `TIMEOUT_S` seconds. No key appears in what it returns.
@@ -66,15 +66,17 @@ async def check(settings: PlayerSettings, env: Mapping[str, str], folder: Path) 
     name = settings.name
     if extra := missing_extra(settings):
         fix = "`peerage doctor --install` installs it"
-        return [Finding(name, "library", False, f"the extra `{extra}` is not installed", fix, extra)]
-    findings = [Finding(name, "library", True, "installed")]
+        return [PlayerFinding(name, "library", False, f"the extra `{extra}` is not installed", fix, extra)]
+    findings = [PlayerFinding(name, "library", True, "installed")]
     names = key_names(settings)
     key = find_key(settings, env)
     if names:
         findings.append(
-            Finding(name, "key", True, f"found in {key_place(settings, env)}")
+            PlayerFinding(name, "key", True, f"found in {key_place(settings, env)}")
             if key
-            else Finding(name, "key", False, f"{names[0]} is not set", f"write {names[0]}=... into .env")
+            else PlayerFinding(
+                name, "key", False, f"{names[0]} is not set", f"write {names[0]}=... into .env"
+            )
         )
     if settings.provider in PROVIDERS:
         if key or not names:
@@ -86,7 +88,7 @@ async def check(settings: PlayerSettings, env: Mapping[str, str], folder: Path) 
         findings.append(_look_at_file(settings, folder))
     elif settings.is_person:
         how = f"`peerage play --as '{name}'`, or the link that `peerage serve` gives"
-        findings.append(Finding(name, "person", True, f"replies by {how}"))
+        findings.append(PlayerFinding(name, "person", True, f"replies by {how}"))
     elif settings.provider != "house":
         findings.append(await _open(settings, env, folder))
     return findings
@@ -245,10 +247,10 @@ async def advice(settings: PlayerSettings, env: Mapping[str, str], failure: str)
     return "" if known else near_models(settings, found)
 
 
-async def _ask_models(settings: PlayerSettings, env: Mapping[str, str], key: str) -> Finding:
+async def _ask_models(settings: PlayerSettings, env: Mapping[str, str], key: str) -> PlayerFinding:
     """GET the list of models: tells whether the server answers, the key works, and the model exists; and see
     that something is where a match asks."""
-    about = partial(Finding, settings.name, "server")
+    about = partial(PlayerFinding, settings.name, "server")
     found = await listing(settings, env)
     server, status = found.server, found.status
     if status is None:
@@ -270,10 +272,10 @@ async def _ask_models(settings: PlayerSettings, env: Mapping[str, str], key: str
     return about(True, f"{server} answers")
 
 
-async def _ask_address(settings: PlayerSettings) -> Finding:
+async def _ask_address(settings: PlayerSettings) -> PlayerFinding:
     from peerage.players.agents.endpoint import address
 
-    about = partial(Finding, settings.name, "server")
+    about = partial(PlayerFinding, settings.name, "server")
     url = address(settings.model)
     status, content = await _ask(url, {})
     server = urlsplit(url).netloc.rpartition("@")[2]
@@ -305,24 +307,24 @@ async def _ask(url: str, headers: Mapping[str, str], empty_call: bool = False) -
         return None, str(error) or type(error).__name__
 
 
-def _look_at_file(settings: PlayerSettings, folder: Path) -> Finding:
+def _look_at_file(settings: PlayerSettings, folder: Path) -> PlayerFinding:
     from peerage.players.hosted.gguf import model_file
 
     try:
         model_file(settings.model, folder)
     except PlayerError as error:
-        return Finding(settings.name, "file", False, str(error), "fix the path after `gguf:`")
-    return Finding(settings.name, "file", True, "a GGUF file")
+        return PlayerFinding(settings.name, "file", False, str(error), "fix the path after `gguf:`")
+    return PlayerFinding(settings.name, "file", True, "a GGUF file")
 
 
-async def _open(settings: PlayerSettings, env: Mapping[str, str], folder: Path) -> Finding:
+async def _open(settings: PlayerSettings, env: Mapping[str, str], folder: Path) -> PlayerFinding:
     try:
         client = open_client(settings, env, folder)
         await client.start()
         await client.close()
     except (PlayerError, SettingsError) as error:
-        return Finding(settings.name, "agent", False, str(error), "fix `model`")
-    return Finding(settings.name, "agent", True, "can be started")
+        return PlayerFinding(settings.name, "agent", False, str(error), "fix `model`")
+    return PlayerFinding(settings.name, "agent", True, "can be started")
 
 
 class Probed(Struct, frozen=True):

@@ -18,7 +18,7 @@ from math import exp, log
 from typing import Any, NamedTuple
 
 from peerage.game.protocol import MORE_ROOM
-from peerage.players.models.thinking import NO_ROOM, Room, room
+from peerage.players.models.thinking import NO_ROOM, ThinkingRoom, room
 from peerage.settings import ArenaSettings, PlayerSettings
 
 NANO = 10**9
@@ -66,7 +66,7 @@ class Price:
     limit: int | None = None
     timeout_ms: int = 0
     prompt_bytes: int = 0
-    thinking: Room = NO_ROOM
+    thinking: ThinkingRoom = NO_ROOM
 
     @property
     def known(self) -> bool:

@@ -34,7 +34,7 @@ from peerage.engine.record.probed import TOPIC as PROBES
 from peerage.engine.record.probed import ProbeEntry, entries, probe_costs
 from peerage.engine.record.registration import as_registered, prices, registered, registrations
 from peerage.engine.record.settings_log import log_settings
-from peerage.engine.run.course import Setup, Watched
+from peerage.engine.run.course import RunSetup, Watched
 from peerage.engine.run.hosts import Hosts, Switches, here
 from peerage.engine.run.left_up import stop_left_up
 from peerage.engine.run.probes import bench_by_probes, probe_players, to_probe
@@ -190,7 +190,7 @@ async def play(
                     run, reach, journal, now_ms, Money(budget, Reservations(budget)), plans
                 )
 
-            setup = Setup(
+            setup = RunSetup(
                 settings=settings,
                 recovered=recovered,
                 runtimes=runtimes,

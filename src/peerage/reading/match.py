@@ -27,7 +27,7 @@ from peerage.judging.marks.ballots import ballots_of
 from peerage.judging.panels.panel import Ballot
 from peerage.ledger import Exchange, FixtureRow, LedgerError, RecordRow
 from peerage.ledger.forms.codec import StoredReply
-from peerage.ledger.forms.codec_requests import Part, read_request
+from peerage.ledger.forms.codec_requests import StoredPart, read_request
 from peerage.values.figures import listed
 
 UNDER_WAY = "under way"
@@ -70,7 +70,7 @@ class Step(Struct, frozen=True, gc=False):
     role: Role | Literal["sandbox"]
     row: Exchange
     form: str = ""
-    parts: tuple[Part, ...] = ()
+    parts: tuple[StoredPart, ...] = ()
     said: StoredReply | None = None
     status: str = "waiting"
     reply: str = ""

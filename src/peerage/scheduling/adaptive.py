@@ -40,7 +40,7 @@ from peerage.ratings.arrays import Floats
 from peerage.ratings.sequential.elo_kernels import exp_array
 from peerage.ratings.table import POINTS
 from peerage.scheduling.standing import Goal, History, Results, Standing, may_meet
-from peerage.scheduling.strengths import Strengths, known, laplacian, product, total, turned
+from peerage.scheduling.strengths import PairingStrengths, known, laplacian, product, total, turned
 
 FLOOR = 5
 """Matches of each player that come before all others."""
@@ -78,7 +78,7 @@ def draw_up(
     np.fill_diagonal(free, False)
     strengths = known(names, history, results, seats)
     seated = seat(
-        strengths=Strengths(*[part[None] for part in strengths]),
+        strengths=PairingStrengths(*[part[None] for part in strengths]),
         played=np.array([[history.played(name) for name in names]]),
         free=free[None],
         price=np.array([[price.get(name, 1.0) for name in names]]),
@@ -94,7 +94,7 @@ def draw_up(
 
 
 def seat(
-    strengths: Strengths,
+    strengths: PairingStrengths,
     played: np.ndarray,
     free: np.ndarray,
     price: Floats,

@@ -96,7 +96,7 @@ class Further(Struct, frozen=True):
         return f"about {self.matches:,} more matches{price} (likely {self.at_least:,} {most})"
 
 
-class Forecast(NamedTuple):
+class MatchForecast(NamedTuple):
     """The matches it takes until a goal is `proven`, until the pick is `clear`, which nobody else may be as
     good as, and until the order of each of the pairs asked for is proven."""
 
@@ -118,7 +118,7 @@ def forecast(
     active: np.ndarray | None = None,
     above: np.ndarray | None = None,
     seed: int = 0,
-) -> Forecast:
+) -> MatchForecast:
     """Return what it takes to prove a goal, to have a clear pick, and to prove the order of `pairs`.
 
     `policy` pairs the matches; `adaptive` plays for the goal. `placed` is the number of the player that the
@@ -166,7 +166,7 @@ def forecast(
         _summed(row, early, evidence.matches, per_match_usd)
         for row, early in zip(at[:, :count], soon.tolist(), strict=True)
     ]
-    return Forecast(spans[0], spans[1], tuple(spans[2:]))
+    return MatchForecast(spans[0], spans[1], tuple(spans[2:]))
 
 
 def _courses(

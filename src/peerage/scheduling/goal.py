@@ -27,7 +27,7 @@ from peerage.ratings.strength.evidence import Evidence, of_duels, of_games
 from peerage.ratings.strength.posterior import Strengths, strengths
 from peerage.ratings.table import POINTS
 from peerage.scheduling.adaptive import between
-from peerage.scheduling.standing import Ended, Goal, Results
+from peerage.scheduling.standing import EndedMatch, Goal, Results
 from peerage.scheduling.strengths import fit, won_and_tied
 from peerage.values.figures import counted
 
@@ -36,7 +36,7 @@ ERROR = 0.05
 _SEED = 1
 
 
-class State(NamedTuple):
+class GoalState(NamedTuple):
     """How many of the `pairs` that a goal needs are known, and of how many, after so many decided `matches`;
     `in_words` says what is known, or what is not."""
 
@@ -81,7 +81,7 @@ class Decided:
     def __len__(self) -> int:
         return len(self._seats)
 
-    def note(self, match: Ended) -> bool:
+    def note(self, match: EndedMatch) -> bool:
         """Take in the next match; return whether it says anything, which one without a result does not."""
         if not len({*match.players}) == len(match.scores) > 1:
             return False
@@ -117,22 +117,22 @@ class Known:
         self._players = tuple(players)
         self._decided = Decided(players)
         self._results = Results()
-        self._state: State | None = None
+        self._state: GoalState | None = None
 
-    def note(self, match: Ended) -> None:
+    def note(self, match: EndedMatch) -> None:
         """Take in the next match."""
         if self._decided.note(match):
             self._results.note(match.players, match.scores)
             self._state = None
 
     @property
-    def state(self) -> State:
+    def state(self) -> GoalState:
         """After all matches so far."""
         if self._state is None:
             self._state = self._found()
         return self._state
 
-    def _found(self) -> State:
+    def _found(self) -> GoalState:
         place, played = self._decided.players, self._decided.evidence()
         above = proven(played)
         found = strengths(played, seed=_SEED) if self._goal.within else None
@@ -147,7 +147,7 @@ class Known:
             (a, b) for a, b in pairs if not ({place[a], place[b]} <= met and known[place[a], place[b]])
         ]
         words = _in_words(self._goal, order, unknown)
-        return State((len(pairs) - len(unknown), len(pairs)), len(self._decided), words)
+        return GoalState((len(pairs) - len(unknown), len(pairs)), len(self._decided), words)
 
     def _fitted(self) -> Floats:
         wins, ties = won_and_tied([*self._decided.players], self._results)

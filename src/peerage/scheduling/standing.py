@@ -85,7 +85,7 @@ class Goal(NamedTuple):
 BEST = Goal("top")
 
 
-class Ended(NamedTuple):
+class EndedMatch(NamedTuple):
     """A match as pairing learns of it: the contestants and their scores, none where it had no result;
     `series` is the first match of the series that it is in, 0 for none; `costs` are those of the contestants,
     None where unknown, and `spent` what the whole match cost."""

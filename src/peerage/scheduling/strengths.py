@@ -24,7 +24,7 @@ _PRECISION = 1.0  # of the prior, in squared log-odds
 _NU = 0.5  # ties before any match: a fifth of those between equals
 
 
-class Strengths(NamedTuple):
+class PairingStrengths(NamedTuple):
     """Of each player the `mean` strength in log-odds, everybody's `covariance`, and of each pair the
     `information` on their difference that one match brings, which is the variance of its score."""
 
@@ -33,7 +33,7 @@ class Strengths(NamedTuple):
     information: Floats
 
 
-def known(players: Sequence[str], history: History, results: Results, seats: int = 2) -> Strengths:
+def known(players: Sequence[str], history: History, results: Results, seats: int = 2) -> PairingStrengths:
     """What the results among these players say, of matches of so many seats; matches issued and without a
     known result are in flight."""
     share, flying = table_share(seats), np.zeros((len(players), len(players)))
@@ -63,7 +63,7 @@ def table_share(seats: int) -> float:
     return 4 * (seats - sum(1 / place for place in range(1, seats + 1))) / (seats * (seats - 1))
 
 
-def fit(wins: Floats, ties: Floats, flying: Floats) -> Strengths:
+def fit(wins: Floats, ties: Floats, flying: Floats) -> PairingStrengths:
     """The strengths at the top of the posterior: `wins[i, j]` of i over j, `ties` and matches in flight of
     each pair, both ways round. Leading axes are of several arenas, each fitted for itself."""
     games, points = wins + turned(wins) + ties, wins + ties / 2
@@ -80,7 +80,7 @@ def fit(wins: Floats, ties: Floats, flying: Floats) -> Strengths:
         if (far < 1e-4).all() and (np.abs(nu / before - 1) < 1e-2).all():
             break
     _, information, _ = _match(mean, nu)
-    return Strengths(mean, inverse(_posterior((games + flying) * information)), information)
+    return PairingStrengths(mean, inverse(_posterior((games + flying) * information)), information)
 
 
 def _match(mean: Floats, nu: Floats) -> tuple[Floats, Floats, Floats]:

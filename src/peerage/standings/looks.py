@@ -20,7 +20,7 @@ from peerage.ledger import Ledger, Summary, amend, amended
 from peerage.ledger.topics.series import series_of
 from peerage.ratings.claims.proven import proven
 from peerage.scheduling.goal import Decided
-from peerage.scheduling.standing import Ended
+from peerage.scheduling.standing import EndedMatch
 
 TOPIC = "claims"
 
@@ -59,11 +59,11 @@ def look(ledger: Ledger, at_ms: int) -> Look | None:
     return made
 
 
-def ended(summary: Summary, series: int) -> Ended:
+def ended(summary: Summary, series: int) -> EndedMatch:
     """A match on record as pairing learns of it."""
     scores = summary.scores if summary.status == DONE else ()
     spent = summary.spent_nano / 1e9
-    return Ended(summary.game, summary.players, scores, series, summary.costs, spent)
+    return EndedMatch(summary.game, summary.players, scores, series, summary.costs, spent)
 
 
 def claims_of(matches: Iterable[Summary], series: dict[int, int]) -> frozenset[Claim]:

@@ -17,7 +17,7 @@ from peerage.values.figures import dollars, interval, moment, percent, score, te
 from peerage.views.judges import one_by_one
 from peerage.views.judges.report import JudgesReport
 from peerage.views.leaderboard import columns as leaderboard
-from peerage.views.leaderboard.board import Board
+from peerage.views.leaderboard.board import Leaderboard
 from peerage.views.leaderboard.columns import prices
 from peerage.views.leaderboard.row import Row
 from peerage.views.leaderboard.tracks import METHODS
@@ -27,7 +27,7 @@ TALLIED = ("matches", "wins", "draws", "losses", "cost_usd", "possibly_usd")
 """The fields that a leaderboard has of a player too."""
 
 
-class Part(NamedTuple):
+class OpponentPart(NamedTuple):
     """A player's decided matches against one opponent, of one game or on one topic."""
 
     name: str
@@ -36,7 +36,7 @@ class Part(NamedTuple):
     accuracy: str | None = None
 
 
-def standing(board: Board, row: Row) -> Facts:
+def standing(board: Leaderboard, row: Row) -> Facts:
     """Return where a player is on a leaderboard."""
     return as_facts(leaderboard.table(board), row, "above", "tier")
 
@@ -67,7 +67,7 @@ def ratings(rows: Sequence[Row]) -> Rows:
 
 def records(
     kind: Literal["opponent", "game", "topic"],
-    rows: Sequence[Part],
+    rows: Sequence[OpponentPart],
     *,
     of_many: str = "",
     in_dollars: bool = True,
@@ -75,7 +75,7 @@ def records(
     """Return a player's record against each opponent, by game or by topic; `of_many` says what it won where
     more than two meet."""
 
-    def to(row: Part) -> Target:
+    def to(row: OpponentPart) -> Target:
         return "player" if kind == "opponent" else kind, row.name
 
     points = () if of_many else numbers(percent, rate="Points")
@@ -93,7 +93,7 @@ def records(
     return Rows(rows, columns, notes=[of_many] if of_many else (), name=f"by {kind}")
 
 
-def _results(row: Part) -> tuple[int, int, int]:
+def _results(row: OpponentPart) -> tuple[int, int, int]:
     return row.record.wins, row.record.draws, row.record.losses
 
 

@@ -26,7 +26,7 @@ from peerage.engine.record.probed import ProbeCost
 from peerage.game.match import Fixture
 from peerage.ledger import Ledger, Summary, amend
 from peerage.ledger.forms.codec import by_hex, read_fixture
-from peerage.scheduling.standing import Ended
+from peerage.scheduling.standing import EndedMatch
 from peerage.settings import Rating
 from peerage.standings import NOBODY, after_all, elo_settings
 
@@ -56,8 +56,8 @@ def rows(*statuses: str) -> Ledger:
 
 
 def test_a_match_without_a_result_has_no_scores_for_pairing() -> None:
-    assert ended(summary(1), 7) == Ended("duel", ("a", "b"), (1.0, 0.0), 7, (0.5, None), 2.5)
-    assert ended(summary(1, "failed: down"), 0) == Ended("duel", ("a", "b"), (), 0, (0.5, None), 2.5)
+    assert ended(summary(1), 7) == EndedMatch("duel", ("a", "b"), (1.0, 0.0), 7, (0.5, None), 2.5)
+    assert ended(summary(1, "failed: down"), 0) == EndedMatch("duel", ("a", "b"), (), 0, (0.5, None), 2.5)
 
 
 def test_what_matches_were_played_for_is_a_result_or_a_report() -> None:

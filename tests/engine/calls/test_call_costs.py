@@ -8,7 +8,7 @@ from typing import Any
 from peerage.engine.calls.call_costs import OVERHEAD_BYTES, Share, Usual, shares, usual_call, worst_of
 from peerage.game.protocol import MORE_ROOM
 from peerage.game.spec import CallBound
-from peerage.players.models.thinking import Room
+from peerage.players.models.thinking import ThinkingRoom
 from peerage.players.prices import OVERHEAD_TOKENS, Price, Rate
 
 
@@ -27,7 +27,7 @@ def test_a_usual_call() -> None:
     bound = CallBound("A", 1, 1, 0, 100, 50, 500)
     assert usual_call(bound, priced(1, 10)) == Usual(100, 50, 600)
     assert usual_call(bound, Price()) == Usual(100, 50, None)
-    room = Room(80)
+    room = ThinkingRoom(80)
     thinks = priced(1, 10, limit=40, prompt_bytes=8, thinking=room)
     assert usual_call(bound, thinks) == Usual(102, 40 + room.usual, 102 + 10 * (40 + room.usual))
     hour = Price("x", hour_nano=3_600_000, timeout_ms=10**6)
@@ -43,7 +43,7 @@ def test_the_most_that_calls_can_cost() -> None:
     assert worst_of(once, priced(1, 10)) == OVERHEAD_BYTES + OVERHEAD_TOKENS + 10 * 10 * MORE_ROOM
     assert worst_of(once, Price()) == 0
     twice = CallBound("A", 1, 2, 0, 0, 0, 10)
-    assert worst_of(twice, priced(0, 1, thinking=Room(5))) == 15 + 15 * MORE_ROOM
+    assert worst_of(twice, priced(0, 1, thinking=ThinkingRoom(5))) == 15 + 15 * MORE_ROOM
 
 
 def test_what_a_match_is_planned_to_cost() -> None:

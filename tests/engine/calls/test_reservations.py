@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from peerage.engine.calls.budget import Affordable, Budget
 from peerage.engine.calls.call_costs import Share
-from peerage.engine.calls.pending import Pending
+from peerage.engine.calls.pending import PendingCall
 from peerage.engine.calls.reservations import Reservations
 from peerage.game.house import usual
 from peerage.game.protocol import Ask, Text
@@ -12,9 +12,9 @@ from peerage.game.protocol import Ask, Text
 PLAN = {player: Share(10, 10.0, 1) for player in ("ada", "bob")}
 
 
-def call(match: int, player: str, worst: int | None) -> Pending:
+def call(match: int, player: str, worst: int | None) -> PendingCall:
     ask = Ask(f"{player}/{worst}", "A", "contestant", (), Text(100), 100)
-    return Pending(match, "seed", player, ask, b"", usual, 0, worst=worst)
+    return PendingCall(match, "seed", player, ask, b"", usual, 0, worst=worst)
 
 
 def account(limit: int | None = None, match: int | None = None, player: int | None = None) -> Budget:

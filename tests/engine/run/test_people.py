@@ -23,14 +23,14 @@ from peerage.engine.again.dropping import drop
 from peerage.engine.run.report import RunReport
 from peerage.engine.run.rounds import MOST_WAITING
 from peerage.engine.run.runner import Runner
-from peerage.engine.run.waiting import Away, WaitingMatches
+from peerage.engine.run.waiting import WaitingMatches, WaitingUntil
 from peerage.game.match import Fixture
 from peerage.ledger import Exchange
 from peerage.ledger.forms.codec import by_hex, read_fixture, read_reply
 from peerage.players.client import Client
 from peerage.players.house import HouseClient
 from peerage.players.people.person import PersonClient
-from peerage.players.people.requests import People, Turn, match_digest
+from peerage.players.people.requests import People, PersonTurn, match_digest
 from peerage.playing.requirements import notices
 from peerage.settings import PlayerSettings, SettingsError
 from peerage.values.clock import now_ms
@@ -59,7 +59,7 @@ def run(folder: Path, matches: int, beside: Callable[[Runner], Any] | None = Non
         return opened.run(matches, clients=clients(folder), beside=beside)
 
 
-def say(people: People, turn: Turn) -> None:
+def say(people: People, turn: PersonTurn) -> None:
     expects = turn.request.expects
     text = expects.write(expects.sample(Random(turn.request.id)))
     people.reply(turn.request.player, turn.request.id, text, now_ms())
@@ -258,7 +258,7 @@ def test_a_reply_of_a_benched_person_waits_for_the_next_run() -> None:
         benched: dict[str, str] = {}
         waiting = WaitingMatches({"me"}, benched, lambda: None, {"me": PersonClient(PERSON, Path())})
         fixture = Fixture(1, 1, "duel", 1, "seed", (), {}, {})
-        waiting.add(Away(fixture, "", "me", 0.0, said=False), saved=False)
+        waiting.add(WaitingUntil(fixture, "", "me", 0.0, said=False), saved=False)
         waiting.saved(1)
         assert waiting.next() is None, "it has been asked, and has not replied"
         benched["me"] = "absent"
@@ -283,13 +283,13 @@ def test_a_reply_that_comes_before_its_match_is_taken_up_again_is_not_lost() -> 
         waiting = WaitingMatches({"me"}, {}, lambda: None, {"me": PersonClient(PERSON, Path())})
         waiting.wake("seed")
         fixture = Fixture(1, 1, "duel", 1, "seed", (), {}, {})
-        waiting.add(Away(fixture, "", "me", 0.0, said=False), saved=False)
+        waiting.add(WaitingUntil(fixture, "", "me", 0.0, said=False), saved=False)
         assert waiting.next() is None, "what it asked is not saved"
         waiting.saved(1)
         away = waiting.next()
         assert away is not None
         waiting.take(away)
-        waiting.add(Away(fixture, "", "me", 0.0, said=False), saved=False)
+        waiting.add(WaitingUntil(fixture, "", "me", 0.0, said=False), saved=False)
         waiting.saved(1)
         assert waiting.next() is None, "each reply is taken once"
         waiting.stop()

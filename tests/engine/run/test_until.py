@@ -11,7 +11,7 @@ from tests.engine.arenas import head, ledger_of, paced, play, play_stopping_at, 
 
 from peerage.arena import open_arena
 from peerage.engine.run import rounds as pairing
-from peerage.scheduling.goal import Known, State
+from peerage.scheduling.goal import GoalState, Known
 from peerage.views.ending import ending
 
 GOAL = "p0 placed to 1500"
@@ -70,9 +70,9 @@ class TakenBack(Known):
     """Known from match 20 on, no longer from match 24 on, and again from match 60 on."""
 
     @property
-    def state(self) -> State:
+    def state(self) -> GoalState:
         matches = len(self._decided)
-        return State((int(20 <= matches < 24 or matches >= 60), 1), matches, "")
+        return GoalState((int(20 <= matches < 24 or matches >= 60), 1), matches, "")
 
 
 def test_matches_in_flight_may_take_back_what_was_known_and_the_run_goes_on(

@@ -39,14 +39,14 @@ from peerage.engine.record.probed import TOPIC as PROBES
 from peerage.engine.record.probed import ProbeEntry, entries
 from peerage.engine.run.probes import bench_by_probes, probe_players
 from peerage.engine.run.runner import Runner
-from peerage.engine.run.waiting import Away, WaitingMatches
+from peerage.engine.run.waiting import WaitingMatches, WaitingUntil
 from peerage.game.match import Fixture
 from peerage.ledger import Ledger, amend, open_ledger
 from peerage.ledger.forms.codec import by_hex, read_fixture
 from peerage.ledger.forms.log import finished
 from peerage.ledger.out.disclosure import write_redacted
 from peerage.ledger.stores.contract import Row
-from peerage.ledger.stores.sql import Connection, Query
+from peerage.ledger.stores.sql import DatabaseConnection, Query
 from peerage.ledger.stores.sqlite import SqliteStore
 from peerage.ledger.topics.places import Bench
 from peerage.ledger.topics.waits import TOPIC, read_wait, waits
@@ -518,7 +518,9 @@ def test_a_match_is_read_by_its_number_as_it_was_at_one_moment(
         file = cast(Ledger, ledger)._store
         found, reads = SqliteStore.read, count(1)
 
-        def meanwhile(self: SqliteStore, connection: Connection, wanted: Query) -> Iterator[Sequence[Row]]:
+        def meanwhile(
+            self: SqliteStore, connection: DatabaseConnection, wanted: Query
+        ) -> Iterator[Sequence[Row]]:
             if self is file and next(reads) == 2:
                 with closing(ledger_of(tmp_path)) as other:
                     drop(other, away, 1)
@@ -537,7 +539,7 @@ async def test_a_timer_that_comes_a_little_early_finds_what_is_due(monkeypatch: 
     waiting = WaitingMatches({"ann"}, {}, lambda: None)
     match = cast("Fixture", SimpleNamespace(number=3, seed="s", seats=()))
     monkeypatch.setattr(loop, "time", lambda: due - 5)
-    waiting.add(Away(match, "", "ann", due, said=True), saved=True)
+    waiting.add(WaitingUntil(match, "", "ann", due, said=True), saved=True)
     assert waiting.next() is None
     monkeypatch.setattr(loop, "time", lambda: math.nextafter(due, 0))
     found = waiting.next()

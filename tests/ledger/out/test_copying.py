@@ -15,7 +15,7 @@ from peerage.arena import Arena, open_arena
 from peerage.cli.main import app
 from peerage.ledger import Batch, LedgerError, amend, open_ledger
 from peerage.ledger.out.copying import copy
-from peerage.ledger.tables import Rows
+from peerage.ledger.tables import StoredRows
 from peerage.ledger.topics.votes import PeopleVotes, Vote
 from peerage.standings.verify import verify
 
@@ -85,7 +85,7 @@ def test_a_run_goes_on_while_its_ledger_is_copied(
         pins: list[Any] = []
 
         def observe(*_: object) -> None:
-            pins.append(live.ledger.moment(Rows.pin))
+            pins.append(live.ledger.moment(StoredRows.pin))
             if len(pins) == 30:  # as if so much had been written since the copy began
                 monkeypatch.setattr(
                     "peerage.ledger.out.copying.Rows", SimpleNamespace(pin=lambda rows: pins[9])

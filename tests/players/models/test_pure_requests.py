@@ -12,7 +12,7 @@ import pytest
 from tests.offline import fixture, play, scripted
 from tests.players.models.test_wiring import KINDS, wired
 
-from peerage.engine.calls.pending import Pending
+from peerage.engine.calls.pending import PendingCall
 from peerage.engine.calls.player_runtime import PlayerRuntime, told
 from peerage.formats.forms import for_person
 from peerage.game.house import usual
@@ -67,7 +67,7 @@ def call_of(ask: Ask, settings: PlayerSettings) -> Call:
     """The call that the engine makes of a request."""
     prompt = [(message.speaker, render(message, "0" * 8)) for message in ask.messages]
     runtime = PlayerRuntime(settings, None, Price("test", hour_nano=0, timeout_ms=1))  # type: ignore[arg-type]
-    return runtime.call(Pending(1, "s", "P", ask, b"", usual, 1, prompt=prompt), ask)
+    return runtime.call(PendingCall(1, "s", "P", ask, b"", usual, 1, prompt=prompt), ask)
 
 
 def turns_of(kind: str, body: dict[str, Any]) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from peerage.players.models.library import default_url
-from peerage.players.models.thinking import Room, room, sampling_settings, thinking_settings, thinks
+from peerage.players.models.thinking import ThinkingRoom, room, sampling_settings, thinking_settings, thinks
 from peerage.settings import PlayerSettings
 
 NEITHER = ({}, {"temperature", "top_p"})
@@ -176,16 +176,18 @@ def test_who_thinks_unasked(model: str, habit: str) -> None:
 
 
 def test_a_room_says_why_and_what_a_plan_expects() -> None:
-    assert room(player("openai:m", thinking_tokens=40)) == Room(40, "thinking_tokens")
-    assert room(player("http://h/agent", thinking_tokens=40)) == Room(40, "thinking_tokens")
-    assert room(player("openai:m", thinking_tokens=0)) == Room(0, "")
-    assert room(player("openai:o3")) == Room(8192, "a model that always thinks")
-    assert room(player("openai:gpt-5.5")) == Room(8192, "a model that usually thinks")
-    assert room(player("openai:o3", reasoning_effort="none")) == Room(1024, "a model that always thinks")
-    assert room(player("openai:gpt-5.5", reasoning_effort="none")) == Room(0)
-    assert room(player("openai:m", reasoning_effort="low")) == Room(4096, "reasoning_effort: low")
-    assert room(player("http://h/o3"), seen=True) == Room(0)
-    assert (Room(8192).usual, Room(3).usual) == (512, 0)
+    assert room(player("openai:m", thinking_tokens=40)) == ThinkingRoom(40, "thinking_tokens")
+    assert room(player("http://h/agent", thinking_tokens=40)) == ThinkingRoom(40, "thinking_tokens")
+    assert room(player("openai:m", thinking_tokens=0)) == ThinkingRoom(0, "")
+    assert room(player("openai:o3")) == ThinkingRoom(8192, "a model that always thinks")
+    assert room(player("openai:gpt-5.5")) == ThinkingRoom(8192, "a model that usually thinks")
+    assert room(player("openai:o3", reasoning_effort="none")) == ThinkingRoom(
+        1024, "a model that always thinks"
+    )
+    assert room(player("openai:gpt-5.5", reasoning_effort="none")) == ThinkingRoom(0)
+    assert room(player("openai:m", reasoning_effort="low")) == ThinkingRoom(4096, "reasoning_effort: low")
+    assert room(player("http://h/o3"), seen=True) == ThinkingRoom(0)
+    assert (ThinkingRoom(8192).usual, ThinkingRoom(3).usual) == (512, 0)
 
 
 def test_a_local_server_stands_where_its_own_variable_says() -> None:

@@ -10,7 +10,7 @@ from tests.engine.arenas import house, play, write_arena
 
 from peerage.arena import open_arena
 from peerage.ledger.topics.votes import PeopleVotes
-from peerage.scheduling.further import Forecast, forecast
+from peerage.scheduling.further import MatchForecast, forecast
 from peerage.site.pages.router import page
 from peerage.site.reading import Site
 from peerage.views.plan import outlook
@@ -23,7 +23,7 @@ def test_every_board_says_it_and_it_is_computed_once(tmp_path: Path, monkeypatch
     play(tmp_path, 16)
     looked = 0
 
-    def counted(*given: object, **more: object) -> Forecast:
+    def counted(*given: object, **more: object) -> MatchForecast:
         nonlocal looked
         looked += 1
         return forecast(*given, **more)  # type: ignore[arg-type]

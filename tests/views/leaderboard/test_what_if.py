@@ -19,7 +19,7 @@ from peerage.ratings.fits.bradley_terry import fit_duels
 from peerage.ratings.fits.judges import fit
 from peerage.reading.results.played import PlayedMatches
 from peerage.reading.scope import EVERYTHING, Scope, ScopeError
-from peerage.views.leaderboard.board import Board, board
+from peerage.views.leaderboard.board import Leaderboard, board
 from peerage.views.leaderboard.what_if import WhatIf, read_again
 
 FAULTS = {"refusing": 0.03, "malformed": 0.06, "failing": 0.02}
@@ -42,7 +42,7 @@ def arena(folder: Path) -> Iterator[Arena]:
         yield opened
 
 
-def asked(arena: Arena, what_if: WhatIf, track: str = "bt") -> Board:
+def asked(arena: Arena, what_if: WhatIf, track: str = "bt") -> Leaderboard:
     return board(arena.reading, track, what_if=what_if)
 
 

@@ -9,9 +9,9 @@ import pytest
 from tests.engine.arenas import house, play, write_arena
 
 from peerage.arena import Arena, open_arena
-from peerage.engine.again.usage import OnRecord, Ratios, Usage, corrections, on_record
+from peerage.engine.again.usage import CallSums, OnRecord, Ratios, corrections, on_record
 from peerage.ledger.check.audit import totals_of
-from peerage.players.models.thinking import Room
+from peerage.players.models.thinking import ThinkingRoom
 from peerage.players.prices import Price
 from peerage.views.plan.estimate import SAMPLE, estimate
 
@@ -95,15 +95,15 @@ def test_a_plan_learns_from_the_matches_on_record(tmp_path: Path) -> None:
 
 def test_what_is_on_record_counts_by_player_and_what_little_there_is_by_role() -> None:
     of = [("duel", "judge", name) for name in ("Ada", "Bo", "Cy")]
-    planned = dict.fromkeys(of, Usage(10, 20, 2_000, 6_000))
-    found = OnRecord(9, {of[0]: Usage(9, 18, 1_800, 540), of[1]: Usage(1, 1, 100, 30)})
+    planned = dict.fromkeys(of, CallSums(10, 20, 2_000, 6_000))
+    found = OnRecord(9, {of[0]: CallSums(9, 18, 1_800, 540), of[1]: CallSums(1, 1, 100, 30)})
     ratios = corrections(planned, found)
     assert ratios[of[0]].output_tokens == pytest.approx(0.1, rel=0.15), "30 tokens a call, not 300"
     assert ratios[of[0]].input_tokens == pytest.approx(1.0)
     assert 0.1 < ratios[of[2]].output_tokens < 0.15, "as of the others in that role"
     assert ratios[of[1]].calls < ratios[of[2]].calls < ratios[of[0]].calls <= 1.0
     assert corrections(planned, OnRecord()) == dict.fromkeys(of, Ratios())
-    other = {("duel", "author", "Ada"): Usage(1, 1, 100, 300)}
+    other = {("duel", "author", "Ada"): CallSums(1, 1, 100, 300)}
     assert corrections(other, found) == {("duel", "author", "Ada"): Ratios()}, "of another role"
 
 
@@ -114,7 +114,7 @@ def test_a_probe_tells_how_much_is_thought(tmp_path: Path) -> None:
         write_arena(tmp_path, house(3), game="tasks", rules=rules, judging={"judges": 1})
     ) as arena:
         settings = arena.settings
-    prices = dict.fromkeys(["p0", "p1", "p2"], Price(timeout_ms=9, thinking=Room(8192)))
+    prices = dict.fromkeys(["p0", "p1", "p2"], Price(timeout_ms=9, thinking=ThinkingRoom(8192)))
     usual, seen = (
         estimate(settings, prices, 10, found=OnRecord(probes=probes)).players
         for probes in ({}, {"p0": 2, "p1": 900})

@@ -19,7 +19,7 @@ from peerage.values.figures import moment
 if TYPE_CHECKING:
     from peerage.engine.run.runner import Runner
     from peerage.formats.forms import FormField
-    from peerage.players.people.requests import People, Turn
+    from peerage.players.people.requests import People, PersonTurn
     from peerage.settings import ArenaSettings
 
 LOOK_S = 0.25
@@ -142,10 +142,10 @@ class PersonSeat:
                 self._drop()
                 say(f"\n{why}")
 
-    def _turn(self) -> Turn | None:
+    def _turn(self) -> PersonTurn | None:
         return self._people.turn(self._name, now_ms(), shown=True)
 
-    def _ask(self, turn: Turn) -> None:
+    def _ask(self, turn: PersonTurn) -> None:
         """Show one request, and take the reply."""
         from peerage.formats import FormatError
         from peerage.formats.forms import fields, reply
@@ -177,7 +177,7 @@ class PersonSeat:
             say("declined" if text is None else "kept")
             return
 
-    def _filled(self, field: FormField, turn: Turn) -> str:
+    def _filled(self, field: FormField, turn: PersonTurn) -> str:
         """What the person fills in; a number or a choice is asked for again until it is one."""
         from peerage.formats.forms import misfit
 
@@ -218,7 +218,7 @@ class PersonSeat:
             for known, about in _WORDS.items():
                 say(f"  {known:9} {about}")
 
-    def _next(self, turn: Turn) -> str | None:
+    def _next(self, turn: PersonTurn) -> str | None:
         """The next line, None at the end of input. Raises _Over where the request ends meanwhile."""
         while (line := self._line()) is None:
             if self._over():
@@ -257,7 +257,7 @@ def _several_lines(field: FormField) -> bool:
     return field.kind in ("text", "code", "list") and not (field.chars and field.chars <= _SHORT)
 
 
-def _show(turn: Turn) -> None:
+def _show(turn: PersonTurn) -> None:
     from peerage.formats.forms import for_person
 
     request = turn.request

@@ -17,7 +17,7 @@ from peerage.values.figures import counted
 if TYPE_CHECKING:
     from peerage.arena import Arena
     from peerage.reading.scope import Scope
-    from peerage.views.leaderboard.board import Board
+    from peerage.views.leaderboard.board import Leaderboard
     from peerage.views.leaderboard.what_if import WhatIf
 
 
@@ -233,7 +233,7 @@ def show_standings(arena: Arena) -> None:
 
 
 def _show_board(
-    arena: Arena, found: Board, shape: TableFormat, source: str = "played", *, headed: bool = True
+    arena: Arena, found: Leaderboard, shape: TableFormat, source: str = "played", *, headed: bool = True
 ) -> None:
     from peerage.views.leaderboard.columns import table
     from peerage.views.leaderboard.tracks import METHODS

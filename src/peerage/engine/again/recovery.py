@@ -23,7 +23,7 @@ from peerage.ledger.topics.uptimes import unused
 from peerage.ledger.topics.waits import TOPIC as WAITS
 from peerage.ledger.topics.waits import Stage, Waits
 from peerage.ratings.sequential.elo import EloSettings
-from peerage.scheduling.standing import Ended, History
+from peerage.scheduling.standing import EndedMatch, History
 from peerage.standings import NOBODY, Standings, after_all
 from peerage.standings.accounts import Account, position, read_snapshot, spent_by, unpriced_calls
 from peerage.standings.looks import ended
@@ -196,7 +196,7 @@ def _take_up(found: Recovered, ledger: Ledger, waiting: Iterable[FixtureRow], re
                 found.left_open.append(exchange)
 
 
-def all_ended(found: Recovered, ledger: Ledger) -> Iterator[tuple[int, Ended]]:
+def all_ended(found: Recovered, ledger: Ledger) -> Iterator[tuple[int, EndedMatch]]:
     """Every match on record, with the round that went on when it was folded."""
     series = series_of(ledger)
     for place, summary in enumerate(ledger.summaries(), 1):

@@ -52,7 +52,7 @@ class Replayed(NamedTuple):
 
 def replayed(ledger: Ledger, first: int, last: int) -> Iterator[Replayed]:
     """The finished matches at places first..last, in their order. Raises LedgerError."""
-    again = _Again(by_hex(ledger.texts()))
+    again = _MatchesAgain(by_hex(ledger.texts()))
     for start in range(first, last + 1, BLOCK):
         span = start, min(start + BLOCK - 1, last)
         fixtures = {row.number: row for row in ledger.fixtures(*span)}
@@ -79,7 +79,7 @@ def by_helper(address: str, folder: Path | None, first: int, last: int) -> list[
         return list(replayed(ledger.as_stored(), first, last))
 
 
-class _Again:
+class _MatchesAgain:
     """Drives matches again."""
 
     def __init__(self, texts: Callable[[str], str]) -> None:

@@ -21,7 +21,7 @@ Part: TypeAlias = tuple[str, str, str]
 """A game, a role in it, and a player."""
 
 
-class Usage(NamedTuple):
+class CallSums(NamedTuple):
     """Sums over `seats` in matches: calls, and their tokens."""
 
     seats: float = 0.0
@@ -29,19 +29,19 @@ class Usage(NamedTuple):
     input_tokens: float = 0.0
     output_tokens: float = 0.0
 
-    def plus(self, *more: float) -> Usage:
+    def plus(self, *more: float) -> CallSums:
         """Return the sum with seats, calls and tokens."""
-        return Usage(*[own + other for own, other in zip(self, more, strict=True)])
+        return CallSums(*[own + other for own, other in zip(self, more, strict=True)])
 
 
-NOTHING = Usage()
+NOTHING = CallSums()
 
 
 class OnRecord(NamedTuple):
     """Usage in the last `matches` by part, and the output tokens of each player's last probe."""
 
     matches: int = 0
-    parts: Mapping[Part, Usage] = {}
+    parts: Mapping[Part, CallSums] = {}
     probes: Mapping[str, int] = {}
 
 
@@ -57,7 +57,7 @@ def on_record(ledger: Ledger) -> OnRecord:
     """Return what the last matches on record took. Raises LedgerError."""
     _, last = ledger.heads()
     first, texts = max(1, last - LEARNED_FROM + 1), by_hex(ledger.texts())
-    parts: dict[Part, Usage] = {}
+    parts: dict[Part, CallSums] = {}
     games: dict[int, str] = {}
     roles: dict[str, str] = {}
     for issued, row in zip(ledger.fixtures(first, last), ledger.summaries(first, last), strict=True):
@@ -80,10 +80,10 @@ def on_record(ledger: Ledger) -> OnRecord:
     return OnRecord(len(games), parts, probed_tokens(ledger))
 
 
-def corrections(planned: Mapping[Part, Usage], found: OnRecord) -> dict[Part, Ratios]:
+def corrections(planned: Mapping[Part, CallSums], found: OnRecord) -> dict[Part, Ratios]:
     """Return by how much what is on record differs from what is planned: of each player in a role, or where
     it took little or nothing yet, of all players in that role. Pure."""
-    roles: dict[tuple[str, str], list[tuple[Usage, Usage]]] = {}
+    roles: dict[tuple[str, str], list[tuple[CallSums, CallSums]]] = {}
     for part, plan in planned.items():
         roles.setdefault(part[:2], []).append((plan, found.parts.get(part, NOTHING)))
     whole = {role: _nearer(Ratios(), pairs) for role, pairs in roles.items()}
@@ -93,7 +93,7 @@ def corrections(planned: Mapping[Part, Usage], found: OnRecord) -> dict[Part, Ra
     }
 
 
-def _nearer(prior: Ratios, pairs: list[tuple[Usage, Usage]]) -> Ratios:
+def _nearer(prior: Ratios, pairs: list[tuple[CallSums, CallSums]]) -> Ratios:
     """Return the ratios of planned and taken usage, drawn to the `prior` ones."""
     ratios: list[float] = []
     for measure, of, before in zip((1, 2, 3), (0, 1, 1), prior, strict=True):

@@ -14,7 +14,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from peerage.engine.calls.budget import dollars, whole_nano
-from peerage.engine.calls.pending import Pending
+from peerage.engine.calls.pending import PendingCall
 from peerage.engine.record.probed import TOPIC as PROBES
 from peerage.engine.record.probed import probe_costs
 from peerage.ledger import Ledger
@@ -63,7 +63,7 @@ class Availability:
         self._day = clock() // DAY_MS
         self._spent = Counter(spent)
         self._held: Counter[str] = Counter()
-        self._short: dict[str, deque[Pending]] = {}
+        self._short: dict[str, deque[PendingCall]] = {}
         self.paused: dict[str, str] = {}
         """Players that no probe got through to, and why: set when the run begins."""
 
@@ -92,7 +92,7 @@ class Availability:
         other_budget = wait.why.startswith(_DAY) and wait.why != self._spent_up(wait.player)
         return 0 if other_budget else wait.until_ms or 0
 
-    def reserve(self, pending: Pending) -> Away | bool:
+    def reserve(self, pending: PendingCall) -> Away | bool:
         """Set the worst case of a call aside for the day. False: it waits for calls in flight, which may cost
         less (`paid`)."""
         player, worst = pending.player, pending.worst or 0
@@ -110,7 +110,7 @@ class Availability:
         pending.of_day = worst
         return True
 
-    def never(self, pending: Pending) -> str:
+    def never(self, pending: PendingCall) -> str:
         """Return why no day can pay for a call; empty where one can."""
         limit = self._daily.get(pending.player)
         if limit is None or (pending.worst or 0) <= limit:
@@ -118,7 +118,7 @@ class Availability:
         worst = dollars(pending.worst or 0)
         return f"{DAILY_BUDGET}: one call may cost up to {worst}, a day at most {dollars(limit)}"
 
-    def paid(self, pending: Pending, nano: int) -> Iterable[Pending]:
+    def paid(self, pending: PendingCall, nano: int) -> Iterable[PendingCall]:
         """Count what a call has cost, or may have. The calls that waited for it; they are to be reserved
         again."""
         player, held = pending.player, pending.of_day
@@ -141,7 +141,7 @@ class Availability:
         affordable = limit is None or self._today()[player] + self._held[player] + nano <= limit
         return affordable and self.out_of_hours(player) is None
 
-    def recall(self, unwanted: Callable[[Pending], bool]) -> list[Pending]:
+    def recall(self, unwanted: Callable[[PendingCall], bool]) -> list[PendingCall]:
         """Take waiting calls back."""
         taken = [pending for pending in chain.from_iterable(self._short.values()) if unwanted(pending)]
         for player, waiting in self._short.items():

@@ -30,7 +30,7 @@ from peerage.engine.calls.budget import Affordable, dollars
 from peerage.engine.calls.call_limit import Load
 from peerage.engine.calls.dispatch import Dispatcher, Lane
 from peerage.engine.calls.pauses import Pauses, backoff, stated_wait
-from peerage.engine.calls.pending import Pending, Rendering
+from peerage.engine.calls.pending import PendingCall, Rendering
 from peerage.engine.calls.player_runtime import MAX_STORED_CHARS, PlayerRuntime, priced, raised
 from peerage.engine.calls.reservations import Money
 from peerage.engine.calls.troubles import Trouble, Troubles, in_short
@@ -54,10 +54,10 @@ END_OF_TIME_MS = 253_402_300_800_000
 _log = logging.getLogger("peerage")
 
 
-class Matches(Protocol):
+class CallOwners(Protocol):
     """Whose calls they are. What a run does next on their account is for it to say."""
 
-    def replied(self, pending: Pending, raw: Reply, digest: bytes, model: str) -> None:
+    def replied(self, pending: PendingCall, raw: Reply, digest: bytes, model: str) -> None:
         """A reply is there; `digest` is its leaf."""
 
     def expired(self, match: int) -> bool:
@@ -66,7 +66,7 @@ class Matches(Protocol):
     def broken(self, error: Exception) -> None:
         """The run cannot go on, for a fault that is not a player's."""
 
-    def unaffordable(self, pending: Pending, worst: int) -> None:
+    def unaffordable(self, pending: PendingCall, worst: int) -> None:
         """The arena's limit has stopped a match at this call."""
 
     def tripped(self, player: str, match: int) -> None:
@@ -75,7 +75,7 @@ class Matches(Protocol):
     def look_soon(self) -> None:
         """Calls wait for a player to recover."""
 
-    def put_off(self, pending: Pending, why: str, until_ms: int | None) -> None:
+    def put_off(self, pending: PendingCall, why: str, until_ms: int | None) -> None:
         """A player asks for a call at another time."""
 
 
@@ -93,7 +93,7 @@ class Calls:
     """Every call of a run, for its `matches`. For the event loop's thread alone."""
 
     def __init__(
-        self, matches: Matches, reach: Reach, journal: Journal, clock: Callable[[], int], money: Money
+        self, matches: CallOwners, reach: Reach, journal: Journal, clock: Callable[[], int], money: Money
     ) -> None:
         self._matches = matches
         self._runtimes, self._engine, self._availability, self._programs = reach
@@ -103,9 +103,9 @@ class Calls:
         self._budget, self._reservations = money
         self._loop = asyncio.get_running_loop()
         self._instant: dict[str, InstantClient] = {}
-        self._dispatcher: Dispatcher[Pending] = Dispatcher(engine.calls, self._leave)
+        self._dispatcher: Dispatcher[PendingCall] = Dispatcher(engine.calls, self._leave)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._backing_off: dict[Pending, asyncio.TimerHandle] = {}
+        self._backing_off: dict[PendingCall, asyncio.TimerHandle] = {}
         self.pauses = Pauses(self._dispatcher, self._loop.time, matches.look_soon)
         self.benched: dict[str, str] = {}
         self.stopped = False
@@ -136,12 +136,12 @@ class Calls:
         """Let so many calls be in flight at once from now on."""
         self._dispatcher.cap = calls
 
-    def submit(self, pending: Pending, texts: list[Text]) -> None:
+    def submit(self, pending: PendingCall, texts: list[Text]) -> None:
         """Ask, as soon as caps and limits allow."""
         self._journal.texts(texts)
         self._go(pending)
 
-    def _go(self, pending: Pending) -> None:
+    def _go(self, pending: PendingCall) -> None:
         """Queue a call when its worst case is reserved; else it waits, lower matches before higher ones."""
         if pending.player in self.benched:
             self._void_benched(pending)
@@ -171,7 +171,7 @@ class Calls:
     def _queued(self, player: str) -> bool:
         return player not in self._instant and self._dispatcher.queued(player)
 
-    def _ready(self, pending: Pending) -> None:
+    def _ready(self, pending: PendingCall) -> None:
         if pending.player in self._instant:
             self._leave(pending)
         elif isinstance(pending.ask, Run):
@@ -180,7 +180,7 @@ class Calls:
             tokens = self._runtimes[pending.player].tokens(pending.ask, pending.seed)
             self._dispatcher.submit(pending.player, pending, tokens)
 
-    def void(self, pending: Pending, texts: list[Text], reason: str) -> None:
+    def void(self, pending: PendingCall, texts: list[Text], reason: str) -> None:
         """Record a void reply to a request that nobody will be asked."""
         self._journal.texts(texts)
         pending.worst = 0
@@ -201,7 +201,7 @@ class Calls:
             self._pay(pending, 0, known=True, answered=False)
         return len(dropped)
 
-    def _recall(self, unwanted: Callable[[Pending], bool]) -> list[Pending]:
+    def _recall(self, unwanted: Callable[[PendingCall], bool]) -> list[PendingCall]:
         taken = [pending for pending in self._backing_off if unwanted(pending)]
         for pending in taken:
             self._backing_off.pop(pending).cancel()
@@ -216,7 +216,7 @@ class Calls:
         for pending in self._recall(lambda waiting: waiting.player == player):
             self._void_benched(pending)
 
-    def _void_benched(self, pending: Pending) -> None:
+    def _void_benched(self, pending: PendingCall) -> None:
         self.void(pending, [], f"{BENCHED}{self.benched[pending.player]}")
 
     def waiting_by_match(self) -> Counter[int]:
@@ -225,9 +225,9 @@ class Calls:
         found.update([pending.match for pending in self._dispatcher.held_up()])
         return found
 
-    def held_for_long(self) -> dict[int, list[Pending]]:
+    def held_for_long(self) -> dict[int, list[PendingCall]]:
         """The requests of each match that wait for a player whose pause is long."""
-        found: dict[int, list[Pending]] = {}
+        found: dict[int, list[PendingCall]] = {}
         paused = self.pauses.long
         for pending in (*self._backing_off, *self._dispatcher.held_up()) if paused else ():
             if pending.player in paused:
@@ -254,7 +254,7 @@ class Calls:
         for task in self._tasks:
             task.cancel()
 
-    def _leave(self, pending: Pending) -> None:
+    def _leave(self, pending: PendingCall) -> None:
         if self.stopped:
             return
         ask = pending.ask
@@ -275,7 +275,7 @@ class Calls:
         if self._reservations:
             self._loop.call_soon(self.decide)
 
-    def _may_leave(self, pending: Pending) -> bool:
+    def _may_leave(self, pending: PendingCall) -> bool:
         """Return whether a call's player may be asked now; else the call is put off, waits, or is void."""
         never = self._availability.never(pending)
         may = False if never else self._availability.reserve(pending)
@@ -290,14 +290,14 @@ class Calls:
             self.void(pending, [], never)
         return False
 
-    def _intend(self, pending: Pending) -> None:
+    def _intend(self, pending: PendingCall) -> None:
         """Write down one more attempt, and what it may cost at most."""
         pending.attempt += 1
         key, attempt, worst = pending.ask.key, pending.attempt, pending.worst
         row = IntentRow(pending.match, key, attempt, pending.player, pending.body, worst)
         self._journal.rows.intents.append(row)
 
-    def _send(self, pending: Pending) -> None:
+    def _send(self, pending: PendingCall) -> None:
         ask = pending.ask
         instant = self._instant.get(pending.player)
         if self.stopped:
@@ -326,7 +326,7 @@ class Calls:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _perform(self, pending: Pending, run: Run) -> None:
+    async def _perform(self, pending: PendingCall, run: Run) -> None:
         assert self._programs is not None
         try:
             raw = await self._programs.perform(run)
@@ -336,7 +336,7 @@ class Calls:
         finally:
             self._dispatcher.returned(SANDBOX)
 
-    async def _converse(self, pending: Pending, call: Call) -> None:
+    async def _converse(self, pending: PendingCall, call: Call) -> None:
         pending.sent_at, pending.load = self._loop.time(), None
         self._troubles.sent(pending, pending.sent_at)
         try:
@@ -353,7 +353,7 @@ class Calls:
             self._troubles.returned(pending)
             self._dispatcher.returned(pending.player, pending.sent_at, pending.load)
 
-    def _answered(self, pending: Pending, answer: Answer) -> None:
+    def _answered(self, pending: PendingCall, answer: Answer) -> None:
         runtime = self._runtimes[pending.player]
         try:
             assert isinstance(pending.ask, Ask)
@@ -370,7 +370,7 @@ class Calls:
             self.pauses.worked(pending.player, pending.ask.role)
             self._record(pending, raw, body, model)
 
-    def _failed(self, pending: Pending, error: PlayerError) -> None:
+    def _failed(self, pending: PendingCall, error: PlayerError) -> None:
         reason = storable(str(error))[:500]
         if isinstance(error, Later):
             self._fail(pending, f"later: {reason}", 0)
@@ -413,28 +413,28 @@ class Calls:
         if wait:
             self._matches.look_soon()
 
-    def _bench_for(self, why: str, pending: Pending) -> None:
+    def _bench_for(self, why: str, pending: PendingCall) -> None:
         """Bench the player of a call."""
         self.bench(pending.player, why)
         self._matches.tripped(pending.player, pending.match)
 
-    def _again(self, pending: Pending) -> None:
+    def _again(self, pending: PendingCall) -> None:
         del self._backing_off[pending]
         self._go(pending)
 
-    def _fail(self, pending: Pending, reason: str, cost: int | None) -> None:
+    def _fail(self, pending: PendingCall, reason: str, cost: int | None) -> None:
         self._journal.rows.failures.append(
             FailureRow(pending.match, pending.ask.key, pending.attempt, reason, cost, self._clock())
         )
         self._journal.touch()
         self._pay(pending, cost or 0, known=cost == 0, answered=False)
 
-    def _void(self, pending: Pending, reason: str, cost: int | None) -> None:
+    def _void(self, pending: PendingCall, reason: str, cost: int | None) -> None:
         """Record that there is no reply; one that may have cost something has an unknown cost."""
         raw = Reply("void", reason=reason, cost_nano=None if cost != 0 else 0)
         self._record(pending, raw, reply_body(raw, salt=pending.salt))
 
-    def _record(self, pending: Pending, raw: Reply, body: bytes, model: str = "") -> None:
+    def _record(self, pending: PendingCall, raw: Reply, body: bytes, model: str = "") -> None:
         key = pending.ask.key
         most = pending.worst if raw.cost_nano is None else raw.cost_nano
         self._journal.rows.replies.append(
@@ -447,7 +447,7 @@ class Calls:
         self._matches.replied(pending, raw, leaf(key, pending.player, pending.body, body), model)
         self.decide()
 
-    def _pay(self, pending: Pending, nano: int, *, known: bool, answered: bool) -> None:
+    def _pay(self, pending: PendingCall, nano: int, *, known: bool, answered: bool) -> None:
         """Count what an attempt has cost, or may have; what was reserved for it is free again."""
         player, most = pending.player, pending.reserved
         before = self._reservations.overrun.get(player, 0)
@@ -462,6 +462,6 @@ class Calls:
             self._bench_for(why, pending)
 
 
-def _role(pending: Pending) -> str:
+def _role(pending: PendingCall) -> str:
     """The role in which a player is asked."""
     return pending.ask.role if isinstance(pending.ask, Ask) else SANDBOX

@@ -44,7 +44,7 @@ class Rendering(Sequence[tuple[Speaker, str]]):
 
 
 @dataclass(slots=True, eq=False)
-class Pending:
+class PendingCall:
     """A request on its way. `tries` counts attempts of this process, `attempt` those of all, and `sent_at` is
     when the last one was sent, on the event loop's clock.
 

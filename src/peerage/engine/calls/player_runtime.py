@@ -10,7 +10,7 @@ from typing import NamedTuple
 from peerage.engine.calls.call_costs import OVERHEAD_BYTES
 from peerage.engine.calls.call_limit import CallLimit
 from peerage.engine.calls.dispatch import Lane
-from peerage.engine.calls.pending import Pending, Rendering
+from peerage.engine.calls.pending import PendingCall, Rendering
 from peerage.game.protocol import MORE_ROOM, ROOM, Ask, Reply, Role, Speaker
 from peerage.players.client import MAX_TEXT, Answer, Call, Client, PlayerError, duration
 from peerage.players.prices import Price, nano
@@ -42,7 +42,7 @@ class PlayerRuntime:
     price: Price
     call_limit: CallLimit | None = None
 
-    def lane(self) -> Lane[Pending]:
+    def lane(self) -> Lane[PendingCall]:
         """Return a queue for its calls, with its limits."""
         stated = self.settings
         return Lane(
@@ -72,7 +72,7 @@ class PlayerRuntime:
         limit = self.limit(ask)
         return self.price.worst_nano(prompt.size + OVERHEAD_BYTES, limit.answer, limit.more_room)
 
-    def call(self, pending: Pending, ask: Ask) -> Call:
+    def call(self, pending: PendingCall, ask: Ask) -> Call:
         """The call that a request is sent as."""
         limit = self.limit(ask)
         return Call(

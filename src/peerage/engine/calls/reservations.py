@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple, Protocol
 
 from peerage.engine.calls.budget import WAITS, Affordable, Budget
-from peerage.engine.calls.pending import Pending
+from peerage.engine.calls.pending import PendingCall
 
 
 class MatchBudget(Protocol):
@@ -37,13 +37,13 @@ class Paying(Protocol):
     def wanted(self, player: str) -> bool:
         """Return whether a call to a player must be submitted before it goes."""
 
-    def submit(self, pending: Pending) -> None: ...
+    def submit(self, pending: PendingCall) -> None: ...
 
-    def recall(self, unwanted: Callable[[Pending], bool]) -> list[Pending]: ...
+    def recall(self, unwanted: Callable[[PendingCall], bool]) -> list[PendingCall]: ...
 
-    def decided(self, queued: Callable[[str], bool]) -> Iterator[tuple[Pending, Affordable]]: ...
+    def decided(self, queued: Callable[[str], bool]) -> Iterator[tuple[PendingCall, Affordable]]: ...
 
-    def pay(self, pending: Pending, nano: int, *, known: bool, answered: bool) -> None: ...
+    def pay(self, pending: PendingCall, nano: int, *, known: bool, answered: bool) -> None: ...
 
 
 class Money(NamedTuple):
@@ -58,7 +58,7 @@ class Reservations:
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
-        self._short: list[tuple[int, int, Pending]] = []
+        self._short: list[tuple[int, int, PendingCall]] = []
         self._submitted = 0
         self._deciding = False
 
@@ -72,18 +72,18 @@ class Reservations:
     def __len__(self) -> int:
         return len(self._short)
 
-    def submit(self, pending: Pending) -> None:
+    def submit(self, pending: PendingCall) -> None:
         """Let a call wait for the money for its `worst`."""
         self._submitted += 1
         insort(self._short, (pending.match, self._submitted, pending))
 
-    def recall(self, unwanted: Callable[[Pending], bool]) -> list[Pending]:
+    def recall(self, unwanted: Callable[[PendingCall], bool]) -> list[PendingCall]:
         """Take waiting calls back."""
         taken = [pending for _, _, pending in self._short if unwanted(pending)]
         self._short = [entry for entry in self._short if not unwanted(entry[2])]
         return taken
 
-    def decided(self, queued: Callable[[str], bool]) -> Iterator[tuple[Pending, Affordable]]:
+    def decided(self, queued: Callable[[str], bool]) -> Iterator[tuple[PendingCall, Affordable]]:
         """The calls that need not wait any more, each with why: YES when there is money for it now, else the
         limit that never will pay for it. None overtakes one that is short of the same.
 
@@ -121,7 +121,7 @@ class Reservations:
                     players.add(pending.player)
         self._deciding = False
 
-    def pay(self, pending: Pending, nano: int, *, known: bool, answered: bool) -> None:
+    def pay(self, pending: PendingCall, nano: int, *, known: bool, answered: bool) -> None:
         """Count what an attempt has cost, or may have; what was reserved for it is free again."""
         reserved, pending.reserved = pending.reserved, 0
         self._budget.pay(pending.match, pending.player, nano, reserved, known=known, answered=answered)

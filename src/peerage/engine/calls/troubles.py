@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from peerage.engine.calls.pending import Pending
+from peerage.engine.calls.pending import PendingCall
 from peerage.game.protocol import Reply
 from peerage.players.client import duration
 from peerage.values.texts import visible
@@ -87,15 +87,15 @@ class Troubles:
 
     def __init__(self, attempts: int) -> None:
         self._attempts = attempts
-        self._since: dict[Pending, float] = {}
+        self._since: dict[PendingCall, float] = {}
         self._answered: dict[str, int] = {}
         self._known: dict[str, Trouble] = {}
         self._telling = _log.isEnabledFor(logging.INFO)
 
-    def sent(self, pending: Pending, now: float) -> None:
+    def sent(self, pending: PendingCall, now: float) -> None:
         self._since[pending] = now
 
-    def returned(self, pending: Pending) -> None:
+    def returned(self, pending: PendingCall) -> None:
         self._since.pop(pending, None)
 
     def _count(self, player: str, reason: str = "", *, cut: int = 0, failed: int = 0) -> bool:
@@ -109,7 +109,7 @@ class Troubles:
         )
         return bool((cut and not was.cut) or (failed and not was.failed))
 
-    def answered(self, pending: Pending, raw: Reply, truncated: bool) -> None:
+    def answered(self, pending: PendingCall, raw: Reply, truncated: bool) -> None:
         player = pending.player
         self._answered[player] = self._answered.get(player, 0) + 1
         if truncated and self._count(player, cut=1):
@@ -122,7 +122,7 @@ class Troubles:
             seconds = raw.latency_ms / 1000
             _log.info("%s, %s: %s in %.1f s%s%s", _call(pending), player, raw.status, seconds, tokens, cut)
 
-    def retried(self, pending: Pending, reason: str, wait: float) -> None:
+    def retried(self, pending: PendingCall, reason: str, wait: float) -> None:
         pending.reason = in_short(reason, pending.player)
         self._count(pending.player, pending.reason)
         if self._telling:
@@ -130,7 +130,7 @@ class Troubles:
             when = duration(wait) if wait >= 10 else f"{wait:.1f} s"
             _log.info("%s, %s; try %d of %d in %s", _call(pending), said, attempt, self._attempts, when)
 
-    def failed(self, pending: Pending, reason: str) -> None:
+    def failed(self, pending: PendingCall, reason: str) -> None:
         """A call was given up."""
         if self._count(pending.player, in_short(reason, pending.player), failed=1):
             _log.warning("%s; the call is given up (%s)", _said(pending, reason), _call(pending))
@@ -139,7 +139,7 @@ class Troubles:
 
     def now(
         self,
-        again: Mapping[Pending, float],
+        again: Mapping[PendingCall, float],
         paused: Mapping[str, tuple[float, int]],
         lowered: Mapping[str, str],
         now: float,
@@ -147,7 +147,7 @@ class Troubles:
         """The players with whom something is wrong, by name; `again`: when waiting calls are sent again;
         `paused`: for how many seconds players pause, and how many of their calls wait for that; `lowered`: to
         what their limits of calls in flight were lowered, and why."""
-        waiting: dict[str, list[Pending]] = {}
+        waiting: dict[str, list[PendingCall]] = {}
         for pending in again:
             waiting.setdefault(pending.player, []).append(pending)
         out: dict[str, list[float]] = {}
@@ -177,11 +177,11 @@ class Troubles:
         return tuple(found)
 
 
-def _call(pending: Pending) -> str:
+def _call(pending: PendingCall) -> str:
     return f"match {pending.match} {pending.ask.key}"
 
 
-def _said(pending: Pending, reason: str) -> str:
+def _said(pending: PendingCall, reason: str) -> str:
     """A failure with its player's name in front, printable."""
     said = " ".join(visible(reason).split())
     return said if said.startswith(f"{pending.player}: ") else f"{pending.player}: {said}"

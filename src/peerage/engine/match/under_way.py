@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from peerage.engine.again.recovery import Mismatch
 from peerage.engine.calls.budget import dollars
 from peerage.engine.calls.calls import Calls, Reach
-from peerage.engine.calls.pending import Pending
+from peerage.engine.calls.pending import PendingCall
 from peerage.engine.calls.reservations import Money
 from peerage.engine.calls.troubles import Trouble
 from peerage.engine.match.driver import Driver
@@ -153,7 +153,7 @@ class MatchesUnderWay:
 
     # ------------------------------------------------------------------------- what comes of its calls
 
-    def replied(self, pending: Pending, raw: Reply, digest: bytes, model: str) -> None:
+    def replied(self, pending: PendingCall, raw: Reply, digest: bytes, model: str) -> None:
         match = self._matches[pending.match]
         match.tally.add(pending.ask.key, pending.player, raw, digest, model)
         match.open -= 1
@@ -163,7 +163,7 @@ class MatchesUnderWay:
             self._give_up(match)
         self._run.replied(pending.player, raw.status == "void")
 
-    def put_off(self, pending: Pending, why: str, until_ms: int | None) -> None:
+    def put_off(self, pending: PendingCall, why: str, until_ms: int | None) -> None:
         match = self._matches[pending.match]
         if not match.given_up:
             match.put_off[pending.ask.key] = (pending.player, why, until_ms)
@@ -173,7 +173,7 @@ class MatchesUnderWay:
         if not match.open:
             self._give_up(match)
 
-    def unaffordable(self, pending: Pending, worst: int) -> None:
+    def unaffordable(self, pending: PendingCall, worst: int) -> None:
         match = self._matches[pending.match]
         match.deadline.cancel()
         self.unfinished[pending.match] = (
@@ -232,7 +232,7 @@ class MatchesUnderWay:
             match.open += 1
             player = match.players[ask.to]
             attempt, salt = before.attempt if before else 0, reply_salt(match.secret, ask.key)
-            pending = Pending(
+            pending = PendingCall(
                 match=number,
                 seed=match.fixture.seed,
                 player=player,
@@ -266,7 +266,7 @@ class MatchesUnderWay:
         except Exception as fault:
             self.broken(fault)
 
-    def _pauses(self, held: Sequence[Pending]) -> Iterator[Reason]:
+    def _pauses(self, held: Sequence[PendingCall]) -> Iterator[Reason]:
         """Return for which players, that pause for long, these requests wait."""
         pauses = self.calls.pauses
         for player in dict.fromkeys(pending.player for pending in held):

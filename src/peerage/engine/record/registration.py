@@ -21,7 +21,7 @@ from peerage.engine.record.probed import seen_to_think
 from peerage.ledger import Amendment, Ledger
 from peerage.ledger.topics.settings_log import PLAYERS
 from peerage.ledger.topics.settings_log import registrations as read_registrations
-from peerage.players.models.thinking import Room
+from peerage.players.models.thinking import ThinkingRoom
 from peerage.players.prices import Price, price_of
 from peerage.settings import ArenaSettings, PlayerSettings, without_credentials
 
@@ -94,7 +94,7 @@ def prices(ledger: Ledger, players: Iterable[PlayerSettings], today: date) -> di
         chosen = int(card.get("thinking_tokens", 0))
         late = player.name in seen and not chosen
         if "identity" in card and player.thinking_tokens is None and not late:
-            price = replace(price, thinking=Room(chosen, str(card.get("thinking_because", ""))))
+            price = replace(price, thinking=ThinkingRoom(chosen, str(card.get("thinking_because", ""))))
         found[player.name] = price
     return found
 
@@ -115,7 +115,7 @@ def registered(ledger: Ledger) -> dict[str, dict[str, Any]]:
     return {registration.name: dict(registration.card) for registration in read_registrations(ledger)}
 
 
-class _Line(NamedTuple):
+class _RegistrationLine(NamedTuple):
     """The part of a registration that tells a player's family."""
 
     family: str = ""
@@ -130,11 +130,13 @@ def models_and_families(
     """Everybody's model and family: those of these players, and of players that left as `cards` last
     registered them. A later version of an agent that is its own family is in that of the first."""
     found = {
-        name: _Line(**{key: card[key] for key in _Line._fields if key in card})
+        name: _RegistrationLine(**{key: card[key] for key in _RegistrationLine._fields if key in card})
         for name, card in cards.items()
     }
     for player in players:
-        found[player.name] = _Line(player.family, player.public_model, player.version, player.unversioned)
+        found[player.name] = _RegistrationLine(
+            player.family, player.public_model, player.version, player.unversioned
+        )
     first: dict[str, str] = {}
     for name, line in sorted(found.items(), key=lambda known: known[1].version):
         first.setdefault(line.versions_of or name, line.family)

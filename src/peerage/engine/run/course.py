@@ -39,7 +39,7 @@ from peerage.engine.run.admission import Admission
 from peerage.engine.run.folding import Folding
 from peerage.engine.run.hosts import Hosts, Needed
 from peerage.engine.run.rounds import Rounds
-from peerage.engine.run.waiting import ASK_AGAIN_S, SOONEST_S, Away, WaitingMatches
+from peerage.engine.run.waiting import ASK_AGAIN_S, SOONEST_S, WaitingMatches, WaitingUntil
 from peerage.game.match import Fixture, MatchRecord, Outcome
 from peerage.ledger import Amendment, FailureRow, FixtureRow, Ledger, Summary
 from peerage.ledger.forms.codec import fixture_body
@@ -55,7 +55,7 @@ from peerage.settings.shape import InFlight
 from peerage.standings import pinned_elo
 
 
-class Setup(NamedTuple):
+class RunSetup(NamedTuple):
     """What a run plays: an arena as settings and ledger have it, its players with when they are available
     and on which hosts, how far pairing may be ahead, the arena's secret, and how many matches are to be
     decided (None: no limit)."""
@@ -84,7 +84,7 @@ class Course:
 
     def __init__(
         self,
-        setup: Setup,
+        setup: RunSetup,
         ledger: Ledger,
         journal: Journal,
         budget: Budget,
@@ -157,7 +157,9 @@ class Course:
             unknown = self._hosts.away(wait.player) and wait.until_ms is None
             due = inf if unknown else self._loop.time() + left_s
             player = wait.player if self._plans.playable(fixture) else ""  # ends at once
-            self._waiting.add(Away(fixture, digest, player, due, wait.until_ms is not None), saved=True)
+            self._waiting.add(
+                WaitingUntil(fixture, digest, player, due, wait.until_ms is not None), saved=True
+            )
         for bench in self._recovered.benches.out.values():
             if bench.event == "paused" and bench.player in self._runtimes:
                 self._availability.paused[bench.player] = bench.why
@@ -383,7 +385,7 @@ class Course:
         self._left_in_a_row += 1
         seconds = ASK_AGAIN_S if until_ms is None else max(SOONEST_S, (until_ms - now_ms) / 1000)
         due = inf if until_ms is None and self._hosts.away(player) else self._loop.time() + seconds
-        away = Away(fixture, digest, player, due, until_ms is not None)
+        away = WaitingUntil(fixture, digest, player, due, until_ms is not None)
         self._waiting.add(away, saved=False)
         if why == NOT_UP and not self._hosts.away(player):  # it was started meanwhile
             self._waiting.back([player])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from peerage.engine.calls.troubles import Trouble
 from peerage.ledger.topics.waits import Waiting
-from peerage.scheduling.goal import State
+from peerage.scheduling.goal import GoalState
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Progress:
     stopping: bool
     troubles: tuple[Trouble, ...] = ()
     waiting: tuple[Waiting, ...] = ()
-    until: State | None = None
+    until: GoalState | None = None
     unpriced: int = 0
 
     @property
@@ -76,7 +76,7 @@ class RunReport:
     benched: Mapping[str, str] = field(default_factory=dict)
     overrun: Mapping[str, int] = field(default_factory=dict)
     waiting: tuple[Waiting, ...] = ()
-    until: State | None = None
+    until: GoalState | None = None
     unpriced: int = 0
 
     @property

@@ -26,8 +26,8 @@ from peerage.engine.match.plans import policy_of
 from peerage.engine.record.memory import Remembered
 from peerage.game.match import Fixture, Outcome
 from peerage.scheduling.fixtures import Scheduler, Unstaffed, by_need, next_round, remember, tables
-from peerage.scheduling.goal import Known, State
-from peerage.scheduling.standing import Ended, History, Results, Standing
+from peerage.scheduling.goal import GoalState, Known
+from peerage.scheduling.standing import EndedMatch, History, Results, Standing
 from peerage.settings import ArenaSettings, PlayerSettings
 from peerage.settings.shape import InFlight
 from peerage.standings import NOBODY, Standings
@@ -47,7 +47,7 @@ class Rounds:
         in_flight: InFlight,
         recovered: Recovered,
         memories: Mapping[str, Remembered] = {},
-        ended: Iterable[tuple[int, Ended]] = (),
+        ended: Iterable[tuple[int, EndedMatch]] = (),
     ) -> None:
         players, judges, lag, window = settings.players, settings.judges, in_flight.lag, in_flight.window
         goal, hosts = settings.goal, settings.hosts
@@ -167,7 +167,7 @@ class Rounds:
             if self._known is not None:
                 self._known.note(match)
 
-    def known(self, *, now: bool = False) -> State | None:
+    def known(self, *, now: bool = False) -> GoalState | None:
         """Return what is known of the goal, as of the last round paired or, after the last one, `now`; None
         where there is no goal."""
         if now and self._ended:
@@ -248,7 +248,7 @@ class Rounds:
         )
 
     def folded(
-        self, fixture: Fixture, outcome: Outcome, ended: Ended, standings: Standings, *, late: bool
+        self, fixture: Fixture, outcome: Outcome, ended: EndedMatch, standings: Standings, *, late: bool
     ) -> None:
         """A match is folded, `standings` after it; `late` when it had left its round."""
         if self._learns(fixture.game):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from peerage.engine.calls.budget import Budget, whole_nano
 from peerage.engine.match.driving import Drive
 from peerage.engine.record.journal import Journal
-from peerage.engine.run.course import Course, Setup, Watched
+from peerage.engine.run.course import Course, RunSetup, Watched
 from peerage.engine.run.report import Progress, RunReport
 from peerage.game.protocol import SANDBOX
 from peerage.ledger import Ledger
@@ -24,7 +24,7 @@ class Runner:
 
     def __init__(
         self,
-        setup: Setup,
+        setup: RunSetup,
         ledger: Ledger,
         drive: Drive,
         clock: Callable[[], int],

@@ -30,7 +30,7 @@ EARLY_S = 1e-6
 """Seconds by which a timer may come too soon: one that finds nothing due then would be the last."""
 
 
-class Away(NamedTuple):
+class WaitingUntil(NamedTuple):
     """A match that waits: when it may go on (the event loop's clock), and whether that was said."""
 
     fixture: Fixture
@@ -57,7 +57,7 @@ class WaitingMatches:
         self._asked: set[str] = set()
         self._woken: set[str] = set()
         self._benched = benched
-        self._away: dict[int, Away] = {}
+        self._away: dict[int, WaitingUntil] = {}
         self._tried: dict[int, str] = {}
         self._heard: set[str] = set()
         self._look = look
@@ -70,7 +70,7 @@ class WaitingMatches:
     def __len__(self) -> int:
         return len(self._away)
 
-    def add(self, away: Away, *, saved: bool) -> None:
+    def add(self, away: WaitingUntil, *, saved: bool) -> None:
         """A match waits; it goes on no sooner than what it asked before is saved, and where it waits for a
         person that has been asked, no sooner than that replies."""
         number = away.fixture.number
@@ -141,7 +141,7 @@ class WaitingMatches:
         for person in self._people.values():
             person.over(seed)
 
-    def next(self, *, room: bool = True) -> Away | None:
+    def next(self, *, room: bool = True) -> WaitingUntil | None:
         """The first match that may go on now, in number order; without one `look` is called when there may
         be. Without `room` for another only one whose reply is there: a person does not wait for a place."""
         now, tried = self._loop.time() + EARLY_S, set(self._tried.values())
@@ -173,11 +173,11 @@ class WaitingMatches:
             self._timer = self._loop.call_at(self._none_before, self._look)
         return None
 
-    def _ends_without(self, away: Away) -> bool:
+    def _ends_without(self, away: WaitingUntil) -> bool:
         """Return whether a match has nothing to wait for: its player is benched, and no person."""
         return away.player in self._benched and away.player not in self._people
 
-    def take(self, away: Away) -> None:
+    def take(self, away: WaitingUntil) -> None:
         """A match goes on."""
         del self._away[away.fixture.number]
         self._woken.discard(away.fixture.seed)

@@ -60,7 +60,7 @@ class Extension(Struct, frozen=True):
     cosigned: tuple[str, ...]
 
 
-class _Line(Struct):
+class _KeptLine(Struct):
     proof: str
 
 
@@ -85,7 +85,9 @@ def read_kept(
     """
     keys = tuple(keys)
     if text.lstrip().startswith("{"):
-        proofs = [msgspec.json.decode(line, type=_Line).proof for line in text.splitlines() if line.strip()]
+        proofs = [
+            msgspec.json.decode(line, type=_KeptLine).proof for line in text.splitlines() if line.strip()
+        ]
     else:
         proofs = [text] if text.startswith(PROOF) else []
     if not proofs:

@@ -200,7 +200,7 @@ def _finished(
     database is added to `problems`. Raises LedgerError."""
     try:
         whole = helpers.submit(integrity, ledger.address) if helpers and replies else None
-        walk = _Walk(_parts(ledger, now.recorded, helpers, workers, replies=replies), now.logged)
+        walk = _EntryWalk(_parts(ledger, now.recorded, helpers, workers, replies=replies), now.logged)
         with without_collector():
             follows = _follows(ledger, recomputed, walk.matches(), now.recorded, now.logged)
         if walk.broken is not None:
@@ -305,7 +305,7 @@ def _parts(
         yield msgspec.msgpack.decode(found, type=Findings)
 
 
-class _Walk:
+class _EntryWalk:
     """The walk over finished matches, of which `parts` are what they come to: what it `found` that is not as
     it was logged, and the error by which it was `broken` off."""
 

@@ -45,7 +45,7 @@ class _Filled(Struct, frozen=True, omit_defaults=True, gc=False):
     text: str = ""
 
 
-class _Request(Struct, frozen=True, gc=False):
+class _StoredRequest(Struct, frozen=True, gc=False):
     to: str
     form: str
     fill: list[dict[str, str | _Filled]] | Kept
@@ -79,7 +79,7 @@ _SEALED_RUN = b'{"sealed_run":'
 
 _encode = msgspec.json.Encoder().encode
 _decode_form = msgspec.json.Decoder(_Form).decode
-_decode_request = msgspec.json.Decoder(_Request).decode
+_decode_request = msgspec.json.Decoder(_StoredRequest).decode
 _decode_program = msgspec.json.Decoder(_Program).decode
 _decode_sealed_program = msgspec.json.Decoder(_SealedProgram).decode
 _decode_fill = msgspec.json.Decoder(list[dict[str, str | _Filled]]).decode
@@ -109,11 +109,11 @@ def request_body(ask: Request, secret: str = "") -> tuple[bytes, list[Text]]:
     texts = [text]
     if seal:
         whole = [{place: _whole(value) for place, value in message.fill.items()} for message in ask.messages]
-        return _encode(_Request(ask.to, form, Kept(seal, _encode(whole).decode()))), texts
+        return _encode(_StoredRequest(ask.to, form, Kept(seal, _encode(whole).decode()))), texts
     fills = [
         {place: _fill(value, texts) for place, value in message.fill.items()} for message in ask.messages
     ]
-    return _encode(_Request(ask.to, form, fills)), texts
+    return _encode(_StoredRequest(ask.to, form, fills)), texts
 
 
 @lru_cache(maxsize=10_000, typed=True)  # 1 and 1.0 are equal, and stored differently
@@ -213,7 +213,7 @@ def _run(key: str, source: str, stdin: str, limits: _Program | _SealedProgram) -
     )
 
 
-class Part(NamedTuple):
+class StoredPart(NamedTuple):
     """What fills one place of a template, as stored: the reply to the request `reply`, a text by `digest`
     (hex), or `text` itself; `label` is what a quote is introduced as, None for what no player wrote."""
 
@@ -224,28 +224,28 @@ class Part(NamedTuple):
     text: str
 
 
-class Shown(NamedTuple):
+class RequestShown(NamedTuple):
     """What a stored request showed to the seat `to`: its form's digest, and what filled the places."""
 
     to: str
     form: str
-    parts: tuple[Part, ...]
+    parts: tuple[StoredPart, ...]
 
 
-def read_shown(body: bytes) -> Shown | None:
+def read_shown(body: bytes) -> RequestShown | None:
     """What a stored request shows, its texts not looked up; None for a run, which nobody sees."""
     if body.startswith((_RUN, _SEALED_RUN)):
         return None
     request = _decode_request(body)
     fills = _opened(request.fill) if isinstance(request.fill, Kept) else request.fill
     parts = [
-        Part(place, None, "", "", value)
+        StoredPart(place, None, "", "", value)
         if isinstance(value, str)
-        else Part(place, value.label, value.reply, value.text, value.said)
+        else StoredPart(place, value.label, value.reply, value.text, value.said)
         for fill in fills
         for place, value in fill.items()
     ]
-    return Shown(request.to, request.form, tuple(parts))
+    return RequestShown(request.to, request.form, tuple(parts))
 
 
 def read_templates(text: str) -> tuple[tuple[Speaker, str], ...]:

@@ -34,7 +34,7 @@ def of_summaries(rows: Iterable[Summary]) -> Columns:
     return Columns(*_found(iter(lambda: [*islice(left, _AT_ONCE)], [])))
 
 
-class _Places(dict[Hashable, int]):
+class _ValuePlaces(dict[Hashable, int]):
     """The place of each value among those that differ, by their first."""
 
     def __missing__(self, value: Hashable) -> int:
@@ -43,7 +43,7 @@ class _Places(dict[Hashable, int]):
 
 
 def _found(parts: Iterable[Sequence[Sequence[Any]]]) -> tuple[Any, ...]:
-    numbers, places = array("q"), [(array("q"), _Places(), of) for of in (_KIND, _PLAYERS, _SCORES)]
+    numbers, places = array("q"), [(array("q"), _ValuePlaces(), of) for of in (_KIND, _PLAYERS, _SCORES)]
     for part in parts:
         numbers.extend(map(_NUMBER, part))
         for into, known, of in places:

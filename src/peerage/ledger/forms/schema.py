@@ -28,7 +28,7 @@ NULLABLE = ("cost_nano", "worst_nano")
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class StoredTable:
     """One table.
 
     The first of its `columns` is its primary key; a key named `id` is given by the store and counts on
@@ -41,7 +41,7 @@ class Table:
     indexes: Mapping[str, Sequence[str]] = field(default_factory=dict)
     again: Literal["refused", "kept", "replaced"] = "refused"
     """The fate of a row whose key is there already when it is written again."""
-    of: tuple[str, Table] | None = None
+    of: tuple[str, StoredTable] | None = None
     """A column that holds the key of a row of another table, and that table."""
     inherits: tuple[str, ...] = ()
     """Columns of the row to which a row belongs, by which rows of this table are found and summed."""
@@ -53,18 +53,18 @@ class Table:
         return self.columns[0]
 
 
-DICTIONARIES = Table("dictionaries", ("number", "body"))
+DICTIONARIES = StoredTable("dictionaries", ("number", "body"))
 """The one by which bodies are compressed: see `ledger.forms.bodies`."""
-META = Table("meta", ("key", "value"), again="replaced")
-TEXTS = Table("texts", ("digest", "body"), again="kept")
-FIXTURES = Table("fixtures", ("number", "round", "checksum", "body"))
-INTENTS = Table(
+META = StoredTable("meta", ("key", "value"), again="replaced")
+TEXTS = StoredTable("texts", ("digest", "body"), again="kept")
+FIXTURES = StoredTable("fixtures", ("number", "round", "checksum", "body"))
+INTENTS = StoredTable(
     "intents",
     ("id", "match", "key", "attempt", "player", "worst_nano", "checksum", "body"),
     unique={"intents_once": ("match", "key", "attempt")},
 )
 _BY_REQUEST = ("match", "player")
-REPLIES = Table(
+REPLIES = StoredTable(
     "replies",
     ("id", "intent", "cost_nano", "at_ms", "latency_ms", "checksum", "body"),
     unique={"replies_once": ("intent",)},
@@ -72,7 +72,7 @@ REPLIES = Table(
     inherits=_BY_REQUEST,
     summed="cost_nano",
 )
-FAILURES = Table(
+FAILURES = StoredTable(
     "failures",
     ("id", "intent", "reason", "cost_nano", "at_ms"),
     unique={"failures_once": ("intent",)},
@@ -80,16 +80,16 @@ FAILURES = Table(
     inherits=_BY_REQUEST,
     summed="cost_nano",
 )
-RECORDS = Table("records", ("number", "chain", "at_ms", "body"))
-SUMMARIES = Table(
+RECORDS = StoredTable("records", ("number", "chain", "at_ms", "body"))
+SUMMARIES = StoredTable(
     "summaries",
     Summary.__struct_fields__,
     of=("number", RECORDS),
 )
-SNAPSHOTS = Table("snapshots", ("number", "checksum", "body"), again="replaced")
-LOG = Table("log", ("position", "about", "digest", "chain"))
+SNAPSHOTS = StoredTable("snapshots", ("number", "checksum", "body"), again="replaced")
+LOG = StoredTable("log", ("position", "about", "digest", "chain"))
 """See `ledger.forms.log`."""
-ENTRIES = Table(
+ENTRIES = StoredTable(
     "entries",
     ("position", "topic", "at_ms", "body"),
     indexes={"entries_topic": ("topic", "position")},
@@ -112,7 +112,7 @@ TABLES = (
 )
 """The tables of a ledger."""
 
-VOTES = Table(
+VOTES = StoredTable(
     "votes",
     ("sequence", "match", "voter", "chain", "at_ms", "body"),
     unique={"one_vote_per_item": ("voter", "match")},

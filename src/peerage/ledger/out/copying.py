@@ -20,7 +20,7 @@ from peerage.ledger.forms.log import finished
 from peerage.ledger.forms.merkle import checksum
 from peerage.ledger.forms.rows import UNLOGGED, Batch, Entry, Exchange, FixtureRow, LedgerError, Pin
 from peerage.ledger.ledger import Ledger
-from peerage.ledger.tables import Rows
+from peerage.ledger.tables import StoredRows
 from peerage.ledger.topics.votes import PeopleVotes
 
 MATCHES = 50
@@ -49,7 +49,7 @@ def copy(
             f"{target.address} holds an arena already, or a copy that was broken off; name an empty place, "
             "or remove what is there first"
         )
-    pin = source.moment(Rows.pin)
+    pin = source.moment(StoredRows.pin)
     newest = _Newest(_log(source, pin))
     facts = {name: value for name, value in source.meta().items() if name != "schema"}
     for name, value in facts.items():

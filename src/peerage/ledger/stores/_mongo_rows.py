@@ -24,7 +24,7 @@ from pymongo.read_preferences import ReadPreference
 from pymongo.write_concern import WriteConcern
 
 from peerage.ledger.forms.rows import LedgerError
-from peerage.ledger.forms.schema import BESIDE, INTENTS, TABLES, VOTES, Table
+from peerage.ledger.forms.schema import BESIDE, INTENTS, TABLES, VOTES, StoredTable
 from peerage.ledger.stores.contract import BLOCK, END, Begins, Found, Insert, Row, Select, Wanted
 from peerage.ledger.stores.server import Tenure, superseded
 
@@ -43,7 +43,7 @@ Index = tuple[str, tuple[str, ...], bool]
 """Name, fields, and whether unique."""
 
 
-def indexes(table: Table) -> list[Index]:
+def indexes(table: StoredTable) -> list[Index]:
     """Return the indexes of a table besides that of its key."""
     every: list[Index] = [(name, tuple(those), True) for name, those in table.unique.items()]
     every += [(name, fields(table, those), False) for name, those in table.indexes.items()]
@@ -52,7 +52,7 @@ def indexes(table: Table) -> list[Index]:
     return every
 
 
-def fields(table: Table, columns: Sequence[str]) -> tuple[str, ...]:
+def fields(table: StoredTable, columns: Sequence[str]) -> tuple[str, ...]:
     """Return the names that columns have in a document."""
     return tuple(["_id" if column == table.key else column for column in columns])
 
@@ -139,7 +139,7 @@ class MongoReads:
         rows = self._patiently(lambda: list(self.base[table.name].aggregate(steps, **how)))
         return {row["_id"] or "": int(row["sum"]) for row in rows}
 
-    def heads(self, *tables: Table) -> tuple[int, ...]:
+    def heads(self, *tables: StoredTable) -> tuple[int, ...]:
         return tuple([self._patiently(partial(self._top, table.name)) for table in tables])
 
     def _top(self, table: str) -> int:
@@ -190,7 +190,7 @@ class MongoTransaction(MongoReads):
         )
         return row is not None and row["written"] > run.written
 
-    def clear(self, table: Table) -> None:
+    def clear(self, table: StoredTable) -> None:
         self.base[table.name].delete_many({}, session=self._in)
 
     def append(self, inserts: Sequence[Insert]) -> None:
@@ -211,7 +211,7 @@ class MongoTransaction(MongoReads):
             else:
                 self.base[table.name].insert_many(documents, session=self._in)
 
-    def _numbered(self, table: Table, rows: Sequence[Row], whole: bool) -> Sequence[Row]:
+    def _numbered(self, table: StoredTable, rows: Sequence[Row], whole: bool) -> Sequence[Row]:
         """Return rows with their ids. Requests are remembered, since replies will name them."""
         if table.key != "id":
             return rows
@@ -225,7 +225,7 @@ class MongoTransaction(MongoReads):
         return rows
 
     def _following(
-        self, table: Table, rows: Sequence[Row], whole: bool
+        self, table: StoredTable, rows: Sequence[Row], whole: bool
     ) -> tuple[Sequence[Row], tuple[str, ...]]:
         """Return rows that belong to requests with what they inherit, and the names of all."""
         names = *table.columns, *table.inherits
@@ -267,7 +267,7 @@ class MongoTransaction(MongoReads):
         self._newest[table] += rows
         return first
 
-    def _unknown(self, table: Table, rows: Sequence[Row]) -> Sequence[Row]:
+    def _unknown(self, table: StoredTable, rows: Sequence[Row]) -> Sequence[Row]:
         """Return those of the rows that are not there, each once."""
         due = {row[0]: row for row in rows}
         known = self.base[table.name].find({"_id": {"$in": list(due)}}, {"_id": 1}, session=self._in)

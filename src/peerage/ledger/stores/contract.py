@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from peerage.ledger.forms.rows import LedgerError
-from peerage.ledger.forms.schema import Table
+from peerage.ledger.forms.schema import StoredTable
 
 BLOCK = 500
 """Rows that are read at once."""
@@ -44,7 +44,7 @@ class Select(NamedTuple):
     first so many, or in any order; `down`: from the last; `behind`: of those behind a row with these values.
     """
 
-    table: Table
+    table: StoredTable
     columns: tuple[str, ...] = ()
     where: Mapping[str, Wanted] = {}
     order: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ class Insert(NamedTuple):
     """Rows for a table: values in the order of its columns, but without an `id`, and with match, key and
     attempt in place of an `intent`; `whole` rows have all columns as they are."""
 
-    table: Table
+    table: StoredTable
     rows: Sequence[Row]
     whole: bool = False
 
@@ -77,7 +77,7 @@ class Reads(Protocol):
         """Return sums of the column `of`, or how many rows there are, for each value of the column `by`, or
         for all under an empty text."""
 
-    def heads(self, *tables: Table) -> tuple[int, ...]:
+    def heads(self, *tables: StoredTable) -> tuple[int, ...]:
         """Return the highest key of each table, 0 where it is empty; all at one moment."""
 
 
@@ -87,7 +87,7 @@ class Transaction(Reads, Protocol):
     def append(self, inserts: Sequence[Insert]) -> None:
         """Write rows, table by table."""
 
-    def clear(self, table: Table) -> None:
+    def clear(self, table: StoredTable) -> None:
         """Remove all rows of a table of derived data."""
 
 
@@ -101,7 +101,7 @@ class Store(Reads, Protocol):
     def names(self) -> list[str] | None:
         """Return the names of the tables there are, None where there is nothing to open."""
 
-    def make(self, tables: Sequence[Table], first: Sequence[Insert]) -> None:
+    def make(self, tables: Sequence[StoredTable], first: Sequence[Insert]) -> None:
         """Make tables with their first rows, all or none; nothing where one of them is there."""
 
     def moment(self, work: Callable[[Reads], Found]) -> Found:
@@ -121,7 +121,7 @@ class Store(Reads, Protocol):
         Where the connection is lost it is waited for, and the work is done `again` unless it became durable.
         """
 
-    def alone(self, table: Table) -> AbstractContextManager[Transaction]:
+    def alone(self, table: StoredTable) -> AbstractContextManager[Transaction]:
         """Begin a transaction, durable at its end, while which nobody else begins one; for a table that no
         runner writes, which is made where it is not there."""
 
@@ -129,7 +129,7 @@ class Store(Reads, Protocol):
         """Wait no more for a server that is away: what waits now fails, but for what is to be written where
         `writes` is false. Callable from any thread."""
 
-    def integrity(self, tables: Sequence[Table]) -> list[str]:
+    def integrity(self, tables: Sequence[StoredTable]) -> list[str]:
         """Return what the database itself finds wrong, and in which `shape` it is not."""
 
     def close(self) -> None:

@@ -28,7 +28,7 @@ from pymongo.errors import CollectionInvalid, OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 from pymongo.read_preferences import ReadPreference
 
-from peerage.ledger.forms.schema import META, Table
+from peerage.ledger.forms.schema import META, StoredTable
 from peerage.ledger.stores._mongo_rows import (
     COLLECTIONS,
     DURABLE,
@@ -131,7 +131,7 @@ class MongoStore(ServerStore, MongoReads):
 
     # ------------------------------------------------------------------------------------------ writing
 
-    def make(self, tables: Sequence[Table], first: Sequence[Insert]) -> None:
+    def make(self, tables: Sequence[StoredTable], first: Sequence[Insert]) -> None:
         """Make what is lacking; another that does so at the same time makes the same."""
         with self.explained():
             there = set(self.base.list_collection_names())
@@ -148,7 +148,7 @@ class MongoStore(ServerStore, MongoReads):
                 MongoTransaction(self.base, session, self.place).append(first)
 
     @contextmanager
-    def alone(self, table: Table) -> Iterator[Transaction]:
+    def alone(self, table: StoredTable) -> Iterator[Transaction]:
         with self.explained(), self._client.start_session() as session:
             writes, until = MongoTransaction(self.base, session, self.place), time.monotonic() + VOTING_S
             while True:
@@ -264,7 +264,7 @@ class MongoStore(ServerStore, MongoReads):
 
     # ------------------------------------------------------------------------------------------ the rest
 
-    def integrity(self, tables: Sequence[Table]) -> list[str]:
+    def integrity(self, tables: Sequence[StoredTable]) -> list[str]:
         due = {("table", name, name) for name in OURS}
         due |= {("index", table.name, name) for table in tables for name, *_ in indexes(table)}
         with self.explained():

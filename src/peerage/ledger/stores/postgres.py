@@ -25,7 +25,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from peerage.ledger.forms.rows import LedgerError
-from peerage.ledger.forms.schema import BESIDE, KINDS, TABLES, Table
+from peerage.ledger.forms.schema import BESIDE, KINDS, TABLES, StoredTable
 from peerage.ledger.stores import sql
 from peerage.ledger.stores.contract import Insert, Row, Select, shape
 from peerage.ledger.stores.postgres_words import explained, is_lost, parts
@@ -49,7 +49,7 @@ logging.getLogger("psycopg").setLevel(logging.ERROR)
 
 
 class Reconnecting:
-    """A connection to the server, a `sql.Connection`; made when it is first used, and again when it
+    """A connection to the server, a `sql.DatabaseConnection`; made when it is first used, and again when it
     is used after it was closed."""
 
     def __init__(self, connect: Callable[[], Connected]) -> None:
@@ -137,7 +137,7 @@ class PostgresStore(ServerStore, sql.SqlStore):
         # Texts are in the order of their bytes, in every database.
         return 'text COLLATE "C"' if KINDS[column] is str else _TYPES[KINDS[column]]
 
-    def read(self, connection: sql.Connection, wanted: sql.Query) -> Iterator[Sequence[Row]]:
+    def read(self, connection: sql.DatabaseConnection, wanted: sql.Query) -> Iterator[Sequence[Row]]:
         yield connection.execute(wanted.text, wanted.values).fetchall()
 
     # ------------------------------------------------------------------------------------------ writing
@@ -192,7 +192,7 @@ class PostgresStore(ServerStore, sql.SqlStore):
             self._patience.commit(attempt, durable, again=again)
         run.written += self._counted
 
-    def _insert(self, connection: sql.Connection, inserts: Sequence[Insert]) -> None:
+    def _insert(self, connection: sql.DatabaseConnection, inserts: Sequence[Insert]) -> None:
         # All go to the server at once, which answers when all are done.
         assert isinstance(connection, Reconnecting)
         raw = connection.raw
@@ -213,7 +213,7 @@ class PostgresStore(ServerStore, sql.SqlStore):
             held = _value(connection, _HOLDER, *divmod(self._key % 2**64, 2**32))
         return process_named(json.loads(held or "{}"))
 
-    def integrity(self, tables: Sequence[Table]) -> list[str]:
+    def integrity(self, tables: Sequence[StoredTable]) -> list[str]:
         due = {("table", name, name) for name in (*[table.name for table in TABLES], *BESIDE)}
         due |= {
             ("index", table.name, name)
@@ -349,7 +349,7 @@ def _among(column: str, values: Row) -> Row:
     return f"{column} = ANY(?)", list(values)
 
 
-def _columns_of(table: Table, rows: Sequence[Row]) -> list[list[Any]]:
+def _columns_of(table: StoredTable, rows: Sequence[Row]) -> list[list[Any]]:
     """Return rows as one array a column, as `_insert_sql` takes them; PostgreSQL's texts hold no NUL."""
     if table.again == "replaced":  # no statement may replace what it has just inserted
         rows = list({row[0]: row for row in rows}.values())
@@ -361,7 +361,7 @@ def _columns_of(table: Table, rows: Sequence[Row]) -> list[list[Any]]:
 
 
 @lru_cache
-def _insert_sql(table: Table, whole: bool) -> str:
+def _insert_sql(table: StoredTable, whole: bool) -> str:
     """Return the statement that inserts rows given as one array a column, so that each table has one whatever
     the number of rows. Ids count on from the newest, without a gap; there is one writer."""
     shape = Insert(table, (), whole)

@@ -13,7 +13,7 @@ from itertools import chain
 from threading import Lock
 from typing import Any, NamedTuple, Protocol
 
-from peerage.ledger.forms.schema import INTENTS, NULLABLE, Table
+from peerage.ledger.forms.schema import INTENTS, NULLABLE, StoredTable
 from peerage.ledger.stores.contract import END, Begins, Found, Insert, Reads, Row, Select, Transaction, Wanted
 
 KEPT = 2
@@ -116,7 +116,7 @@ class SqlReads:
         rows = chain.from_iterable(self._read(_total(wanted, by, of, self._among)))
         return {row[0] if by else "": int(row[-1] or 0) for row in rows}
 
-    def heads(self, *tables: Table) -> tuple[int, ...]:
+    def heads(self, *tables: StoredTable) -> tuple[int, ...]:
         highest = [f"(SELECT coalesce(max({table.key}), 0) FROM {table.name})" for table in tables]
         ((row,),) = self._read(Query([table.key for table in tables], f"SELECT {', '.join(highest)}"))
         return tuple(row)
@@ -128,8 +128,8 @@ class SqlTransaction(SqlReads):
     def __init__(
         self,
         read: Read,
-        insert: Callable[[Connection, Sequence[Insert]], None],
-        connection: Connection,
+        insert: Callable[[DatabaseConnection, Sequence[Insert]], None],
+        connection: DatabaseConnection,
         among: Among = listed,
     ) -> None:
         super().__init__(read, among)
@@ -139,7 +139,7 @@ class SqlTransaction(SqlReads):
     def append(self, inserts: Sequence[Insert]) -> None:
         self._insert(self.connection, inserts)
 
-    def clear(self, table: Table) -> None:
+    def clear(self, table: StoredTable) -> None:
         self.connection.execute(f"DELETE FROM {table.name}")
 
 
@@ -152,7 +152,7 @@ class SqlStore(SqlReads, ABC):
     tables_there: str
     """Selects the names of the tables there are."""
 
-    def __init__(self, connect: Callable[[], Connection], among: Among = listed) -> None:
+    def __init__(self, connect: Callable[[], DatabaseConnection], among: Among = listed) -> None:
         """Read through connections made by `connect`."""
         self._pool = ReadPool(connect)
         super().__init__(self._read_apart, among)
@@ -170,19 +170,19 @@ class SqlStore(SqlReads, ABC):
         """Read rows in no transaction."""
 
     @abstractmethod
-    def read(self, connection: Connection, wanted: Query) -> Iterator[Sequence[Row]]:
+    def read(self, connection: DatabaseConnection, wanted: Query) -> Iterator[Sequence[Row]]:
         """Read rows through one connection."""
 
     @abstractmethod
-    def _insert(self, connection: Connection, inserts: Sequence[Insert]) -> None:
+    def _insert(self, connection: DatabaseConnection, inserts: Sequence[Insert]) -> None:
         """Write rows through one connection."""
 
     @abstractmethod
-    def _held(self, *, create: bool) -> AbstractContextManager[Connection]:
+    def _held(self, *, create: bool) -> AbstractContextManager[DatabaseConnection]:
         """Hold the runner's lock and the connection that writes; `create` makes what that needs."""
 
     @abstractmethod
-    def _apart(self) -> AbstractContextManager[Connection]:
+    def _apart(self) -> AbstractContextManager[DatabaseConnection]:
         """Begin a transaction, durable at its end, while which nobody else begins one."""
 
     @abstractmethod
@@ -205,7 +205,7 @@ class SqlStore(SqlReads, ABC):
         with self.explained(), self._pool.one() as connection:
             return sorted([name for (name,) in connection.execute(self.tables_there)])
 
-    def make(self, tables: Sequence[Table], first: Sequence[Insert]) -> None:
+    def make(self, tables: Sequence[StoredTable], first: Sequence[Insert]) -> None:
         with self._held(create=True) as connection:
 
             def work() -> None:
@@ -216,7 +216,7 @@ class SqlStore(SqlReads, ABC):
 
             self.commit(work, again=False)
 
-    def _make(self, connection: Connection, tables: Sequence[Table]) -> None:
+    def _make(self, connection: DatabaseConnection, tables: Sequence[StoredTable]) -> None:
         for table in tables:
             for statement in making(table, self._kind):
                 connection.execute(statement)
@@ -227,12 +227,12 @@ class SqlStore(SqlReads, ABC):
             yield self._writes(connection)
 
     @contextmanager
-    def alone(self, table: Table) -> Iterator[Transaction]:
+    def alone(self, table: StoredTable) -> Iterator[Transaction]:
         with self.explained(), self._apart() as connection:
             self._make(connection, [table])
             yield self._writes(connection)
 
-    def _writes(self, connection: Connection) -> Transaction:
+    def _writes(self, connection: DatabaseConnection) -> Transaction:
         return SqlTransaction(partial(self.read, connection), self._insert, connection, self._among)
 
     def close(self) -> None:
@@ -242,7 +242,7 @@ class SqlStore(SqlReads, ABC):
 # ---------------------------------------------------------------------------------------------------- tables
 
 
-def making(table: Table, kind: Callable[[str], str]) -> Iterator[str]:
+def making(table: StoredTable, kind: Callable[[str], str]) -> Iterator[str]:
     """Yield the statements that make a table where there is none. `kind` is a column's type in SQL."""
     parts = [
         f"{name} {kind(name)}{'' if name in NULLABLE else ' NOT NULL'}"
@@ -255,7 +255,7 @@ def making(table: Table, kind: Callable[[str], str]) -> Iterator[str]:
         yield f"CREATE INDEX IF NOT EXISTS {name} ON {table.name} ({', '.join(those)})"
 
 
-def indexes(table: Table) -> Mapping[str, Sequence[str]]:
+def indexes(table: StoredTable) -> Mapping[str, Sequence[str]]:
     """Return the indexes of a table besides its key and what is unique."""
     every = dict(table.indexes)
     if table.summed and table.of:  # the sum of all costs must not read every page of bodies
@@ -276,7 +276,7 @@ def is_asked_for(insert: Insert, column: str) -> bool:
 # ----------------------------------------------------------------------------------------------- connections
 
 
-class Connection(Protocol):
+class DatabaseConnection(Protocol):
     """A connection to a database."""
 
     def execute(self, sql: str, values: Sequence[Any] = ..., /) -> Any:
@@ -295,14 +295,14 @@ class Connection(Protocol):
 class ReadPool:
     """Connections that read, for any thread; made when they are needed."""
 
-    def __init__(self, connect: Callable[[], Connection]) -> None:
+    def __init__(self, connect: Callable[[], DatabaseConnection]) -> None:
         self._connect = connect
-        self._idle: list[Connection] = []
+        self._idle: list[DatabaseConnection] = []
         self._lock = Lock()
         self._closed = False
 
     @contextmanager
-    def one(self) -> Iterator[Connection]:
+    def one(self) -> Iterator[DatabaseConnection]:
         """Lend a connection to the caller alone, outside any transaction, until the end."""
         with self._lock:
             idle = self._idle.pop() if self._idle else None
@@ -312,7 +312,7 @@ class ReadPool:
         finally:
             self._give_back(connection)
 
-    def _give_back(self, connection: Connection) -> None:
+    def _give_back(self, connection: DatabaseConnection) -> None:
         """Let others have a connection. A transaction in it ends."""
         try:
             connection.rollback()
@@ -325,7 +325,7 @@ class ReadPool:
         if not kept:
             connection.close()
 
-    def _drop(self, *connections: Connection) -> None:
+    def _drop(self, *connections: DatabaseConnection) -> None:
         with self._lock:
             idle, self._idle = self._idle, []
         for connection in (*connections, *idle):

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from peerage.ledger.forms.rows import LedgerError
-from peerage.ledger.forms.schema import KINDS, Table
+from peerage.ledger.forms.schema import KINDS, StoredTable
 from peerage.ledger.stores import sql
 from peerage.ledger.stores.contract import BLOCK, Insert, Row, damaged, shape
 from peerage.ledger.stores.server import busy, note, process_named
@@ -66,7 +66,7 @@ class SqliteStore(sql.SqlStore):
             raise LedgerError(f"ledger {address!r}: {why}") from None
         self.address = f"sqlite:///{self.path.as_posix()}"
         self.place = str(self.path)
-        self._writing: sql.Connection | None = None
+        self._writing: sql.DatabaseConnection | None = None
         super().__init__(self._reader)
 
     # ------------------------------------------------------------------------------------------ reading
@@ -75,7 +75,7 @@ class SqliteStore(sql.SqlStore):
         with self.explained(), self._pool.one() as connection:
             yield from self.read(connection, wanted)
 
-    def read(self, connection: sql.Connection, wanted: sql.Query) -> Iterator[Sequence[Row]]:
+    def read(self, connection: sql.DatabaseConnection, wanted: sql.Query) -> Iterator[Sequence[Row]]:
         allowed = [{KINDS[name], type(None)} for name in wanted.names]
         with closing(connection.execute(wanted.text, wanted.values)) as cursor:
             while part := cursor.fetchmany(BLOCK):
@@ -110,7 +110,7 @@ class SqliteStore(sql.SqlStore):
     # ------------------------------------------------------------------------------------------ writing
 
     @contextmanager
-    def _held(self, *, create: bool) -> Iterator[sql.Connection]:
+    def _held(self, *, create: bool) -> Iterator[sql.DatabaseConnection]:
         with self._lock():
             with self.explained():
                 connection = self._writer(create=create)
@@ -124,7 +124,7 @@ class SqliteStore(sql.SqlStore):
                 finally:
                     self._settle(connection)
 
-    def _settle(self, connection: sql.Connection) -> None:
+    def _settle(self, connection: sql.DatabaseConnection) -> None:
         """Move the WAL into the main file, as far as readers allow, so that the file can be copied alone."""
         # A full disk may stop it; the WAL then keeps what it holds.
         with suppress(sqlite3.Error):
@@ -137,7 +137,7 @@ class SqliteStore(sql.SqlStore):
             work()
 
     @contextmanager
-    def _apart(self) -> Iterator[sql.Connection]:
+    def _apart(self) -> Iterator[sql.DatabaseConnection]:
         # Opened for one transaction: once it is closed the file holds everything and can be copied alone.
         with closing(self._writer(create=True)) as connection, _transaction(connection):
             yield connection
@@ -199,14 +199,14 @@ class SqliteStore(sql.SqlStore):
         except (Timeout, OSError):  # not ours to open: the note is all there is
             return process_named(_noted(self.path.with_name(self.path.name + ".runner")))
 
-    def integrity(self, tables: Sequence[Table]) -> list[str]:
+    def integrity(self, tables: Sequence[StoredTable]) -> list[str]:
         with self.explained(), self._pool.one() as connection, closing(sqlite3.connect(":memory:")) as new:
             self._make(new, tables)
             problems = [row[0] for row in connection.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
             there, due = (set(each.execute(_SHAPE)) for each in (connection, new))
         return [f"{self.path} is damaged: {problem}" for problem in problems] + shape(self.place, there, due)
 
-    def _insert(self, connection: sql.Connection, inserts: Sequence[Insert]) -> None:
+    def _insert(self, connection: sql.DatabaseConnection, inserts: Sequence[Insert]) -> None:
         # The driver hands over the interpreter lock at every statement, which against a busy event loop may
         # cost milliseconds; so many rows go in one INSERT, of few enough sizes that all stay prepared.
         for insert in inserts:
@@ -238,7 +238,7 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
 
 
 @contextmanager
-def _transaction(connection: sql.Connection) -> Iterator[None]:
+def _transaction(connection: sql.DatabaseConnection) -> Iterator[None]:
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -276,7 +276,7 @@ _CONFLICTS = {"refused": "", "kept": " OR IGNORE", "replaced": " OR REPLACE"}
 
 
 @lru_cache(maxsize=2048)
-def _bulk_sql(table: Table, whole: bool, rows: int) -> str:
+def _bulk_sql(table: StoredTable, whole: bool, rows: int) -> str:
     shape = Insert(table, (), whole)
     names = sql.inserted(shape)
     row = f"({', '.join([_INTENT if sql.is_asked_for(shape, name) else '?' for name in names])})"

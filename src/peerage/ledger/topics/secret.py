@@ -43,13 +43,13 @@ class Secret(Struct, frozen=True):
     disclosed: bool
 
 
-class _Entry(Struct):
+class _SecretEntry(Struct):
     entry: str
     seed: int | None = None
     secret: Mapping[str, str] = {}
 
 
-_read = msgspec.json.Decoder(_Entry).decode
+_read = msgspec.json.Decoder(_SecretEntry).decode
 
 
 def read_secret(ledger: Ledger) -> Secret | None:

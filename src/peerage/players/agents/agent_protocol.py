@@ -36,7 +36,7 @@ VERSION = 1
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=10**12)] | None
 
 
-class Said(Struct, frozen=True):
+class AgentReply(Struct, frozen=True):
     """The part of a reply that is read; what has no type here is taken where it makes sense and else left
     out."""
 
@@ -93,7 +93,7 @@ def reply_from(found: Any, latency_s: float) -> Answer:
         )
     floats = {name: float(value) for name, value in found.items() if isinstance(value, float)}
     try:
-        said = msgspec.convert(found | floats, Said)
+        said = msgspec.convert(found | floats, AgentReply)
     except msgspec.ValidationError as error:
         raise _broken(str(error)) from None
     parted, ended = part(said.text), ending(said.finish_reason)

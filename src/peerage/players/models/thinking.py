@@ -29,7 +29,7 @@ and 512 tokens of 8,192 are what a short one takes."""
 Habit = Literal["always", "usually", ""]
 
 
-class Room(NamedTuple):
+class ThinkingRoom(NamedTuple):
     """`tokens` that a player may think for each reply, on top of the answer's limit; `reason` says why so
     many, empty where there are none."""
 
@@ -42,27 +42,31 @@ class Room(NamedTuple):
         return self.tokens // USUAL_SHARE
 
 
-NO_ROOM = Room(0)
+NO_ROOM = ThinkingRoom(0)
 
 
-def room(settings: PlayerSettings, seen: bool = False) -> Room:
+def room(settings: PlayerSettings, seen: bool = False) -> ThinkingRoom:
     """The room of a player: as stated, by its reasoning effort, or by its family.
 
     `seen` says that the model was seen to think (a probe's usage had reasoning tokens). Agents and house
     players have what is stated alone.
     """
     if settings.thinking_tokens is not None:
-        return Room(settings.thinking_tokens, "thinking_tokens" if settings.thinking_tokens else "")
+        return ThinkingRoom(settings.thinking_tokens, "thinking_tokens" if settings.thinking_tokens else "")
     if settings.provider not in PROVIDERS and settings.provider != "gguf":
-        return Room(0)
+        return ThinkingRoom(0)
     sizes, effort, habit = _families()["room"], settings.reasoning_effort, thinks(settings.model)
     if effort == "none":
-        return Room(sizes["none"], "a model that always thinks") if habit == "always" else Room(0)
+        return (
+            ThinkingRoom(sizes["none"], "a model that always thinks")
+            if habit == "always"
+            else ThinkingRoom(0)
+        )
     if effort is not None:
-        return Room(sizes[effort], f"reasoning_effort: {effort}")
+        return ThinkingRoom(sizes[effort], f"reasoning_effort: {effort}")
     if habit:
-        return Room(sizes["default"], f"a model that {habit} thinks")
-    return Room(sizes["default"], "it was seen to think") if seen else Room(0)
+        return ThinkingRoom(sizes["default"], f"a model that {habit} thinks")
+    return ThinkingRoom(sizes["default"], "it was seen to think") if seen else ThinkingRoom(0)
 
 
 def thinks(model: str) -> Habit:

@@ -13,7 +13,7 @@ from bisect import bisect
 from typing import NamedTuple
 
 
-class Marks(NamedTuple):
+class ThoughtMarks(NamedTuple):
     """Marks that models write before and after their thoughts, and the names of these models."""
 
     opening: str
@@ -22,18 +22,18 @@ class Marks(NamedTuple):
 
 
 MARKS = (
-    Marks("<think>", "</think>", "DeepSeek R1, Qwen 3, GLM, MiniMax, Hunyuan, Nemotron, Phi-4"),
-    Marks("<thinking>", "</thinking>", "models asked to by a prompt"),
-    Marks("<thought>", "</thought>", "EXAONE Deep, Gemini through its OpenAI-compatible address"),
-    Marks("<thoughts>", "</thoughts>", "models asked to by a prompt"),
-    Marks("<reasoning>", "</reasoning>", "Reka, models asked to by a prompt"),
-    Marks("<seed:think>", "</seed:think>", "Seed-OSS"),
-    Marks("[THINK]", "[/THINK]", "Magistral"),
-    Marks("◁think▷", "◁/think▷", "Kimi"),
-    Marks("<|START_THINKING|>", "<|END_THINKING|>", "Command A"),
-    Marks("<|begin_of_thought|>", "<|end_of_thought|>", "OpenThinker, Sky-T1"),
-    Marks("<|channel>thought", "<channel|>", "Gemma 4"),
-    Marks("<|inner_prefix|>", "<|inner_suffix|>", "Apertus"),
+    ThoughtMarks("<think>", "</think>", "DeepSeek R1, Qwen 3, GLM, MiniMax, Hunyuan, Nemotron, Phi-4"),
+    ThoughtMarks("<thinking>", "</thinking>", "models asked to by a prompt"),
+    ThoughtMarks("<thought>", "</thought>", "EXAONE Deep, Gemini through its OpenAI-compatible address"),
+    ThoughtMarks("<thoughts>", "</thoughts>", "models asked to by a prompt"),
+    ThoughtMarks("<reasoning>", "</reasoning>", "Reka, models asked to by a prompt"),
+    ThoughtMarks("<seed:think>", "</seed:think>", "Seed-OSS"),
+    ThoughtMarks("[THINK]", "[/THINK]", "Magistral"),
+    ThoughtMarks("◁think▷", "◁/think▷", "Kimi"),
+    ThoughtMarks("<|START_THINKING|>", "<|END_THINKING|>", "Command A"),
+    ThoughtMarks("<|begin_of_thought|>", "<|end_of_thought|>", "OpenThinker, Sky-T1"),
+    ThoughtMarks("<|channel>thought", "<channel|>", "Gemma 4"),
+    ThoughtMarks("<|inner_prefix|>", "<|inner_suffix|>", "Apertus"),
 )
 """Marks in pairs. gpt-oss has the channels of its harmony format instead."""
 

@@ -92,7 +92,7 @@ class Request(NamedTuple):
         return cls(digest, match_digest(seed), player, role, tuple(messages), expects, limit_ms)
 
 
-class Turn(NamedTuple):
+class PersonTurn(NamedTuple):
     """A person's turn: what is asked, until when (Unix milliseconds), how many requests wait behind it."""
 
     request: Request
@@ -142,7 +142,7 @@ class People:
         mine = current is not None and current[0] == request.id
         return RequestStatus("open", until_ms=since[1] + limit if mine else None)
 
-    def turn(self, player: str, now_ms: int, *, shown: bool = False) -> Turn | None:
+    def turn(self, player: str, now_ms: int, *, shown: bool = False) -> PersonTurn | None:
         """Return what this person has to do now, None where nothing waits; `shown` to the person at this
         moment, from when on the seconds of its reply count. Raises PeopleError."""
         if not self.path.exists():
@@ -171,7 +171,7 @@ class People:
                 "again by the next run"
             ) from error
         asked = Request(current[0], match, player, read.role, read.messages, recorded(read.expects), limit)
-        return Turn(asked, turned + limit, behind - 1)
+        return PersonTurn(asked, turned + limit, behind - 1)
 
     def reply(self, player: str, id: str, text: str | None, now_ms: int) -> None:
         """Take a reply; None declines. It is durable when this returns. Raises Closed, PeopleError."""

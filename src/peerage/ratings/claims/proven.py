@@ -263,7 +263,7 @@ class _Top(NamedTuple):
         return gain / (1 + PRECISIONS.reshape(doubt.shape) * wider) - doubt
 
 
-class _Places(NamedTuple):
+class _PairPlaces(NamedTuple):
     """A `grid` of strengths, and there: with all others held, each player's log-likelihood (`value`) and
     information (`known`); ln(eˣ + eˢ) with each player's s (`losing`), and with each place as s (`both`)."""
 
@@ -383,7 +383,7 @@ class _Model:
             left = np.maximum(left, 1.0)
         grid = np.linspace(strength.min(initial=0.0), strength.max(initial=0.0), _PLACES)
         chance, losing = _chance(grid[:, None] - strength), np.logaddexp(grid, strength[:, None])
-        places = _Places(
+        places = _PairPlaces(
             grid=grid,
             losing=losing,
             value=self._wins.sum(axis=1)[:, None] * grid - self._met @ losing,
@@ -395,7 +395,7 @@ class _Model:
             found[some], firm[some] = self._alone(i[some], j[some], left[some], top, places)
         return found, (firm > _KNOWN) & (not few and self._cluster is None)
 
-    def _alone(self, i: Ints, j: Ints, left: Floats, top: _Top, places: _Places) -> tuple[Floats, Floats]:
+    def _alone(self, i: Ints, j: Ints, left: Floats, top: _Top, places: _PairPlaces) -> tuple[Floats, Floats]:
         """ln M of some pairs with all others held, where so much is `left` of a gain; and the lesser
         information on the two where they are level."""
         grid, losing, value, known, both = places

@@ -63,7 +63,7 @@ def _finished(issued: FixtureRow, record: RecordRow) -> Finished:
     return Finished(digest(record.body), read_issued(issued.body).authors, scores)
 
 
-class Said(NamedTuple):
+class PersonVerdict(NamedTuple):
     """One person's verdict on a match: `score` is the first seat's, `person` tells people apart, `take` is 2
     where an expert judged the match once more."""
 
@@ -73,16 +73,16 @@ class Said(NamedTuple):
     score: float
 
 
-def said(ledger: Ledger, votes: Iterable[Vote]) -> list[Said]:
+def said(ledger: Ledger, votes: Iterable[Vote]) -> list[PersonVerdict]:
     """The verdicts that count, in order; "both bad" is a tie. Raises LedgerError."""
     counted = [vote for vote in votes if vote.verdict != SKIPPED]
     known = cited(ledger, counted)
-    found: list[Said] = []
+    found: list[PersonVerdict] = []
     for vote in counted:
         match = known.get(vote.match)
         if match is not None and match.fits(vote):
             first = next(iter(match.players))
             score = 0.5 if vote.verdict in (TIE, BOTH_BAD) else float(vote.verdict == first)
             person = f"expert {vote.expert}" if vote.expert else vote.voter
-            found.append(Said(vote.match, person, vote.take, score))
+            found.append(PersonVerdict(vote.match, person, vote.take, score))
     return found

@@ -15,7 +15,7 @@ from peerage.ledger import Ledger, Summary
 from peerage.reading.rows import whole_of
 
 
-class Scored(NamedTuple):
+class AllMarks(NamedTuple):
     """All marks, with those that the rules give to `unjudged` answers: a 0 by every judge to what was
     unusable or refused. These are flagged by contest and author, shape (contests, authors)."""
 
@@ -27,7 +27,7 @@ class Scored(NamedTuple):
         return in_orders(self.marks, self.unjudged)
 
 
-def scored(ledger: Ledger, decided: Sequence[Summary]) -> Scored:
+def scored(ledger: Ledger, decided: Sequence[Summary]) -> AllMarks:
     """The scores given in decided matches, in number order. Raises LedgerError."""
     rows, missing = MarkRows(MARKS), list[Mark]()
     wanted = {summary.number: summary for summary in decided}
@@ -43,7 +43,7 @@ def scored(ledger: Ledger, decided: Sequence[Summary]) -> Scored:
     )
     for mark in missing:
         unjudged[contests[mark.contest], authors[mark.author]] = True
-    return Scored(marks, unjudged)
+    return AllMarks(marks, unjudged)
 
 
 def _unjudged(fixture: Fixture, outcome: Outcome, judges: Sequence[str] | dict[str, None]) -> Iterator[Mark]:

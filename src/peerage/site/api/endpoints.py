@@ -27,7 +27,7 @@ from peerage.version import __version__
 from peerage.views.arena.audience import Audience, audience
 from peerage.views.arena.challenges import AskedChallenge, posed
 from peerage.views.challenges import ChallengeRow
-from peerage.views.leaderboard.board import Board, Row
+from peerage.views.leaderboard.board import Leaderboard, Row
 from peerage.views.leaderboard.corrected import CorrectedRow, asked
 from peerage.views.leaderboard.overall import Profile
 from peerage.views.match.match import MatchView, match_view
@@ -114,7 +114,7 @@ def _arena(site: Site) -> ArenaRow:
 @_endpoint("leaderboard")
 def _leaderboard(
     site: Site, track: Track = "", game: OneGame = "", topic: OneTopic = "", side: OneSide = ""
-) -> Board:
+) -> Leaderboard:
     """The table of one track, best first."""
     if track and track not in site.tracks:
         raise Missing(f"track: there is none called {track!r}; there are {', '.join(site.tracks)}")

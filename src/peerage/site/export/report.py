@@ -22,7 +22,7 @@ from peerage.views.arena.charts import charts
 from peerage.views.arena.leaderboard import last_time, moves
 from peerage.views.decision.decision import shown
 from peerage.views.judges.measures import Measure
-from peerage.views.leaderboard.board import Board
+from peerage.views.leaderboard.board import Leaderboard
 from peerage.views.leaderboard.columns import Moved, table
 from peerage.views.leaderboard.strengths import strengths
 from peerage.views.players import head_to_head
@@ -50,7 +50,7 @@ def report(site: Site) -> bytes:
     )
 
 
-def _evidence(site: Site, found: Board) -> Iterator[ViewBlock]:
+def _evidence(site: Site, found: Leaderboard) -> Iterator[ViewBlock]:
     """Yield everything below the answer: ratings, charts, who beat whom, judges, and how it was measured."""
     names = [row.player for row in found.rows if row.rank is not None]
     yield Heading("Leaderboard")

@@ -302,7 +302,7 @@ class HeldResponse:
             self._places.leave(place)
 
 
-class Room(NamedTuple):
+class Capacity(NamedTuple):
     """The most connections, and among them the most event streams and downloads, that are open at once."""
 
     connections: int
@@ -310,14 +310,14 @@ class Room(NamedTuple):
     downloads: int
 
 
-WHOLE = Room(connections=4_000, streams=2_000, downloads=16)
+WHOLE = Capacity(connections=4_000, streams=2_000, downloads=16)
 
 
 class NoRoom(Exception):
     """The process may open too few files."""
 
 
-def room() -> Room:
+def room() -> Capacity:
     """What there is room for here; raises this process's limit of open files as far as that helps.
 
     Raises NoRoom.

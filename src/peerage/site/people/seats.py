@@ -25,7 +25,7 @@ from starlette.responses import Response
 
 from peerage.formats import FormatError
 from peerage.formats.forms import fields, for_person, reply
-from peerage.players.people.requests import LONGEST, Closed, People, PeopleError, Turn
+from peerage.players.people.requests import LONGEST, Closed, People, PeopleError, PersonTurn
 from peerage.site.http.frame import (
     NOT_KEPT,
     PageFrame,
@@ -98,7 +98,7 @@ class SeatRoutes:
         turn = await self._turn(name)
         return as_json((200, msgspec.json.encode({"request": "" if turn is None else turn.request.id})))
 
-    async def _turn(self, name: str) -> Turn | None:
+    async def _turn(self, name: str) -> PersonTurn | None:
         try:
             return await asyncio.to_thread(self._people.turn, name, now_ms(), shown=True)
         except PeopleError as error:

@@ -51,7 +51,7 @@ class TicketUnknown(Exception):
     """No such pair was shown to this session, or it was judged already."""
 
 
-class Pending(NamedTuple):
+class PairShown(NamedTuple):
     """A pair as it is shown to one voter: `shown` are the labels, the first one's answer on the left.
 
     The texts are not here, since they may be long and thousands of pairs pending.
@@ -103,11 +103,11 @@ class VotingService:
         # Of finished matches this never changes.
         self._incomparable: set[int] = set()
         self._lock = threading.Lock()
-        self._tickets: OrderedDict[str, Pending] = OrderedDict()
+        self._tickets: OrderedDict[str, PairShown] = OrderedDict()
         self._now_judging: dict[str, str] = {}
         self._skipped: OrderedDict[str, set[int]] = OrderedDict()
 
-    def draw(self, voter: str) -> Pending | None:
+    def draw(self, voter: str) -> PairShown | None:
         """The pair this voter has to judge: still the same while it is not judged; None when none is left."""
         with self._lock:
             ticket = self._now_judging.get(voter)
@@ -118,7 +118,7 @@ class VotingService:
         if found is None:
             return None
         first, second = self._random.sample(sorted(found.answers), 2)
-        pending = Pending(secrets.token_urlsafe(18), voter, found.match, found.record, (first, second))
+        pending = PairShown(secrets.token_urlsafe(18), voter, found.match, found.record, (first, second))
         with self._lock:
             self._tickets[pending.ticket] = pending
             self._now_judging[voter] = pending.ticket
@@ -141,7 +141,7 @@ class VotingService:
             self._incomparable.add(number)
         return None
 
-    def read(self, pending: Pending) -> BlindPair:
+    def read(self, pending: PairShown) -> BlindPair:
         """The texts of a pair. Raises LedgerError when the ledger no longer holds them."""
         found = self._read(pending.match)
         if found is None:
@@ -157,7 +157,7 @@ class VotingService:
                 self._skipped.popitem(last=False)
             self._forget(ticket)
 
-    def cast(self, voter: str, ticket: str, verdict: Verdict, at_ms: int) -> Pending:
+    def cast(self, voter: str, ticket: str, verdict: Verdict, at_ms: int) -> PairShown:
         """Record a vote; what was judged. Raises TicketUnknown, VotedAlready, LedgerError."""
         with self._lock:
             pending = self._of(voter, ticket)
@@ -171,7 +171,7 @@ class VotingService:
             self._forget(ticket)
         return pending
 
-    def _of(self, voter: str, ticket: str) -> Pending:
+    def _of(self, voter: str, ticket: str) -> PairShown:
         pending = self._tickets.get(ticket)
         if pending is None or pending.voter != voter:
             raise TicketUnknown("this pair is no longer open to you; the voting page shows another")

@@ -25,7 +25,7 @@ from peerage.site.api.rows import BallotRow, Cast, Revealed
 from peerage.site.http.frame import PageFrame, Refused, as_json, body_of, form_of, line, refuse_foreign
 from peerage.site.http.guard import network
 from peerage.site.people.voting import (
-    Pending,
+    PairShown,
     RateLimit,
     Sessions,
     TicketUnknown,
@@ -135,7 +135,7 @@ class VotingRoutes:
             (match.scores.get(first, 0.5), match.scores.get(second, 0.5)),
         )
 
-    async def _take(self, request: Request, session: _Session) -> Pending | None:
+    async def _take(self, request: Request, session: _Session) -> PairShown | None:
         """Record the vote in a request; None when it skips its pair."""
         refuse_foreign(request, "a vote is taken from the voting page of this server alone")
         sent = await _read(request)

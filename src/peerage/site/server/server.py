@@ -30,7 +30,7 @@ from peerage.ledger.topics.votes import PeopleVotes
 from peerage.players.people.requests import People
 from peerage.settings import load
 from peerage.site.api.answers import PREFIX
-from peerage.site.http.connections import WHOLE, ConnectionPlaces, Connections, Room
+from peerage.site.http.connections import WHOLE, Capacity, ConnectionPlaces, Connections
 from peerage.site.http.frame import NOT_KEPT, PageFrame, Refused, line, unchanged
 from peerage.site.http.guard import ClientHeader, Guard
 from peerage.site.http.log import bounded
@@ -71,7 +71,7 @@ class ArenaServer:
         reviewing: bool = False,
         experts: Sequence[str] = (),
         token: str | None,
-        room: Room = WHOLE,
+        room: Capacity = WHOLE,
         header: ClientHeader | None = None,
         url: str = "",
     ) -> None:

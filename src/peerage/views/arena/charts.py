@@ -12,7 +12,7 @@ from peerage.reading.speed import FEW, NEWEST
 from peerage.render.blocks import Column, Figure, numbers, texts
 from peerage.values.figures import DASH, counted, per_hundred, seconds, whole
 from peerage.views.arena.tables import ArenaTables
-from peerage.views.leaderboard.board import Board, Row
+from peerage.views.leaderboard.board import Leaderboard, Row
 from peerage.views.leaderboard.tracks import METHODS, Track
 from peerage.views.leaderboard.verdict import Verdict
 from peerage.views.offers import frontier as offers
@@ -26,7 +26,9 @@ LEFT_OUT = 6
 """Players without enough answers that are named."""
 
 
-def charts(arena: ArenaTables, track: Track, found: Board, *, everything: bool = True) -> Iterator[Figure]:
+def charts(
+    arena: ArenaTables, track: Track, found: Leaderboard, *, everything: bool = True
+) -> Iterator[Figure]:
     """The charts of a table; of one that is not over `everything` those of cost and speed."""
     ranked = [row for row in found.rows if row.rank is not None]
     plane = priced(ranked)

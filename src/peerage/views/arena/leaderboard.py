@@ -20,7 +20,7 @@ from peerage.values.figures import counted, dollars, listed, whole
 from peerage.views.arena.charts import charts, stops
 from peerage.views.arena.tables import ArenaTables
 from peerage.views.decision.decision import below
-from peerage.views.leaderboard.board import Board, board
+from peerage.views.leaderboard.board import Leaderboard, board
 from peerage.views.leaderboard.columns import STAYED, Moved, table
 from peerage.views.leaderboard.strengths import strengths
 from peerage.views.leaderboard.tracks import METHODS, Track
@@ -121,7 +121,7 @@ def leaderboard(
     yield from charts(arena, wanted.track, found, everything=everything)
 
 
-def _counted(found: Board, wanted: Filter, arena: ArenaTables) -> str:
+def _counted(found: Leaderboard, wanted: Filter, arena: ArenaTables) -> str:
     """Return how many matches a table counts, among how many players, and what they cost."""
     name, rows = wanted.part[1], found.rows
     of_part = (found.topics | found.games).get(name) if name and not wanted.side else None
@@ -152,7 +152,7 @@ def has_outside(arena: ArenaTables) -> bool:
     return TOPIC in arena.moment.topics()
 
 
-def outside(arena: ArenaTables) -> Board:
+def outside(arena: ArenaTables) -> Leaderboard:
     """The table of the imported results alone."""
     return board(arena, "strength", Scope(source="outside"))
 

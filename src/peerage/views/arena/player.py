@@ -15,7 +15,7 @@ from peerage.views.arena.tables import ArenaTables
 from peerage.views.leaderboard.notes import OF_MANY
 from peerage.views.leaderboard.strengths import listed as listed_strengths
 from peerage.views.leaderboard.tracks import METHODS
-from peerage.views.player import Part, ratings, recent, records, roles, settings, standing
+from peerage.views.player import OpponentPart, ratings, recent, records, roles, settings, standing
 
 
 def player(arena: ArenaTables, name: str) -> Iterator[ViewBlock]:
@@ -48,7 +48,7 @@ def player(arena: ArenaTables, name: str) -> Iterator[ViewBlock]:
     against = sorted(mine.against.items(), key=lambda pair: order.get(pair[0], len(order)))
     if against:
         yield Heading("Against each opponent")
-        yield records("opponent", [Part(other, one) for other, one in against])
+        yield records("opponent", [OpponentPart(other, one) for other, one in against])
     of_many = next((note for note in board.notes if note == OF_MANY), "")
     kinds: tuple[tuple[Literal["game", "topic"], Mapping[str, Field]], ...]
     kinds = ("game", mine.games), ("topic", mine.topics)
@@ -56,7 +56,7 @@ def player(arena: ArenaTables, name: str) -> Iterator[ViewBlock]:
         if len(fields) > 1 or (kind == "topic" and any(fields)):
             accuracies = _accuracies(arena, name) if kind == "topic" else {}
             most = sorted(fields.items(), key=lambda pair: (-pair[1].record.matches, pair[0]))
-            parts = [Part(of, one.record, one.cost_per_match, accuracies.get(of)) for of, one in most]
+            parts = [OpponentPart(of, one.record, one.cost_per_match, accuracies.get(of)) for of, one in most]
             yield Heading(f"By {kind}")
             yield records(kind, parts, of_many=of_many, in_dollars=board.in_dollars)
     yield from roles(name, arena.stats, plays=True)

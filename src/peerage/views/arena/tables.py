@@ -27,7 +27,7 @@ from peerage.standings import NOBODY, Standings, after_all
 from peerage.views.challenges import ChallengeRow, rows
 from peerage.views.decision.decision import decision
 from peerage.views.judges.report import JudgesReport, judges_of
-from peerage.views.leaderboard.board import Board, Row, board, first_track
+from peerage.views.leaderboard.board import Leaderboard, Row, board, first_track
 from peerage.views.leaderboard.corrected import CorrectedRow, what_would_change
 from peerage.views.leaderboard.overall import Profile, profiles
 from peerage.views.leaderboard.tracks import METHODS, TRACKS, Ratings, Track
@@ -62,7 +62,7 @@ class ArenaTables(Reading):
         self.ledger = ledger
         self.number = number
         self.chain = next((row.chain for row in ledger.records(number, number)), GENESIS).hex()
-        self._boards: dict[tuple[str, str, str, str], Board] = {}
+        self._boards: dict[tuple[str, str, str, str], Leaderboard] = {}
         self._corrected: dict[tuple[tuple[Correction, ...], str, str], list[CorrectedRow]] = {}
         self._standings: dict[int, Standings] = {}
         self.courses: dict[tuple[str, int], Ratings] = {}
@@ -94,7 +94,7 @@ class ArenaTables(Reading):
         others = "strength", "bt", *sequential, "trueskill", "glicko2"
         return tuple(dict.fromkeys((self.track, *ours, *others)))
 
-    def board(self, track: str = "", game: str = "", topic: str = "", side: str = "") -> Board:
+    def board(self, track: str = "", game: str = "", topic: str = "", side: str = "") -> Leaderboard:
         """The leaderboard of one track, by default the game's own, over one game, topic or side, or all."""
         wanted = (track or self.first_track(game, side), game, topic, side)
         if wanted in self._boards:

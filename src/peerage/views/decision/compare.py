@@ -14,7 +14,7 @@ from peerage.reading.speed import NEWEST, Speed
 from peerage.render.blocks import Column, Conclusion, Rows, ViewBlock, explained
 from peerage.settings import suggest
 from peerage.values.figures import counted, likely, per_hundred, seconds, shortened, whole
-from peerage.views.leaderboard.board import Board
+from peerage.views.leaderboard.board import Leaderboard
 from peerage.views.leaderboard.columns import table
 from peerage.views.leaderboard.row import Row
 from peerage.views.leaderboard.verdict import in_words
@@ -61,7 +61,7 @@ class Comparison(Shown, frozen=True):
 
 
 def compare(
-    found: Board, matches: Iterable[Summary], one: str, other: str, speeds: Mapping[str, Speed] = {}
+    found: Leaderboard, matches: Iterable[Summary], one: str, other: str, speeds: Mapping[str, Speed] = {}
 ) -> Comparison:
     """Two players of a leaderboard, and of its decided `matches` those in which both sat; `speeds` are
     everybody's. Raises ScopeError for a player who has none, and where both are the same."""
@@ -117,7 +117,7 @@ def _accuracy(found: Comparison) -> Iterator[str]:
     yield f"{ahead} is more accurate than {behind} by {gap:.1f} percentage points {on} ({between}){sure}."
 
 
-def _in_sentences(found: Comparison, board: Board) -> Iterator[str]:
+def _in_sentences(found: Comparison, board: Leaderboard) -> Iterator[str]:
     one, other, better, chance = found.one.player, found.other.player, found.better, found.chance
     ahead, behind, wins = (one, other, chance) if better >= 0.5 else (other, one, 1 - chance)
     known = "that is proven" if found.proven else "that is not proven"
@@ -140,7 +140,7 @@ def _in_sentences(found: Comparison, board: Board) -> Iterator[str]:
         yield f"100 matches of a player's own play cost, without judging: {', '.join(each)}."
 
 
-def compared(board: Board, found: Comparison) -> Iterator[ViewBlock]:
+def compared(board: Leaderboard, found: Comparison) -> Iterator[ViewBlock]:
     """Yield what a comparison comes to, both players' lines, and how they did against each other."""
     names = (found.one.player, found.other.player)
     yield Conclusion(found.lines)
@@ -165,7 +165,7 @@ def compared(board: Board, found: Comparison) -> Iterator[ViewBlock]:
     yield Rows(won, columns, title="The last that each of them won", name="won")
 
 
-def _side_by_side(board: Board, found: Comparison) -> Rows:
+def _side_by_side(board: Leaderboard, found: Comparison) -> Rows:
     both, names = (found.one, found.other), (found.one.player, found.other.player)
     block = table(replace(board, rows=both))
     took = dict(zip(names, found.seconds, strict=True))

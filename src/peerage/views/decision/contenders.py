@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from peerage.reading.verdicts.credits import Credits, TaskMatch
 from peerage.render.blocks import Column, Rows, Small
 from peerage.values.figures import dollars, percent
-from peerage.views.leaderboard.board import Board
+from peerage.views.leaderboard.board import Leaderboard
 from peerage.views.leaderboard.columns import accuracies, to_player
 from peerage.views.leaderboard.row import Row, Weakness
 from peerage.views.leaderboard.tracks import METHODS
@@ -19,7 +19,7 @@ NOTE_CHARS = 160
 """Characters of a note, which quotes the answer, on one line."""
 
 
-class Part(NamedTuple):
+class CategoryPart(NamedTuple):
     """The results of one category: the credits of checks, or where it has none all matches."""
 
     credits: Credits
@@ -28,11 +28,12 @@ class Part(NamedTuple):
     checked: bool
 
 
-def by_category(credits: Credits) -> dict[str, Part]:
+def by_category(credits: Credits) -> dict[str, CategoryPart]:
     """Return the results by category; under an empty name where tasks have none."""
     parts = credits.by_category or {"": credits}
     return {
-        category: Part(part, _shares(part.matches), bool(part.by_player)) for category, part in parts.items()
+        category: CategoryPart(part, _shares(part.matches), bool(part.by_player))
+        for category, part in parts.items()
     }
 
 
@@ -44,7 +45,7 @@ def _shares(matches: Sequence[TaskMatch]) -> dict[str, tuple[float, int]]:
     return {player: (sum(scores) / len(scores), len(scores)) for player, scores in sums.items()}
 
 
-def contenders(board: Board, parts: Mapping[str, Part]) -> list[Row]:
+def contenders(board: Leaderboard, parts: Mapping[str, CategoryPart]) -> list[Row]:
     """Return the rows of everybody that the verdict sorts, the pick first; with what each is worst at by the
     parts of the owner's tasks."""
     verdict, rows = board.verdict, {row.player: row for row in board.rows}
@@ -60,7 +61,7 @@ def contenders(board: Board, parts: Mapping[str, Part]) -> list[Row]:
     return found
 
 
-def _weakness(player: str, by_category: Mapping[str, Part]) -> Weakness | None:
+def _weakness(player: str, by_category: Mapping[str, CategoryPart]) -> Weakness | None:
     """Return the category in which a player is least accurate, or where nothing is checked has the smallest
     share of the points, with the task there that it did worst; None where nothing went wrong."""
     any_checked = any(part.checked for part in by_category.values())

@@ -19,9 +19,9 @@ from peerage.reading.verdicts.credits import Credits, about_tasks
 from peerage.render.blocks import Conclusion, Section, ViewBlock
 from peerage.settings import rules_of
 from peerage.values.figures import counted, dollars, estimated, percent
-from peerage.views.decision.contenders import Part, by_category, contenders, table
+from peerage.views.decision.contenders import CategoryPart, by_category, contenders, table
 from peerage.views.decision.examples import RULE, blocks, examples
-from peerage.views.leaderboard.board import Board
+from peerage.views.leaderboard.board import Leaderboard
 from peerage.views.leaderboard.row import Row
 from peerage.views.leaderboard.verdict import Verdict, named
 
@@ -37,7 +37,7 @@ MANY = 0.1
 """Share of the answers on which a program fails that is worth a word."""
 
 
-def decision(reading: Reading, board: Board, ahead: Callable[[], Outlook | None]) -> Verdict:
+def decision(reading: Reading, board: Leaderboard, ahead: Callable[[], Outlook | None]) -> Verdict:
     """Return the verdict of a table with everybody's record and, in arenas of the owner's tasks, weakest
     category, what would change the pick, and examples. `ahead` forecasts further matches.
     Raises LedgerError."""
@@ -169,7 +169,7 @@ def _less_accurate(ranked: Sequence[Row], credits: Credits) -> Iterator[str]:
         yield f"By the checks alone, {less} (95%)."
 
 
-def _clear(board: Board, ahead: Callable[[], Outlook | None]) -> Further | None:
+def _clear(board: Leaderboard, ahead: Callable[[], Outlook | None]) -> Further | None:
     """Return what it takes until nobody else may be as good as the pick; None where nothing can be said."""
     if not board.verdict.may_be_as_good:
         return None
@@ -178,7 +178,7 @@ def _clear(board: Board, ahead: Callable[[], Outlook | None]) -> Further | None:
 
 
 def _would_change(
-    ranked: Sequence[Row], board: Board, by_category: Mapping[str, Part], clear: Further | None
+    ranked: Sequence[Row], board: Leaderboard, by_category: Mapping[str, CategoryPart], clear: Further | None
 ) -> Iterator[str]:
     """Yield what would change the pick: more matches, a price, a category."""
     pick, *rivals = [row for row in ranked if row.player not in board.verdict.out]
@@ -231,7 +231,7 @@ def _money(value: float) -> str:
     return dollars(value) if value < 1e-3 else estimated(value)
 
 
-def _category(pick: str, rivals: Sequence[str], by_category: Mapping[str, Part]) -> str:
+def _category(pick: str, rivals: Sequence[str], by_category: Mapping[str, CategoryPart]) -> str:
     """Return the category in which a rival is ahead of the pick, the surest one; empty where none is."""
     found: list[tuple[float, str, str, str, bool]] = []
     for category, part in by_category.items():

@@ -11,7 +11,7 @@ from msgspec import Struct
 from peerage.judging.marks.ballots import ABSTAINED, Ballots
 from peerage.judging.measures.agreement import FEWEST, Agreement, ScoredPair, agreement, among
 from peerage.ratings.arrays import Flags, Floats
-from peerage.reading.verdicts.people import Said
+from peerage.reading.verdicts.people import PersonVerdict
 from peerage.render.blocks import Column, Rows, bounded, numbers
 from peerage.values.figures import counted, hundredths, percent, whole
 from peerage.views.judges.measures import bounds, named
@@ -33,10 +33,10 @@ FEWEST_OF_A_SORT = 5
 """Annotated duels of a sort, those on which judges split or the others, from which on it is told apart."""
 
 
-def against_people(ballots: Ballots, verdicts: Iterable[Said]) -> Anchors:
+def against_people(ballots: Ballots, verdicts: Iterable[PersonVerdict]) -> Anchors:
     """Return judges' ballots next to what people said of the same answers. What people were shown was drawn
     more often where judges split, so each duel weighs by one over the share of its sort that they judged."""
-    said: dict[str, list[Said]] = {}
+    said: dict[str, list[PersonVerdict]] = {}
     for verdict in verdicts:
         said.setdefault(str(verdict.match), []).append(verdict)
     valid = np.flatnonzero(ballots.vote != ABSTAINED)

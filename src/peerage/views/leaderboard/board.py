@@ -42,7 +42,7 @@ LONG = 12
 """Players from more than which on a table shows its tiers."""
 
 
-class Board(Struct, frozen=True, dict=True):
+class Leaderboard(Struct, frozen=True, dict=True):
     """A leaderboard: `rows`, best first, and what holds for all of them.
 
     `notes` state the method and how games were weighed. `games` and `topics` count the decided matches of
@@ -95,7 +95,7 @@ def board(
     what_if: WhatIf = AS_PLAYED,
     *,
     judged: bool = False,
-) -> Board:
+) -> Leaderboard:
     """The table of one track: `strength`, `bt` (Bradley-Terry), `trueskill` or `glicko2`, which every game
     feeds, `raw` or `cost` (sequential Elo), which duels feed, or `overall`, in which whole games count.
     Empty: the one that the game shows first, over several games `overall`.
@@ -312,7 +312,7 @@ class _Making:
             **(marks or {"rank": None, "rating": self.rated.start, "lower": None, "upper": None}),
         )
 
-    def board(self, *, judged: bool) -> Board:
+    def board(self, *, judged: bool) -> Leaderboard:
         reading, scope, played = self.reading, self.scope, self.played
         rows = tuple(self._rows())
         in_dollars = reading.settings.rating.cost_unit == CostUnit()
@@ -329,7 +329,7 @@ class _Making:
             judges=judges_matter(played, self.chances.pick) if judged and not scope.side else "",
             coins=tuple(accused(played.known_votes())) if judged else (),
         )
-        made = Board(
+        made = Leaderboard(
             track=self.track,
             game=scope.game,
             topic=scope.topic,

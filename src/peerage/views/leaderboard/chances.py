@@ -12,7 +12,7 @@ import numpy as np
 from peerage.ratings.arrays import Floats
 from peerage.ratings.claims.proven import Claims
 from peerage.ratings.strength.posterior import Bin, Strengths, sort_out
-from peerage.views.leaderboard.overall import Games
+from peerage.views.leaderboard.overall import GameStrengths
 
 TIERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LIKELY = 0.95
@@ -133,7 +133,7 @@ def of_strengths(players: Sequence[str], found: Strengths, prove: Callable[[], C
     )
 
 
-def of_games(found: Games, prove: Callable[[], Claims]) -> Chances:
+def of_games(found: GameStrengths, prove: Callable[[], Claims]) -> Chances:
     """The chances over several games, each weighing its part: of shares of wins. What all matches together
     prove is said where it is likely over games too, whose weights may differ from their matches."""
     whole, n = found.whole, len(found.players)

@@ -20,7 +20,7 @@ from peerage.values.figures import (
     spans,
     whole,
 )
-from peerage.views.leaderboard.board import Board
+from peerage.views.leaderboard.board import Leaderboard
 from peerage.views.leaderboard.notes import OF_MANY
 from peerage.views.leaderboard.row import Row
 from peerage.views.leaderboard.tracks import METHODS
@@ -37,7 +37,9 @@ class Moved(NamedTuple):
 STAYED = Moved({}, "")
 
 
-def table(found: Board, title: str = "", moved: Moved = STAYED, weights: Mapping[str, str] = {}) -> Rows:
+def table(
+    found: Leaderboard, title: str = "", moved: Moved = STAYED, weights: Mapping[str, str] = {}
+) -> Rows:
     """Return the leaderboard's table. `weights` say whose weights are open and whose proprietary."""
     rows, track = found.rows, found.track
     many = OF_MANY in found.notes
@@ -117,7 +119,7 @@ def _bin(row: Row) -> Iterator[Small]:
         yield Small(row.bin)
 
 
-def _ratings(found: Board, number: Callable[[float | None], str]) -> Iterator[Column]:
+def _ratings(found: Leaderboard, number: Callable[[float | None], str]) -> Iterator[Column]:
     skill = found.track == "trueskill"
 
     def bounds(row: Row) -> tuple[float, float, float] | None:
@@ -152,7 +154,7 @@ def _ratings(found: Board, number: Callable[[float | None], str]) -> Iterator[Co
         yield Column("sigma", "σ", number, number=True, spare=9, page=False)
 
 
-def _chances(found: Board) -> Iterator[Column]:
+def _chances(found: Leaderboard) -> Iterator[Column]:
     ranks = {row.player: row.rank for row in found.rows}
     hint = "the chance to be the best of all, and what follows for a choice"
     yield Column("best", "Best", chance, number=True, hint=hint, small=_bin)

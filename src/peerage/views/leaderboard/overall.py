@@ -61,7 +61,7 @@ class Profile(Shown, frozen=True):
         return self.game or self.topic
 
 
-class Games(NamedTuple):
+class GameStrengths(NamedTuple):
     """The strengths and shares of `players` in each game and overall, and each game's part of that, 0 to
     1."""
 
@@ -72,7 +72,7 @@ class Games(NamedTuple):
     whole: Shares
 
 
-def games_of(played: PlayedMatches, by: Field = "game") -> Games:
+def games_of(played: PlayedMatches, by: Field = "game") -> GameStrengths:
     """Every game or topic of a scope; overall by the weights of its `games`, alike where nothing is said, or
     for topics by every match alike."""
     names = tuple(played.players)
@@ -80,16 +80,16 @@ def games_of(played: PlayedMatches, by: Field = "game") -> Games:
         strengths = played.strengths_by_topic(TOPICS)
         each = {topic: shares_of(one.draws) for topic, one in strengths.items()}
         parts = dict.fromkeys(each, 1 / max(len(each), 1))
-        return Games(names, strengths, each, parts, shares_of(played.strengths.draws))
+        return GameStrengths(names, strengths, each, parts, shares_of(played.strengths.draws))
     strengths, each = played.strengths_by_game, played.shares_by_game
     if not each:
-        return Games(names, {}, {}, {}, Shares(np.zeros((1, len(names)))))
+        return GameStrengths(names, {}, {}, {}, Shares(np.zeros((1, len(names)))))
     stated = {game: played.scope.games.get(game, 1.0) for game in each}
     parts = {game: weight / sum(stated.values()) for game, weight in stated.items()}
-    return Games(names, strengths, each, parts, combined(list(each.values()), list(parts.values())))
+    return GameStrengths(names, strengths, each, parts, combined(list(each.values()), list(parts.values())))
 
 
-def in_words(found: Games, played: PlayedMatches) -> tuple[str, ...]:
+def in_words(found: GameStrengths, played: PlayedMatches) -> tuple[str, ...]:
     """How the games were weighed, and who has not played all of them."""
     percent = {game: f"{game} {100 * part:.3g}%" for game, part in found.parts.items()}
     alike = len({f"{part:.9f}" for part in found.parts.values()}) < 2
@@ -144,7 +144,7 @@ def profiles(played: PlayedMatches, by: Field = "game") -> list[Profile]:
     return [row for player in order for row in rows[player]]
 
 
-class Grid(NamedTuple):
+class ProfileGrid(NamedTuple):
     """Profiles as a table of players and games or topics, overall under an empty name; what there is less of
     stands side by side. `cells` has the profiles with a match, by (`down`, `across`)."""
 
@@ -161,7 +161,7 @@ class Grid(NamedTuple):
         return median(widths) / 2 if widths else None
 
 
-def grid(rows: Iterable[Profile], room: Callable[[str], int] = lambda _: 1) -> Grid:
+def grid(rows: Iterable[Profile], room: Callable[[str], int] = lambda _: 1) -> ProfileGrid:
     """The table of `profiles`. `room` is what a name takes among those side by side: all alike, or `len` in
     a terminal."""
     found = list(rows)
@@ -169,5 +169,5 @@ def grid(rows: Iterable[Profile], room: Callable[[str], int] = lambda _: 1) -> G
     players = tuple(dict.fromkeys(row.player for row in found))
     cells = {(row.player, row.name): row for row in found if row.rank}
     if sum(map(room, games)) <= sum(map(room, players)):
-        return Grid(False, players, games, cells)
-    return Grid(True, games, players, {(game, player): row for (player, game), row in cells.items()})
+        return ProfileGrid(False, players, games, cells)
+    return ProfileGrid(True, games, players, {(game, player): row for (player, game), row in cells.items()})

@@ -11,7 +11,7 @@ from peerage.game.blocks import Heading, Target
 from peerage.render.blocks import Column, Fold, Rows, Small, ViewBlock, numbers
 from peerage.values.figures import shortened, tenths, whole
 from peerage.views.leaderboard.notes import OF_MANY
-from peerage.views.leaderboard.overall import COUNTED, FEW, WHOLE, Grid, Profile, grid
+from peerage.views.leaderboard.overall import COUNTED, FEW, WHOLE, Profile, ProfileGrid, grid
 
 
 def strengths(by: Literal["game", "topic"], rows: Sequence[Profile]) -> Iterator[ViewBlock]:
@@ -25,7 +25,7 @@ def strengths(by: Literal["game", "topic"], rows: Sequence[Profile]) -> Iterator
         yield table(by, found)
 
 
-def table(by: Literal["game", "topic"], found: Grid, short: Callable[[str], str | None] = str) -> Rows:
+def table(by: Literal["game", "topic"], found: ProfileGrid, short: Callable[[str], str | None] = str) -> Rows:
     """Return the grid as a table: a row for each player, or for each game where these would take more room
     side by side. `short` makes a heading of a name."""
 

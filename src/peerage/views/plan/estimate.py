@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from peerage.engine.again.usage import OnRecord, Part, Ratios, Usage, corrections
+from peerage.engine.again.usage import CallSums, OnRecord, Part, Ratios, corrections
 from peerage.engine.calls.call_costs import reach, usual_call, usual_cost, worst_of
 from peerage.engine.match.plans import first_fixtures, schedulers
 from peerage.game.match import Fixture
@@ -189,12 +189,12 @@ def _asked(settings: ArenaSettings, fixtures: Iterable[Fixture]) -> list[Asked]:
 
 def _usual(
     asked: Iterable[Asked], prices: Mapping[str, Price], thought: Mapping[str, int]
-) -> dict[Part, Usage]:
+) -> dict[Part, CallSums]:
     """Return what calls of usual length take, by part."""
-    planned: dict[Part, Usage] = {}
+    planned: dict[Part, CallSums] = {}
     for match in asked:
         for part, _ in dict.fromkeys([(part, bound.seat) for part, bound in match]):
-            planned[part] = planned.get(part, Usage()).plus(1, 0, 0, 0)
+            planned[part] = planned.get(part, CallSums()).plus(1, 0, 0, 0)
         for part, bound in match:
             usual = usual_call(bound, prices[part[2]], thought[part[2]])
             each = (usual.input_tokens, usual.output_tokens)
