@@ -215,3 +215,13 @@ def test_every_folder_says_what_is_inside() -> None:
         or not ast.get_docstring(ast.parse((folder / "__init__.py").read_text("utf-8")))
     ]
     assert not silent
+
+
+def test_a_class_has_a_name_of_its_own() -> None:
+    """One name, one meaning: nobody has to ask which `Match` is meant."""
+    places: dict[str, list[str]] = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
+    assert not {name: files for name, files in places.items() if len(files) > 1}

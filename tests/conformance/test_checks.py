@@ -9,7 +9,7 @@ import pytest
 from tests.golden.matches import again, difference, transcript
 
 from peerage.formats import Choice, Color, Text
-from peerage.game.match import Outcome, Table
+from peerage.game.match import GameTable, Outcome
 from peerage.game.protocol import Ask, Message, Prompt, Quote, Reply, Steps
 from peerage.game.ranking import by_rank
 from peerage.game.spec import QUOTE, Asks, GameSpec
@@ -32,7 +32,7 @@ GUESS = Choice("guess", ("heads", "tails"))
 def game(passed_on: Callable[[Reply], Message] | None, **more: Any) -> GameSpec[Any]:
     """Each says something; each then guesses after it was shown what the other said."""
 
-    def play(table: Table) -> Steps[Outcome]:
+    def play(table: GameTable) -> Steps[Outcome]:
         said: list[Reply] = yield [
             Ask(seat.label, f"say/{seat.label}", "contestant", SAY.messages({}), Text(200), 100)
             for seat in table.seats
@@ -95,7 +95,7 @@ def test_a_leak_is_found_and_named(leak: Callable[[Reply], Message]) -> None:
 
 
 def test_a_leak_in_words_of_a_choice_is_found() -> None:
-    def play(table: Table) -> Steps[Outcome]:
+    def play(table: GameTable) -> Steps[Outcome]:
         first, second = table.seats
         said: Reply = yield Ask(first.label, "one", "contestant", SAY.messages({}), GUESS, 100)
         told = said.value.reason if said.ok else ""
@@ -132,7 +132,7 @@ def test_other_faults_are_named() -> None:
     with pytest.raises(Unfair, match="shows nothing"):
         it_can_be_shown(replace(FENCED, show=lambda fixture, outcome, replies: []), {})
 
-    def endless(table: Table) -> Steps[Outcome]:
+    def endless(table: GameTable) -> Steps[Outcome]:
         yield []
         return Outcome(scores={seat.label: 7.0 for seat in table.seats})
 
@@ -146,7 +146,7 @@ RIDDLE = Prompt("", "Two are asked.\n\nRiddle {number}: which color am I?\n\nRep
 def riddles(known: int, asked_first: str = "") -> GameSpec[Any]:
     """Each names the color of one of `known` riddles; `asked_first` is what each hears before."""
 
-    def play(table: Table) -> Steps[Outcome]:
+    def play(table: GameTable) -> Steps[Outcome]:
         number = Random(table.seed).randrange(known)
         color = f"{Random(number).randrange(16**6):06X}"
         fill = {"number": str(number)}

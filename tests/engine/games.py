@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from peerage.engine.match.driver import Driver
-from peerage.game.match import Fixture, Outcome, Seat, Table
+from peerage.game.match import Fixture, GameTable, Outcome, Seat
 from peerage.game.protocol import Ask, Choice, Format, Message, Prompt, Reply, Steps
 from peerage.game.spec import Asks, GameSpec
 
@@ -23,7 +23,7 @@ def ask(key: str, to: str = "A", expects: Format = VOTE, text: str = "?") -> Ask
     return Ask(to, key, "contestant", (Message("user", text),), expects, 100)
 
 
-def game(play: Callable[[Table], Steps[Outcome]]) -> GameSpec[Any]:
+def game(play: Callable[[GameTable], Steps[Outcome]]) -> GameSpec[Any]:
     return GameSpec(
         name="tiny",
         version=1,
@@ -48,7 +48,7 @@ FIXTURE = Fixture(
 )
 
 
-def drive(play: Callable[[Table], Steps[Outcome]]) -> Driver:
+def drive(play: Callable[[GameTable], Steps[Outcome]]) -> Driver:
     return Driver(game(play), FIXTURE, NoRules())
 
 

@@ -32,7 +32,7 @@ from peerage.arena import open_arena
 from peerage.engine.again.recovery import Mismatch
 from peerage.engine.match import plans
 from peerage.engine.match.driver import GameError
-from peerage.game.match import Outcome, Table
+from peerage.game.match import GameTable, Outcome
 from peerage.game.protocol import Steps
 from peerage.games.duel import GAME as DUEL
 from peerage.ledger import LedgerBusy, LedgerError
@@ -352,7 +352,7 @@ def test_a_game_that_breaks_ends_the_run_with_its_name(
 ) -> None:
     """Not a fault of any player: the run stops at once rather than hang."""
 
-    def breaks(table: Table) -> Steps[Outcome]:
+    def breaks(table: GameTable) -> Steps[Outcome]:
         steps = DUEL.play(table)
         raise LookupError((yield next(steps)))
 

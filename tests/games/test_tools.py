@@ -9,7 +9,7 @@ from tests.offline import call, check, fixture, house, play, scripted
 
 from peerage.engine.match.driver import Driver
 from peerage.formats import Choice, Code, Format
-from peerage.game.match import Outcome, Table
+from peerage.game.match import GameTable, Outcome
 from peerage.game.protocol import Ask, Prompt, Reply, Steps, Together
 from peerage.game.spec import Asks, GameRules, GameSpec, Needs
 from peerage.game.tools import turns, with_python
@@ -25,7 +25,7 @@ class Rules(GameRules):
     tool_runs: int = 2
 
 
-def _play(table: Table) -> Steps[Outcome]:
+def _play(table: GameTable) -> Steps[Outcome]:
     asks = [
         Ask(
             seat.label,

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from peerage.game.match import Fixture, Outcome, Table
+from peerage.game.match import Fixture, GameTable, Outcome
 from peerage.game.protocol import Steps
 from peerage.game.spec import GameSpec, RoleRequirement, Seating
 from peerage.games.code_golf import GAME as CODE_GOLF
@@ -34,7 +34,7 @@ class Rules(BaseModel):
     style: Literal["plain"] = "plain"
 
 
-def play(table: Table) -> Steps[Outcome]:
+def play(table: GameTable) -> Steps[Outcome]:
     yield []
     return Outcome(scores={seat.label: 0.5 for seat in table.seats})
 

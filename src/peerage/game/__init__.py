@@ -52,7 +52,7 @@ from peerage.game.blocks import (
     unusable,
 )
 from peerage.game.house import House, HouseCall, HouseReply, usual
-from peerage.game.match import Fixture, Outcome, Seat, Table
+from peerage.game.match import Fixture, GameTable, Outcome, Seat
 from peerage.game.protocol import Ask, Prompt, Quote, Reply, Role, Run, Steps, Together, Voided, Works
 from peerage.game.ranking import SCORE, by_rank
 from peerage.game.same_tasks import Achieved, Came, same_tasks, tasks_of
@@ -97,6 +97,7 @@ __all__ = [
     "GameRating",
     "GameRules",
     "GameSpec",
+    "GameTable",
     "Grid",
     "Heading",
     "House",
@@ -134,7 +135,6 @@ __all__ = [
     "SourceCode",
     "Steps",
     "Swatch",
-    "Table",
     "TaskText",
     "Temperature",
     "Text",

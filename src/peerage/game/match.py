@@ -92,7 +92,7 @@ class Recording(NamedTuple):
     at_ms: int
 
 
-class Table:
+class GameTable:
     """What a game is given: a fixture, its rules as the game's own type, and named streams of randomness.
 
     `rng(name)` is a fresh generator for that name, the same in every replay, independent of all others.

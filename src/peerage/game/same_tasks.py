@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from peerage.game.match import Fixture, Outcome, Seat, Table
+from peerage.game.match import Fixture, GameTable, Outcome, Seat
 from peerage.game.protocol import Ask, Prompt, Reply, Steps
 from peerage.game.ranking import by_rank
 from peerage.game.spec import Asks, GameRules, GameSpec, Secrecy
@@ -74,7 +74,7 @@ def same_tasks(
     answered in `usual_output` tokens as a rule; `scored` says what the replies came to.
     """
 
-    def play(table: Table) -> Steps[Outcome]:
+    def play(table: GameTable) -> Steps[Outcome]:
         tasks = tasks_of(table.drawn, task)
         came = yield from asked_alike(table.seats, asked(table.rules, tasks))
         if not came:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 from peerage.formats import Format
 from peerage.game.blocks import Show, plain_blocks
 from peerage.game.house import House, usual
-from peerage.game.match import Fixture, Outcome, Table
+from peerage.game.match import Fixture, GameTable, Outcome
 from peerage.game.protocol import Prompt, Reply, Role, Steps
 from peerage.game.section import CostUnit, SettingsSection
 from peerage.game.texts import Preset
@@ -258,7 +258,7 @@ class GameSpec(Generic[Rules]):
 
     name: str
     about: str
-    play: Callable[[Table], Steps[Outcome]]
+    play: Callable[[GameTable], Steps[Outcome]]
     asks: Callable[[Rules, Fixture], Iterable[Asks]]
     """Everything that a match of this fixture may ask; a game that asks more is stopped."""
 

@@ -32,6 +32,7 @@ from peerage.game import (
     Fixture,
     GameRules,
     GameSpec,
+    GameTable,
     Heading,
     House,
     MaxTokens,
@@ -43,7 +44,6 @@ from peerage.game import (
     Secrecy,
     Sentence,
     Steps,
-    Table,
     TaskText,
     by_rank,
     ending,
@@ -161,7 +161,7 @@ class Forfeit(Exception):
         self.labels = tuple(labels)
 
 
-def play(table: Table, library: Library, entry: AdaptedGame) -> Steps[Outcome]:
+def play(table: GameTable, library: Library, entry: AdaptedGame) -> Steps[Outcome]:
     """One match of all seats of `table`."""
     labels = [seat.label for seat in table.seats]
     seed = str(table.drawn["seed"])
@@ -190,7 +190,7 @@ def play(table: Table, library: Library, entry: AdaptedGame) -> Steps[Outcome]:
 
 
 def deal(
-    table: Table, library: Library, entry: AdaptedGame, seed: str, number: int, one: dict[str, Any]
+    table: GameTable, library: Library, entry: AdaptedGame, seed: str, number: int, one: dict[str, Any]
 ) -> Steps[Mapping[str, float]]:
     """One deal between the players of `one`, which is its record; points by label."""
     players: list[str] = one["players"]
@@ -215,7 +215,12 @@ def deal(
 
 
 def _ask(
-    table: Table, entry: AdaptedGame, world: Deal, at: tuple[int, int], player: int, players: Sequence[str]
+    table: GameTable,
+    entry: AdaptedGame,
+    world: Deal,
+    at: tuple[int, int],
+    player: int,
+    players: Sequence[str],
 ) -> Ask:
     """The request for a move; `at` counts deals and moves."""
     rules: TwoRules = table.rules

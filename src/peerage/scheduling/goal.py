@@ -2,7 +2,7 @@
 
     >>> known = Known(Goal("top", 1), ("Ada", "Bo"))
     >>> for _ in range(12):
-    ...     known.note(Ended("duel", ("Ada", "Bo"), (1.0, 0.0)))
+    ...     known.note(EndedMatch("duel", ("Ada", "Bo"), (1.0, 0.0)))
     >>> known.state.pairs, known.state.in_words
     ((1, 1), 'Ada is the best')
 

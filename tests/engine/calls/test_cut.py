@@ -19,7 +19,7 @@ from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.engine.again.replay import replay
 from peerage.engine.match.driver import Driver
-from peerage.game.match import Outcome, Table
+from peerage.game.match import GameTable, Outcome
 from peerage.game.protocol import REPAIR, ROOM, Ask, Choice, Message, Reply, Text, first_key
 from peerage.ledger import Ledger
 from peerage.ledger.forms.codec import read_said
@@ -41,7 +41,7 @@ def asking(expects: Any = VERDICT, exact: bool = False) -> tuple[Driver, list[Re
     """A game that asks one thing; what it gets goes into the list."""
     got: list[Reply] = []
 
-    def play(_: Table) -> Generator[Any, Any, Outcome]:
+    def play(_: GameTable) -> Generator[Any, Any, Outcome]:
         message = Message("user", "Which?")
         got.append((yield Ask("A", "k", "contestant", (message,), expects, 100, 0.5, exact=exact)))
         return Outcome(scores={"A": 1.0, "B": 0.0})

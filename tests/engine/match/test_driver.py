@@ -10,13 +10,13 @@ from msgspec import Meta, Struct
 from tests.engine.games import ask, drive, yes
 
 from peerage.engine.match.driver import REPAIR_CHARS, GameError
-from peerage.game.match import Outcome, Table
+from peerage.game.match import GameTable, Outcome
 from peerage.game.protocol import Json, Quote, Reply, Text, Together, Voided
 
 WON = Outcome(scores={"A": 1.0, "B": 0.0})
 
 
-def done(_: Table) -> Generator[Any, Any, Outcome]:
+def done(_: GameTable) -> Generator[Any, Any, Outcome]:
     return WON
     yield
 
@@ -30,7 +30,7 @@ def test_a_game_that_asks_nothing_ends_at_once() -> None:
 def test_a_list_is_asked_at_once_and_answered_in_its_order_whatever_comes_first() -> None:
     seen: list[Any] = []
 
-    def play(_: Table) -> Generator[Any, Any, Outcome]:
+    def play(_: GameTable) -> Generator[Any, Any, Outcome]:
         replies = yield (ask(f"k{i}") for i in range(3))
         seen.extend(reply.text for reply in replies)
         return WON
@@ -48,7 +48,7 @@ def test_a_list_is_asked_at_once_and_answered_in_its_order_whatever_comes_first(
 def test_an_empty_list_costs_nothing() -> None:
     got: list[Any] = []
 
-    def play(_: Table) -> Generator[Any, Any, Outcome]:
+    def play(_: GameTable) -> Generator[Any, Any, Outcome]:
         got.append((yield []))
         got.append((yield [ask("k")]))
         got.append((yield iter([])))
@@ -74,7 +74,7 @@ def test_together_prefixes_keys_at_every_depth_and_gathers_by_name() -> None:
         inner = yield Together({"x": leaf("x"), "y": leaf("y")})
         return inner
 
-    def play(_: Table) -> Generator[Any, Any, Outcome]:
+    def play(_: GameTable) -> Generator[Any, Any, Outcome]:
         got.append((yield Together({"one": branch(), "two": leaf("two"), "none": empty()})))
         return WON
 
@@ -95,7 +95,7 @@ def test_together_prefixes_keys_at_every_depth_and_gathers_by_name() -> None:
 
 
 def test_together_of_branches_that_end_at_once_and_of_none() -> None:
-    def play(_: Table) -> Generator[Any, Any, Outcome]:
+    def play(_: GameTable) -> Generator[Any, Any, Outcome]:
         both = yield Together({"a": done(_), "b": done(_)})
         none = yield Together({})
         assert set(both) == {"a", "b"}
@@ -118,7 +118,7 @@ def test_a_void_in_a_branch_reaches_its_parent_only_when_all_branches_have_ended
         yield ask("k1")
         yield ask("k2")
 
-    def play(_: Table) -> Generator[Any, Any, Outcome]:
+    def play(_: GameTable) -> Generator[Any, Any, Outcome]:
         try:
             yield Together({"slow": slow(), "first": fails("first"), "second": fails("second")})
         except Voided as voided:
@@ -144,7 +144,7 @@ def test_an_uncaught_void_voids_the_match_with_its_reason() -> None:
         yield ask("k")
         raise Voided("no paper")
 
-    def play(_: Table) -> Generator[Any, Any, Outcome]:
+    def play(_: GameTable) -> Generator[Any, Any, Outcome]:
         yield Together({"a": deep()})
         raise AssertionError("the parent went on")
 
@@ -157,7 +157,7 @@ def test_an_uncaught_void_voids_the_match_with_its_reason() -> None:
 def test_an_unusable_reply_is_asked_for_once_more_with_what_was_said() -> None:
     got: list[Reply] = []
 
-    def play(_: Table) -> Generator[Any, Any, Outcome]:
+    def play(_: GameTable) -> Generator[Any, Any, Outcome]:
         got.append((yield ask("k", text="Vote.")))
         return WON
 
@@ -176,7 +176,7 @@ def test_an_unusable_reply_is_asked_for_once_more_with_what_was_said() -> None:
 
 def test_of_a_long_unusable_reply_the_repair_shows_the_beginning() -> None:
 
-    def play(_: Table) -> Generator[Any, Any, Outcome]:
+    def play(_: GameTable) -> Generator[Any, Any, Outcome]:
         yield ask("k", text="Vote.")
         return WON
 
@@ -198,7 +198,7 @@ def test_of_a_long_unusable_reply_the_repair_shows_the_beginning() -> None:
 def test_what_a_repair_may_come_to(second: Reply, status: str, cost: int | None) -> None:
     got: list[Reply] = []
 
-    def play(_: Table) -> Generator[Any, Any, Outcome]:
+    def play(_: GameTable) -> Generator[Any, Any, Outcome]:
         got.append((yield ask("k")))
         return WON
 
@@ -211,7 +211,7 @@ def test_what_a_repair_may_come_to(second: Reply, status: str, cost: int | None)
 
 @pytest.mark.parametrize("status", ["refused", "void"])
 def test_only_a_format_is_repaired(status: Any) -> None:
-    def play(_: Table) -> Generator[Any, Any, Outcome]:
+    def play(_: GameTable) -> Generator[Any, Any, Outcome]:
         reply = yield ask("k", expects=Text())
         return Outcome(void=reply.status)
 
@@ -222,7 +222,7 @@ def test_only_a_format_is_repaired(status: Any) -> None:
 
 
 def test_a_reply_nobody_waits_for_is_refused() -> None:
-    def play(_: Table) -> Generator[Any, Any, Outcome]:
+    def play(_: GameTable) -> Generator[Any, Any, Outcome]:
         yield [ask("k"), ask("l")]
         return WON
 
@@ -234,7 +234,7 @@ def test_a_reply_nobody_waits_for_is_refused() -> None:
             driver.feed(key, yes())
 
 
-def unprefixed(_: Table) -> Generator[Any, Any, Outcome]:
+def unprefixed(_: GameTable) -> Generator[Any, Any, Outcome]:
     yield [ask("a/k")]
     yield Together({"a": iter_one("k")})
     return WON
@@ -244,13 +244,13 @@ def iter_one(key: str) -> Generator[Any, Any, None]:
     yield ask(key)
 
 
-def forgotten(_: Table) -> Generator[Any, Any, Outcome]:
+def forgotten(_: GameTable) -> Generator[Any, Any, Outcome]:
     yield (x for x in [[ask("k")]])
     return WON
 
 
 def listed(*requests: Any) -> Any:
-    def play(_: Table) -> Generator[Any, Any, Any]:
+    def play(_: GameTable) -> Generator[Any, Any, Any]:
         for request in requests:
             _ = yield request
         return {"not": "an outcome"}
@@ -258,7 +258,7 @@ def listed(*requests: Any) -> Any:
     return play
 
 
-def crashes(_: Table) -> Generator[Any, Any, Outcome]:
+def crashes(_: GameTable) -> Generator[Any, Any, Outcome]:
     yield ask("k")
     return {}["no such seat"]
 
@@ -294,7 +294,7 @@ def test_a_game_that_breaks_its_contract_is_named_with_its_match(play: Any, mess
     ("scores", "fault"), [({"A": 1.0}, "scored 1"), ({}, "scored 0"), ({"A": 1.0, "Z": 0.0}, "'Z'")]
 )
 def test_a_decided_match_ranks_two_of_its_contestants_at_least(scores: dict[str, float], fault: str) -> None:
-    def play(_: Table) -> Generator[Any, Any, Outcome]:
+    def play(_: GameTable) -> Generator[Any, Any, Outcome]:
         return Outcome(scores=scores)
         yield
 
@@ -310,7 +310,7 @@ class Careless(Text, frozen=True):
 
 
 def test_a_format_that_fails_is_the_fault_of_the_game() -> None:
-    def play(_: Table) -> Generator[Any, Any, Outcome]:
+    def play(_: GameTable) -> Generator[Any, Any, Outcome]:
         yield ask("k", expects=Careless())
         return WON
 
@@ -322,7 +322,7 @@ def test_a_format_that_fails_is_the_fault_of_the_game() -> None:
 
 @pytest.mark.parametrize("expects", [{"not": "a format"}, Text, None, "yes or no"])
 def test_what_is_no_format_is_refused_before_anybody_is_asked(expects: Any) -> None:
-    def play(_: Table) -> Generator[Any, Any, Outcome]:
+    def play(_: GameTable) -> Generator[Any, Any, Outcome]:
         yield ask("k", expects=expects)
         return WON
 
@@ -337,7 +337,7 @@ class Bid(Struct, frozen=True):
 def test_any_struct_is_asked_for_and_repaired() -> None:
     got: list[Reply] = []
 
-    def play(_: Table) -> Generator[Any, Any, Outcome]:
+    def play(_: GameTable) -> Generator[Any, Any, Outcome]:
         got.append((yield ask("k", expects=Json(Bid))))
         return WON
 

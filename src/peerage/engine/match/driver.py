@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from peerage.game.match import Fixture, Outcome, Table
+from peerage.game.match import Fixture, GameTable, Outcome
 from peerage.game.protocol import (
     MORE_ROOM,
     REPAIR,
@@ -86,7 +86,7 @@ class Driver:
         self._seats = {seat.label for seat in fixture.all_seats()}
         self._contestants = dict.fromkeys([seat.label for seat in fixture.seats])
         self._sandbox = spec.needs.sandbox(rules)
-        self._root = _Branch(spec.play(Table(fixture, rules)), "", None, None)
+        self._root = _Branch(spec.play(GameTable(fixture, rules)), "", None, None)
         self._waiting: dict[str, tuple[_Branch, Any, Request, tuple[int, ...]]] = {}
         self._first_tries: dict[str, Reply] = {}
         self._keys: set[str] = set()

@@ -31,6 +31,7 @@ from peerage.game import (
     Fixture,
     GameRules,
     GameSpec,
+    GameTable,
     Heading,
     MaxTokens,
     Needs,
@@ -42,7 +43,6 @@ from peerage.game import (
     Secrecy,
     SourceCode,
     Steps,
-    Table,
     TaskText,
     Tone,
     by_rank,
@@ -69,7 +69,7 @@ class BugHuntRules(GameRules):
     max_tokens: MaxTokens = 6_000
 
 
-def play(table: Table) -> Steps[Outcome]:
+def play(table: GameTable) -> Steps[Outcome]:
     """One hunt of all seats of `table` in the same program."""
     rules: BugHuntRules = table.rules
     task = msgspec.convert(table.drawn, BuggyTask)

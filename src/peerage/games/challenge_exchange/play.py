@@ -30,6 +30,7 @@ from peerage.game import (
     GameMemory,
     GameRating,
     GameSpec,
+    GameTable,
     Integer,
     Needs,
     Outcome,
@@ -38,7 +39,6 @@ from peerage.game import (
     Seat,
     Secrecy,
     Steps,
-    Table,
     Together,
     by_rank,
     presets,
@@ -84,7 +84,7 @@ class ChallengeAttempt(NamedTuple):
     fact: dict[str, Any]
 
 
-def play(table: Table) -> Steps[Outcome]:
+def play(table: GameTable) -> Steps[Outcome]:
     """One round between all seats of `table`."""
     rules: ChallengeExchangeRules = table.rules
     secret: str = table.drawn["secret"][SALT]
@@ -177,7 +177,7 @@ def _accepted(
     return made, {key: challenge for key, challenge in new.items() if made[key].status == "accepted"}
 
 
-def _dealt(table: Table, seat: Seat, there: Sequence[DraftedChallenge]) -> list[DraftedChallenge]:
+def _dealt(table: GameTable, seat: Seat, there: Sequence[DraftedChallenge]) -> list[DraftedChallenge]:
     """The challenges that one player gets, at random and in random order."""
     rules: ChallengeExchangeRules = table.rules
     open_to = [one for one in there if rules.own or one.author_llm != seat.player]
@@ -185,7 +185,7 @@ def _dealt(table: Table, seat: Seat, there: Sequence[DraftedChallenge]) -> list[
 
 
 def _attempt(
-    key: str, seat: Seat, challenge: DraftedChallenge, reply: Reply, table: Table
+    key: str, seat: Seat, challenge: DraftedChallenge, reply: Reply, table: GameTable
 ) -> ChallengeAttempt:
     result, own = graded(reply, challenge.reference_answer), challenge.author_llm == seat.player
     told = {

@@ -31,6 +31,7 @@ from peerage.game import (
     Fixture,
     GameRules,
     GameSpec,
+    GameTable,
     Grid,
     Heading,
     MaxTokens,
@@ -42,7 +43,6 @@ from peerage.game import (
     Seats,
     Secrecy,
     Steps,
-    Table,
     TaskText,
     by_rank,
     ending,
@@ -101,7 +101,7 @@ class CodeGolfRules(GameRules):
     max_tokens: MaxTokens = 4_000
 
 
-def play(table: Table) -> Steps[Outcome]:
+def play(table: GameTable) -> Steps[Outcome]:
     """One round of golf between all seats of `table`."""
     rules: CodeGolfRules = table.rules
     task = msgspec.convert(table.drawn, GolfTask)

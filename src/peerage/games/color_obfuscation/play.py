@@ -27,6 +27,7 @@ from peerage.game import (
     Fixture,
     GameRating,
     GameSpec,
+    GameTable,
     Grid,
     Heading,
     Outcome,
@@ -39,7 +40,6 @@ from peerage.game import (
     Sentence,
     Steps,
     Swatch,
-    Table,
     ending,
     player_names,
     presets,
@@ -71,7 +71,7 @@ from peerage.games.color_obfuscation.score import (
 )
 
 
-def play(table: Table) -> Steps[Outcome]:
+def play(table: GameTable) -> Steps[Outcome]:
     """One battle between the two seats of `table`."""
     rules: ColorObfuscationRules = table.rules
     first, second = (seat.label for seat in table.seats)

@@ -23,6 +23,7 @@ from peerage.game import (
     Demo,
     Fixture,
     GameSpec,
+    GameTable,
     Grid,
     Heading,
     HouseCall,
@@ -34,7 +35,6 @@ from peerage.game import (
     Secrecy,
     Sentence,
     Steps,
-    Table,
     TaskText,
     Tone,
     by_rank,
@@ -61,7 +61,7 @@ FEWEST = 3
 """Contestants without whom there is no match: of two, each rival would be the other's only reader."""
 
 
-def play(table: Table) -> Steps[Outcome]:
+def play(table: GameTable) -> Steps[Outcome]:
     """One match of all seats of `table`."""
     rules: CompressionRules = table.rules
     match = _Match(table, rules, msgspec.convert(table.drawn, Reports))
@@ -76,7 +76,7 @@ def play(table: Table) -> Steps[Outcome]:
 class _Match:
     """Common parts of the requests of a match."""
 
-    def __init__(self, table: Table, rules: CompressionRules, drawn: Reports) -> None:
+    def __init__(self, table: GameTable, rules: CompressionRules, drawn: Reports) -> None:
         self.rng, self.rules, self.drawn = table.rng, rules, drawn
         self.labels = [seat.label for seat in table.seats]
         self.reports = dict(zip(self.labels, drawn.reports, strict=False))

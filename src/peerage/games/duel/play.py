@@ -37,6 +37,7 @@ from peerage.game import (
     Demo,
     Fixture,
     GameSpec,
+    GameTable,
     Heading,
     HouseCall,
     HouseReply,
@@ -49,7 +50,6 @@ from peerage.game import (
     RoleRequirement,
     Seat,
     Steps,
-    Table,
     Text,
     ending,
     player_names,
@@ -68,7 +68,7 @@ from peerage.judging.panels.panel import REASON_CHARS, VERDICT_TOKENS, panel, pa
 from peerage.values.sealing import by_turns
 
 
-def play(table: Table) -> Steps[Outcome]:
+def play(table: GameTable) -> Steps[Outcome]:
     """One duel between the two seats of `table`."""
     rules: DuelRules = table.rules
     kind, panel_rules = CHALLENGES[rules.challenge], rules.panel()

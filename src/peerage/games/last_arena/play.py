@@ -24,6 +24,7 @@ from peerage.game import (
     Demo,
     Fixture,
     GameSpec,
+    GameTable,
     HouseCall,
     HouseReply,
     Judging,
@@ -33,7 +34,6 @@ from peerage.game import (
     Reply,
     Seat,
     Steps,
-    Table,
     Text,
     Written,
     presets,
@@ -57,7 +57,7 @@ QUESTION_TOKENS, ANSWER_TOKENS = 60, 250
 """As they usually are."""
 
 
-def play(table: Table) -> Steps[Outcome]:
+def play(table: GameTable) -> Steps[Outcome]:
     """One tournament between all seats of `table`."""
     rules: LastArenaRules = table.rules
     authors: dict[str, Author] = yield from collect(table.seats, rules, table.rng("questions"))
@@ -98,12 +98,12 @@ def play(table: Table) -> Steps[Outcome]:
     return report(rules, left, tournament, lost)
 
 
-def _too_few(left: Sequence[Seat], table: Table) -> bool:
+def _too_few(left: Sequence[Seat], table: GameTable) -> bool:
     """Return whether too few are left: three for ranks, or both of a tournament of two, which gives none."""
     return len(left) < min(RANKED, len(table.seats))
 
 
-def _orders(table: Table, phase: str) -> dict[str, Random]:
+def _orders(table: GameTable, phase: str) -> dict[str, Random]:
     return {seat.label: table.rng(f"{phase}/{seat.label}") for seat in table.seats}
 
 

@@ -21,6 +21,7 @@ from peerage.game import (
     Demo,
     Fixture,
     GameSpec,
+    GameTable,
     Grid,
     Heading,
     HouseCall,
@@ -31,7 +32,6 @@ from peerage.game import (
     Secrecy,
     Sentence,
     Steps,
-    Table,
     Together,
     by_rank,
     ending,
@@ -55,7 +55,7 @@ FAMILIES: Mapping[str, MarketFamily] = {
 }
 
 
-def play(table: Table) -> Steps[Outcome]:
+def play(table: GameTable) -> Steps[Outcome]:
     """All boards of the match, in all seatings at once."""
     rules: MarketRules = table.rules
     family, labels = FAMILIES[rules.market], [seat.label for seat in table.seats]

@@ -12,6 +12,7 @@ from peerage.game import (
     Fixture,
     GameRating,
     GameSpec,
+    GameTable,
     Heading,
     Judging,
     Outcome,
@@ -22,7 +23,6 @@ from peerage.game import (
     Reply,
     Sentence,
     Steps,
-    Table,
     TaskText,
     player_names,
 )
@@ -41,13 +41,13 @@ from peerage.judging.panels.panel import QUORUM, VERDICT_TOKENS, panel, panel_sh
 from peerage.judging.scores.scoring import Item, facts, recorded, scoring
 
 
-def play(table: Table) -> Steps[Outcome]:
+def play(table: GameTable) -> Steps[Outcome]:
     """Ask the judges about the answers in the fixture."""
     rules: RejudgeRules = table.rules
     return (yield from (_score if rules.by == "scores" else _compare)(table, rules, recorded_in(table)))
 
 
-def _compare(table: Table, rules: RejudgeRules, asked: RecordedAnswers) -> Steps[Outcome]:
+def _compare(table: GameTable, rules: RejudgeRules, asked: RecordedAnswers) -> Steps[Outcome]:
     verdict = yield from panel(
         table.officials["judge"],
         {name: Reply("ok", asked.answers[name], hidden=asked.hidden.get(name)) for name in (FIRST, SECOND)},
@@ -63,7 +63,7 @@ def _compare(table: Table, rules: RejudgeRules, asked: RecordedAnswers) -> Steps
     return Outcome(facts=(fact,), detail=detail)
 
 
-def _score(table: Table, rules: RejudgeRules, asked: RecordedAnswers) -> Steps[Outcome]:
+def _score(table: GameTable, rules: RejudgeRules, asked: RecordedAnswers) -> Steps[Outcome]:
     """Ask every judge about every answer that is not its own."""
     judges, question = table.officials["judge"], asked.given["question"]
     items = [

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 from pydantic import Field
 
-from peerage.game import Asks, Fixture, Prompt, Quote, Score, Scores, SettingsSection, Table
+from peerage.game import Asks, Fixture, GameTable, Prompt, Quote, Score, Scores, SettingsSection
 from peerage.games.judged import CriterionSetting, criteria_of
 from peerage.judging.panels.panel import PanelRules
 from peerage.judging.scores.scoring import REASON_CHARS, SCORE_TOKENS, ScoringRules
@@ -62,7 +62,7 @@ class RecordedAnswers(Struct, frozen=True, kw_only=True):
 read_recorded = msgspec.json.Decoder(RecordedAnswers).decode
 
 
-def recorded_in(match: Fixture | Table) -> RecordedAnswers:
+def recorded_in(match: Fixture | GameTable) -> RecordedAnswers:
     """Return the answers that a match of this game is about."""
     return msgspec.convert(match.drawn, RecordedAnswers)
 

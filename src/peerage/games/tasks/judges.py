@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from peerage.game import Quote, Reply, Steps, Table
+from peerage.game import GameTable, Quote, Reply, Steps
 from peerage.games.tasks.rules import TasksRules
 from peerage.judging.panels.panel import panel
 from peerage.judging.panels.prompts import MERITS, Instructions, framed
@@ -29,7 +29,7 @@ class PanelResult(NamedTuple):
     detail: Mapping[str, Any]
 
 
-def decided(table: Table, answers: Mapping[str, Reply]) -> Steps[PanelResult | None]:
+def decided(table: GameTable, answers: Mapping[str, Reply]) -> Steps[PanelResult | None]:
     """Ask the judges of a match, every vote equal; None where it has none."""
     rules: TasksRules = table.rules
     judges = table.officials.get("judge", ())

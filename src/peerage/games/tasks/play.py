@@ -25,6 +25,7 @@ from peerage.game import (
     GameMemory,
     GameRating,
     GameSpec,
+    GameTable,
     Judging,
     Needs,
     Outcome,
@@ -34,7 +35,6 @@ from peerage.game import (
     RoleRequirement,
     Run,
     Steps,
-    Table,
     Voided,
 )
 from peerage.game.spec import QUOTE
@@ -59,7 +59,7 @@ CHECK_FAILED = "check_failed"
 """The void of a match in which a program of the owner's could not check an answer."""
 
 
-def play(table: Table) -> Steps[Outcome]:
+def play(table: GameTable) -> Steps[Outcome]:
     """One task between the two seats of `table`."""
     rules: TasksRules = table.rules
     task: Mapping[str, Any] = table.drawn

@@ -23,6 +23,7 @@ from peerage.game import (
     Fixture,
     Format,
     GameSpec,
+    GameTable,
     Outcome,
     Prompt,
     Quote,
@@ -30,7 +31,6 @@ from peerage.game import (
     Seating,
     Secrecy,
     Steps,
-    Table,
     Text,
     Voided,
     by_rank,
@@ -69,7 +69,7 @@ class Happening(NamedTuple):
 class Village:
     """A match under way: who lives, what happened, who may know it."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: GameTable) -> None:
         fixture = Fixture(
             number=0,
             round=0,
@@ -175,7 +175,7 @@ class Village:
         return self._table.rng(name).choice(sorted(labels))
 
 
-def play(table: Table) -> Steps[Outcome]:
+def play(table: GameTable) -> Steps[Outcome]:
     """A match of all seats of `table`."""
     village = Village(table)
     detail = {"roles": village.parts, "left": village.left, "events": village.events}

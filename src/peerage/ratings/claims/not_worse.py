@@ -1,6 +1,6 @@
 """Prove that one player is not worse than another by more than a margin, or that it is: at every look. Pure.
 
-    >>> alike = [Difference(task=str(number), value=0.5) for number in range(400)]
+    >>> alike = [Lead(task=str(number), value=0.5) for number in range(400)]
     >>> found = bets(alike, bound=0.47)
     >>> found.shown >= PROVEN, found.worse >= PROVEN
     (True, False)
