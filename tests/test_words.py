@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -26,3 +28,17 @@ def test_words_of_earlier_verdicts_are_gone(room: str) -> None:
     assert not found
     ranges = [name for name, text in told.items() if re.search(r"\brank (\w+ )?\(1–\d", text)]
     assert not ranges
+
+
+def test_docstrings_say_what_a_thing_is_or_does() -> None:
+    """A free relative ("What it gives") is no sentence; some are left where nothing else is as short."""
+    docs = [
+        docstring
+        for path in (ROOT / "src").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module)
+        if (docstring := ast.get_docstring(node))
+    ]
+    begun = Counter(docstring.split()[0].rstrip(",") for docstring in docs)
+    asking = ("What", "How", "Whether", "Who", "Which", "Where", "When", "Why")
+    assert sum(begun[word] for word in asking) < 0.05 * len(docs)

@@ -174,7 +174,7 @@ class Arena:
 
     @property
     def players(self) -> Table[PlayerRow]:
-        """Who plays, in the order of the settings, with today's prices."""
+        """Return who plays, in the order of the settings, with today's prices."""
         from peerage.render.table import Table
         from peerage.views.catalogue import players
         from peerage.views.players import players_table
@@ -353,7 +353,7 @@ class Arena:
         return match_view(self.ledger, number)
 
     def plan(self, matches: int) -> Plan:
-        """What so many further matches would ask and cost; asks and spends nothing."""
+        """Return what so many further matches would ask and cost; asks and spends nothing."""
         from peerage.engine.again.recovery import histories
         from peerage.engine.again.usage import on_record
         from peerage.engine.record.registration import prices

@@ -123,7 +123,7 @@ class _LeaseLine:
 
 
 def patiently(read: Callable[[], Found]) -> Found:
-    """What is read from a ledger in the middle of a run; a server that is away is waited for."""
+    """Return what is read from a ledger in the middle of a run; a server that is away is waited for."""
     patience = Patience("", lambda error: isinstance(error, LedgerAway))
     patience.runs = True
     return patience.wait(read)

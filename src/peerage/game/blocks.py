@@ -188,7 +188,7 @@ def quoted(
 
 
 def score_lines(fixture: Fixture, outcome: Outcome, why: Mapping[str, str] = {}) -> Iterator[ScoreLine]:
-    """What each contestant's play was worth, the best first; `why` by label."""
+    """Return what each contestant's play was worth, the best first; `why` by label."""
     if outcome.void:
         return
     unranked = float("-inf")
@@ -206,7 +206,7 @@ def ending(
     why: Mapping[str, str] = {},
     no_result: Mapping[str, str] = NO_RESULT,
 ) -> Iterator[Block]:
-    """How a match ended: who `wins`, in words, or why there is no result; then the score lines."""
+    """Return how a match ended: who `wins`, in words, or why there is no result; then the score lines."""
     yield Heading("What came of it")
     if told := no_result.get(outcome.void, outcome.void) or wins:
         yield Sentence(told)
@@ -226,7 +226,7 @@ def grid_of(rows: Iterable[Struct], columns: Mapping[str, str]) -> Grid:
 
 
 def player_names(fixture: Fixture) -> dict[str, str]:
-    """Who sat at each label."""
+    """Return who sat at each label."""
     return {seat.label: seat.player for seat in fixture.all_seats()}
 
 

@@ -160,7 +160,7 @@ def rated(
     scores: Mapping[str, float],
     costs: Mapping[str, float | None],
 ) -> Rated:
-    """What an outcome is for tables, from (label, player) of the seats."""
+    """Return what an outcome is for tables, from (label, player) of the seats."""
     players = dict(seats)
     labels = ranked(players, void, scores)
     names = tuple([players[label] for label in labels])

@@ -48,7 +48,7 @@ def finished(ledger: Ledger) -> Iterator[FinishedMatch]:
 
 
 def _seconds(rows: Iterable[Exchange]) -> dict[str, float]:
-    """How long each player took in all."""
+    """Return how long each player took in all."""
     found: dict[str, float] = {}
     for row in rows:
         if row.reply is not None:
@@ -127,7 +127,7 @@ class _Given(NamedTuple):
 
 
 def _checked(record: Any) -> _Given:
-    """What a record holds. Raises ValueError."""
+    """Return what a record holds. Raises ValueError."""
     if isinstance(record, Exception):
         raise ValueError(str(record))
     if not isinstance(record, dict):

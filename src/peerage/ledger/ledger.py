@@ -181,7 +181,7 @@ class Ledger:
                     self._writer = None
 
     def holder(self) -> str:
-        """Who holds that lock now, as "process NUMBER on HOST"; empty: nobody does."""
+        """Return who holds that lock now, as "process NUMBER on HOST"; empty: nobody does."""
         return self._store.holder()
 
     def stop_waiting(self, *, writes: bool = True) -> None:
@@ -410,7 +410,7 @@ class Ledger:
         return self._rows.said(topic) if self._holding is None else self._holding.said(topic)
 
     def topics(self) -> Mapping[str, int]:
-        """How much was said on each topic: what stays the same while nothing is amended."""
+        """Return how much was said on each topic: what stays the same while nothing is amended."""
         return self._rows.topics()
 
     def integrity(self) -> Sequence[str]:

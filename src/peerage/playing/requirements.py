@@ -116,7 +116,7 @@ def refuse_unpriced(settings: ArenaSettings, unpriced: Sequence[str]) -> None:
 
 
 def too_dear(settings: ArenaSettings, prices: Mapping[str, Price]) -> list[str]:
-    """What to change for players of whom no day's budget pays for a call, one sentence each."""
+    """Return what to change for players of whom no day's budget pays for a call, one sentence each."""
     limits = {one.name: one.daily_budget for one in settings.everyone if one.daily_budget is not None}
     most = dearest_calls(settings, prices) if limits else {}
     return [
@@ -339,7 +339,7 @@ def _check_secret(settings: ArenaSettings, ledger: Ledger) -> None:
 
 
 def budget_since(settings: ArenaSettings, ledger: Ledger) -> int:
-    """How many matches were on record when the budgets of match and player were last changed."""
+    """Return how many matches were on record when the budgets of match and player were last changed."""
     budget = settings.budget
     if budget.match is None and budget.player is None:
         return ledger.heads()[1]
@@ -362,7 +362,7 @@ def _number(ledger: Ledger, meta: Mapping[str, str], key: str, least: int) -> in
 
 
 def _difference(was: str, now: str) -> str:
-    """What differs between two pinned values, for a person."""
+    """Return what differs between two pinned values, for a person."""
     try:
         before, after = msgspec.json.decode(was), msgspec.json.decode(now)
     except msgspec.DecodeError:

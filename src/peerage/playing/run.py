@@ -226,7 +226,7 @@ def _crew(
     clients: Callable[[Any], Client] | None,
     stack: AsyncExitStack,
 ) -> Callable[..., Crew] | None:
-    """What makes the driving by workers of a cluster; None where this process drives its matches."""
+    """Return what makes the driving by workers of a cluster; None where this process drives its matches."""
     engine, budget = settings.engine, settings.budget
     if engine.kind == "local":
         return None
@@ -261,7 +261,7 @@ def _crew(
 
 
 def _switches(settings: ArenaSettings) -> Switches:
-    """What starts hosts: this machine, or the cluster those for which it has to find a node."""
+    """Return what starts hosts: this machine, or the cluster those for which it has to find a node."""
     if settings.engine.kind == "local":
         return here
     from peerage.cluster.host_power import switch
@@ -500,7 +500,7 @@ def _votes_of(ledger: Ledger, folder: Path) -> Callable[[], tuple[int, bytes] | 
 
 
 def _warnings(client: Client) -> Sequence[str]:
-    """What a client has to say about the settings it was given, in the order it learnt it."""
+    """Return what a client has to say about the settings it was given, in the order it learnt it."""
     found: Sequence[str] = getattr(client, "warnings", ())
     return found
 

@@ -167,7 +167,7 @@ def bar() -> ProgressBar | None:
 
 
 def in_notebook() -> bool:
-    """Whether a notebook's kernel runs this program."""
+    """Return whether a notebook's kernel runs this program."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return getattr(shell, "kernel", None) is not None
 

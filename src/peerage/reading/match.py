@@ -104,14 +104,14 @@ class Match:
 
     @property
     def finished(self) -> Recorded:
-        """What is on record of a match that is finished. Raises LedgerError for one under way."""
+        """Return what is on record of a match that is finished. Raises LedgerError for one under way."""
         if self.recorded is None:
             raise LedgerError(f"match {self.number} is under way")
         return self.recorded
 
     @property
     def outcome(self) -> Outcome:
-        """What it came to; nothing while it is under way."""
+        """Return what it came to; nothing while it is under way."""
         return Outcome() if self.recorded is None else self.recorded.record.outcome
 
     @property
@@ -121,7 +121,7 @@ class Match:
 
     @cached_property
     def players(self) -> dict[str, str]:
-        """Who sat at each label."""
+        """Return who sat at each label."""
         return {seat.label: seat.player for seat in self.fixture.all_seats()}
 
     @cached_property
@@ -134,7 +134,7 @@ class Match:
 
     @cached_property
     def asked(self) -> dict[str, Step]:
-        """What was asked, in that order, by key: of several attempts the answered one."""
+        """Return what was asked, in that order, by key: of several attempts the answered one."""
         found: dict[str, Step] = {}
         for step in self.steps:
             known = found.get(step.key)
@@ -144,7 +144,7 @@ class Match:
 
     @cached_property
     def attempts(self) -> Counter[str]:
-        """How often each request was sent, by key."""
+        """Return how often each request was sent, by key."""
         return Counter([step.key for step in self.steps])
 
     @property
@@ -200,7 +200,7 @@ class Match:
 
     @cached_property
     def note(self) -> str:
-        """Why this program cannot recompute the match; empty when it can."""
+        """Return why this program cannot recompute the match; empty when it can."""
         game, version = self.fixture.game, self.fixture.version
         spec = installed(game)
         if spec is None:
@@ -255,7 +255,7 @@ class Match:
 
     @cached_property
     def verdict(self) -> str:
-        """What the match came to, in words."""
+        """Return what the match came to, in words."""
         if self.recorded is None:
             return "still under way" if self.steps else "issued, not begun yet"
         if self.outcome.void:

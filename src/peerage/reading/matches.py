@@ -114,7 +114,7 @@ class Matches:
         ]
 
     def _problem(self, repair: Step) -> str:
-        """What was wrong with a reply, from the request for its repair."""
+        """Return what was wrong with a reply, from the request for its repair."""
         told = next((part for part in repair.parts if part.place == "problem"), None)
         return "" if told is None else self._texts(told.digest) if told.digest else told.text
 

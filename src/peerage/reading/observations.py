@@ -71,7 +71,7 @@ _COLUMNS = {"ballots": BALLOTS, "marks": MARKS, "challenges": CHALLENGES, "known
 
 
 def observe(matches: Iterable[Match]) -> Observations:
-    """What these matches tell."""
+    """Return what these matches tell."""
     found = Observations()
     ballots, marks, challenges, known = (
         MarkRows(BALLOTS),
@@ -115,7 +115,7 @@ def observe(matches: Iterable[Match]) -> Observations:
 
 
 def together(parts: Iterable[Observations]) -> Observations:
-    """What the matches of all parts tell, which are in number order."""
+    """Return what the matches of all parts tell, which are in number order."""
     whole, columns = Observations(), {name: MarkRows(layout) for name, layout in _COLUMNS.items()}
     for part in parts:
         whole = _added(whole, part)
@@ -148,7 +148,7 @@ def spoken_in(match: Match, texts: Mapping[str, str]) -> Iterator[tuple[str, str
 
 
 def _drafter(match: Match) -> str:
-    """Who wrote the challenge that was answered, the first of several; empty where it was given."""
+    """Return who wrote the challenge that was answered, the first of several; empty where it was given."""
     used = next((draft for draft in match.drafts if draft.accepted), None)
     return match.players[next(iter(used.authors.values()))] if used and used.authors else ""
 

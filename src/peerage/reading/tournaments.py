@@ -89,7 +89,7 @@ class VotesRefused(Exception):
 
 
 def opinion(ledger: Ledger, file: Path) -> Opinion:
-    """What somebody saved on the audience's page, with the answers named as they are on record.
+    """Return what somebody saved on the audience's page, with the answers named as they are on record.
 
     Raises VotesRefused, LedgerError when there is no such tournament, and OSError.
     """

@@ -173,7 +173,7 @@ def _drawn_up(
     lot: str,
     outside: int,
 ) -> Sequence[Sequence[str]]:
-    """Who meets whom in a round; of tables of many, `outside` players are left over at each."""
+    """Return who meets whom in a round; of tables of many, `outside` players are left over at each."""
     spec, rules, policy = scheduler.spec, scheduler.rules, scheduler.policy
     seats = spec.seats(rules)
     if seats == 2:

@@ -30,7 +30,7 @@ def tables(players: int, seats: int, outside: int = 0, fewest: int = 2) -> int:
 
 
 def size(players: int, seats: int, outside: int) -> int:
-    """How many sit at a table that is full."""
+    """Return how many sit at a table that is full."""
     return max(2, min(seats, players - outside))
 
 

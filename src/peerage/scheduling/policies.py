@@ -27,7 +27,7 @@ class Policy(NamedTuple):
 
     @property
     def learns(self) -> bool:
-        """Whether it reads results; the others make do with ratings and who has met whom."""
+        """Return whether it reads results; the others make do with ratings and who has met whom."""
         return self.name == "adaptive"
 
     @property

@@ -76,7 +76,7 @@ class Site(ArenaTables):
 
     @property
     def signed_to(self) -> int:
-        """How many entries of the log the longest checkpoint covers."""
+        """Return how many entries of the log the longest checkpoint covers."""
         return self.checkpoints[-1].checkpoint.size if self.checkpoints else 0
 
     @cached_property

@@ -51,7 +51,7 @@ def render(template: str, values: Mapping[str, Any]) -> bytes:
 
 
 def inline(text: str) -> str:
-    """How a page's Content-Security-Policy names the one style or script that may stand in it."""
+    """Return how a page's Content-Security-Policy names the one style or script that may stand in it."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 

@@ -74,7 +74,7 @@ class ProtectedFiles:
                     self._places[folder.st_dev, folder.st_ino, one.name.casefold()] = what
 
     def what(self, file: Path) -> str:
-        """What a file is that must be left alone; empty for any other."""
+        """Return what a file is that must be left alone; empty for any other."""
         with suppress(OSError):
             found = file.stat()
             if (found.st_dev, found.st_ino) in self._same:
@@ -89,7 +89,7 @@ NOTHING = ProtectedFiles()
 
 
 def arena_files(folder: Path, ledger: str) -> ProtectedFiles:
-    """What belongs to an arena, see `files_of`, which nothing is written over."""
+    """Return what belongs to an arena, see `files_of`, which nothing is written over."""
     return ProtectedFiles(files_of(folder, ledger))
 
 
@@ -375,7 +375,7 @@ def _replace(part: Path, file: Path) -> None:
 
 
 def marked(file: Path, kind: Kind) -> bool:
-    """Whether a file is an output of this kind."""
+    """Return whether a file is an output of this kind."""
     try:
         return stat.S_ISREG(file.lstat().st_mode) and kind.mark in _head(file)
     except OSError:

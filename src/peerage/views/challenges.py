@@ -126,7 +126,7 @@ def attempts(entry: PoolChallenge, *, answers: bool = False) -> list[dict[str, A
 
 
 def _reason(entry: PoolChallenge) -> str:
-    """Why a challenge is where it is."""
+    """Return why a challenge is where it is."""
     if entry.state == "objected":
         return next(one.reason for one in reversed(entry.reviews) if one.by == "people")
     return entry.withdrawn or entry.retired or "; ".join(filter(None, entry.flags.values()))

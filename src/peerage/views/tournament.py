@@ -77,7 +77,7 @@ def tournament(ledger: Ledger, number: int | None = None) -> TournamentReport:
 
 
 def progress(ledger: Ledger) -> list[ProgressRow]:
-    """How every player did over all tournaments, the best first."""
+    """Return how every player did over all tournaments, the best first."""
     courses: dict[str, list[tuple[int, float]]] = {}
     for at, match in enumerate(one for one in played(ledger) if not one.void):
         for player, score in match.scores.items():

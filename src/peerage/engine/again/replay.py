@@ -97,7 +97,7 @@ class ReplayReport:
 
     @property
     def complete(self) -> bool:
-        """Whether nothing was left out that some release, or a whole copy, could recompute."""
+        """Return whether nothing was left out that some release, or a whole copy, could recompute."""
         return not self.elsewhere and not self.sealed
 
 
@@ -263,7 +263,7 @@ class _Replay:
         return snapshot_body(self._standings, self._accounts)
 
     def _again(self, last: int, helpers: Helpers | None, folder: Path | None) -> Iterator[Replayed]:
-        """What follows of each finished match by itself."""
+        """Return what follows of each finished match by itself."""
         if helpers is None or last < PARALLEL_FROM:
             yield from replayed(self._ledger, 1, last)
             return

@@ -102,7 +102,7 @@ class _Chain:
                 self.lost()
 
     def fits(self, row: RecordRow) -> bool:
-        """Whether a record continues the chain."""
+        """Return whether a record continues the chain."""
         links = [link(before, row.body) for before in self._links]
         if not links or row.chain in links:
             self._links = (row.chain,)
@@ -180,7 +180,7 @@ class _Walk:
         return (start, f"neither it nor any match up to {found - 1} is there"), found
 
     def block(self, first: int, last: int) -> Findings:
-        """What the matches at these places, so few that they are read at once, come to."""
+        """Return what the matches at these places, so few that they are read at once, come to."""
         ledger, found = self._ledger, Findings()
         try:
             fixtures = {row.number: row for row in ledger.fixtures(first, last)}
@@ -262,7 +262,7 @@ class _Walk:
         return totals, problems or _compare(summary, header, totals, ratings, issued, record.at_ms)
 
     def _pairing(self, issued: StoredFixture, at: int) -> list[str]:
-        """Where a fixture names another place than the one it was paired from."""
+        """Return where a fixture names another place than the one it was paired from."""
         if self._places is None or not issued.paired_from:
             return []
         own, due = self._places.of_match(at), self._places.paired_from(issued.snapshot, issued.round)
@@ -274,7 +274,7 @@ class _Walk:
     def _exchanges(
         self, at: int, root: str, totals: Mapping[str, Totals], tally: _Tally, known: Sequence[str]
     ) -> list[str]:
-        """What is wrong with the exchanges of a match whose record stands."""
+        """Return what is wrong with the exchanges of a match whose record stands."""
         problems = [f"{key} is answered twice" for key in sorted(tally.twice)]
         if root != tally.root:
             found = [what for what in self._changed(at) if what not in known]
@@ -287,14 +287,14 @@ class _Walk:
         return problems
 
     def _changed(self, at: int) -> list[str]:
-        """What a checksum says of the match at a place: which row an accident changed."""
+        """Return what a checksum says of the match at a place: which row an accident changed."""
         issued = self._ledger.fixtures(at, at)
         found = ["its fixture changed" for row in issued if checksum(row.body) != row.checksum]
         return found + [what for row in self._ledger.exchanges(at, at) for what in altered(row)]
 
 
 def altered(row: Exchange) -> Iterator[str]:
-    """What of an attempt no longer fits its checksum."""
+    """Return what of an attempt no longer fits its checksum."""
     which = row.key if row.attempt == 1 else f"{row.key} (attempt {row.attempt})"
     if checksum(row.request) != row.checksum:
         yield f"request {which} changed"
@@ -310,7 +310,7 @@ def _compare(
     issued: StoredFixture,
     at_ms: int,
 ) -> list[str]:
-    """Where the narrow table says something else than fixture and record."""
+    """Return where the narrow table says something else than fixture and record."""
     if summary is None:
         return ["its row of the narrow table is missing"]
     outcome = header.outcome
@@ -342,7 +342,7 @@ def _compare(
 
 
 def integrity(address: str) -> list[str]:
-    """What the database at an address finds wrong with itself. Raises LedgerError."""
+    """Return what the database at an address finds wrong with itself. Raises LedgerError."""
     from peerage.ledger import open_ledger
 
     with closing(open_ledger(address, Path(), create=False)) as ledger:

@@ -78,7 +78,7 @@ def read_head(text: str) -> KeptCheckpoint:
 def read_kept(
     name: str, text: str, keys: Iterable[VerifierKey] = (), *, demanded: bool = False
 ) -> Iterator[KeptCheckpoint]:
-    """What a file holds: a checkpoint, a proof, or lines of JSON that each hold a proof.
+    """Return what a file holds: a checkpoint, a proof, or lines of JSON that each hold a proof.
 
     Signatures are checked with `keys`; when they are `demanded` one of them must be there. Raises ValueError
     when the file holds none of these.
@@ -181,7 +181,7 @@ def _differs(one: KeptCheckpoint, held: KeptCheckpoint | None, ledger: Ledger, l
 
 
 def _about(ledger: Ledger, first: int, last: int) -> str:
-    """What some entries of the log are about."""
+    """Return what some entries of the log are about."""
     matches: dict[int, None] = {}
     topics: dict[str, None] = {}
     for entry in ledger.log():

@@ -84,7 +84,7 @@ class Checkpoint(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """What is signed."""
+        """Return what is signed."""
         return f"{self.origin}\n{self.size}\n{_text(self.root)}\n"
 
     def __str__(self) -> str:
@@ -157,7 +157,7 @@ def read_checkpoint(text: str) -> Checkpoint:
 
 
 def signers(note: Checkpoint, keys: Iterable[VerifierKey]) -> tuple[list[Signed], list[VerifierKey]]:
-    """Who of those `keys` signed a checkpoint, and whose signature does not fit."""
+    """Return who of those `keys` signed a checkpoint, and whose signature does not fit."""
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -200,7 +200,7 @@ class Proof(NamedTuple):
     checkpoint: Checkpoint
 
     def holds(self) -> bool:
-        """Whether the way leads to the root."""
+        """Return whether the way leads to the root."""
         leaf, note = sha256(b"\x00" + self.entry.encode()).digest(), self.checkpoint
         return check_proof(leaf, self.place, note.size, self.path, note.root)
 

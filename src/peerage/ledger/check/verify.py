@@ -113,7 +113,7 @@ def check_records(ledger: Ledger, recomputed: Recomputed) -> None:
 
 
 def remedy(report: Report) -> str:
-    """What fixes the problems of a report."""
+    """Return what fixes the problems of a report."""
     derived = ("narrow table", "snapshot")
     if all(any(what in problem.what for what in derived) for problem in report.problems):
         return (
@@ -295,7 +295,7 @@ def _strange(ledger: Ledger, issued: int) -> list[Found]:
 def _parts(
     ledger: Ledger, recorded: int, helpers: Helpers | None, workers: int, *, replies: bool
 ) -> Iterator[Findings]:
-    """What the finished matches come to, in order, some at a time. Raises LedgerError."""
+    """Return what the finished matches come to, in order, some at a time. Raises LedgerError."""
     if helpers is None:
         yield from audited_in_parts(ledger, 1, recorded, replies=replies)
         return
@@ -330,7 +330,7 @@ class _EntryWalk:
 def _follows(
     ledger: Ledger, recomputed: Recomputed, matches: Iterator[Walked], recorded: int, logged: Logged
 ) -> list[Found]:
-    """What does not follow from the records; the walk goes on to its end whatever comes."""
+    """Return what does not follow from the records; the walk goes on to its end whatever comes."""
     try:
         return [*recomputed(ledger, matches, recorded, logged.snapshots)]
     except (LedgerError, msgspec.MsgspecError, ArithmeticError, ValueError, KeyError, IndexError) as error:

@@ -249,7 +249,7 @@ class StoredReply(Struct, frozen=True, omit_defaults=True, gc=False):
 
     @property
     def withheld(self) -> bool:
-        """Whether the text is sealed and redacted, so that nobody can read it."""
+        """Return whether the text is sealed and redacted, so that nobody can read it."""
         return not isinstance(self.text, str) and not self.text.salt
 
     @property

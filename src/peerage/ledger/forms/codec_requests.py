@@ -124,7 +124,7 @@ def _form(
     expects: Format,
     messages: tuple[tuple[Speaker, str], ...],
 ) -> tuple[str, Text]:
-    """What thousands of requests share, as a text with its digest."""
+    """Return what thousands of requests share, as a text with its digest."""
     form = _encode(_Form(role, max_tokens, temperature, stored(expects), messages)).decode()
     digest = text_digest(form)
     return digest.hex(), (digest, form)
@@ -141,7 +141,7 @@ def _fill(value: str | Quote, texts: list[Text]) -> str | _Filled:
 
 
 def _whole(value: str | Quote) -> str | _Filled:
-    """What fills a place of a sealed request: everything inline but what an earlier reply holds."""
+    """Return what fills a place of a sealed request: everything inline but what an earlier reply holds."""
     if isinstance(value, str):
         return value
     return _Filled(
@@ -233,7 +233,7 @@ class RequestShown(NamedTuple):
 
 
 def read_shown(body: bytes) -> RequestShown | None:
-    """What a stored request shows, its texts not looked up; None for a run, which nobody sees."""
+    """Return what a stored request shows, its texts not looked up; None for a run, which nobody sees."""
     if body.startswith((_RUN, _SEALED_RUN)):
         return None
     request = _decode_request(body)
@@ -254,7 +254,7 @@ def read_templates(text: str) -> tuple[tuple[Speaker, str], ...]:
 
 
 def _opened(fills: Kept) -> list[dict[str, str | _Filled]]:
-    """What fills a sealed request's templates; nothing where it is redacted."""
+    """Return what fills a sealed request's templates; nothing where it is redacted."""
     return _decode_fill(fills.value) if fills.salt else []
 
 

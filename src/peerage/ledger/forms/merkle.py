@@ -90,7 +90,7 @@ def proof(tree: Sequence[Sequence[bytes]], index: int) -> tuple[bytes, ...]:
 
 
 def check_proof(leaf: bytes, index: int, count: int, path: Sequence[bytes], root: bytes) -> bool:
-    """Whether `path` shows that `leaf` is leaf `index` of `count` under `root`."""
+    """Return whether `path` shows that `leaf` is leaf `index` of `count` under `root`."""
     if not 0 <= index < count:
         return False
     siblings = iter(path)
@@ -107,7 +107,7 @@ def check_proof(leaf: bytes, index: int, count: int, path: Sequence[bytes], root
 
 
 def consistency(leaves: Sequence[bytes], first: int) -> tuple[bytes, ...]:
-    """What shows that the tree over all `leaves` continues the tree over the `first` of them (RFC 9162
+    """Return what shows that the tree over all `leaves` continues the tree over the `first` of them (RFC 9162
     section 2.1.4): empty when it is the same.
 
     Raises IndexError unless `first` is from 1 to the number of leaves.
@@ -145,7 +145,7 @@ def digest(body: bytes) -> str:
 
 
 def stream_genesis(stream: str) -> bytes:
-    """What the first amendment of a stream is linked to: SHA-256 of 0x03 and the stream's name."""
+    """Return what the first amendment of a stream is linked to: SHA-256 of 0x03 and the stream's name."""
     return sha256(b"\x03" + stream.encode()).digest()
 
 

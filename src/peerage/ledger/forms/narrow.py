@@ -65,7 +65,7 @@ def deep(rows: Sequence[Sequence[Any]]) -> Iterator[Summary]:
 
 
 def is_time(at_ms: int) -> bool:
-    """Whether these milliseconds since 1970 lie before the year 10,000."""
+    """Return whether these milliseconds since 1970 lie before the year 10,000."""
     return 0 <= at_ms < _YEAR_10_000
 
 

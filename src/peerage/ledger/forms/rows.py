@@ -143,7 +143,7 @@ class Exchange(Struct, frozen=True, gc=False):
 
     @property
     def lost_nano(self) -> int | None:
-        """What an attempt without a reply may have cost: while nothing is known of it, its worst."""
+        """Return what an attempt without a reply may have cost: while nothing is known of it, its worst."""
         return self.worst_nano if self.failure is None else self.failure.cost_nano
 
 

@@ -45,12 +45,12 @@ def is_lost(error: BaseException) -> bool:
 
 
 def reads_only(error: PyMongoError) -> bool:
-    """Whether the server that was asked writes nothing, since it is not the first of its set."""
+    """Return whether the server that was asked writes nothing, since it is not the first of its set."""
     return isinstance(error, NotPrimaryError) or getattr(error, "code", None) in _READS_ONLY
 
 
 def explained(error: PyMongoError, place: str, user: str) -> str:
-    """What went wrong, where, and how to fix it."""
+    """Return what went wrong, where, and how to fix it."""
     code = getattr(error, "code", None)
     message = " ".join(str(error).partition(", full error")[0].partition(", Timeout:")[0].split())
     details = getattr(error, "details", None) or {}

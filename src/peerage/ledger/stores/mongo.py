@@ -224,7 +224,7 @@ class MongoStore(ServerStore, MongoReads):
         return Tenure(lease["fence"], lease["written"])
 
     def _is_over(self, held: Document) -> bool:
-        """Whether a run of this machine has ended, where it could not give its lease back."""
+        """Return whether a run of this machine has ended, where it could not give its lease back."""
         pid = int(held["pid"])
         return held["session"] not in _HELD if pid == os.getpid() else not is_alive(pid)
 

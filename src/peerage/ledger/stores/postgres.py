@@ -118,7 +118,7 @@ class PostgresStore(ServerStore, sql.SqlStore):
 
     @property
     def _fences(self) -> tuple[int, ...]:
-        """What tells who writes, in `_written` and `_count`."""
+        """Return what tells who writes, in `_written` and `_count`."""
         return (self._run.fence,) if self._run is not None else ()
 
     # ------------------------------------------------------------------------------------------ reading

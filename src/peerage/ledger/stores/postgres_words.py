@@ -36,7 +36,7 @@ def is_lost(error: Exception) -> bool:
 
 
 def explained(error: Exception, place: str, user: str, schema: str) -> str:
-    """What went wrong, where, and how to fix it."""
+    """Return what went wrong, where, and how to fix it."""
     state = str(getattr(error, "sqlstate", None) or "")
     message = " ".join(str(error).split()).partition(" LINE ")[0]
     known = {

@@ -64,7 +64,7 @@ class Patience:
             self.stopped.set()
 
     def wait(self, act: Callable[[], Found], *, writes: bool = False) -> Found:
-        """What `act` gives; where the server is away it is tried again."""
+        """Return what `act` gives; where the server is away it is tried again."""
         stopped = self.stopped if writes else self.stopping
         began, pause, broken = time.monotonic(), FIRST_TRY_S, False
         while True:
@@ -177,7 +177,7 @@ def process_named(held: Mapping[str, Any]) -> str:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether there is such a process on this machine."""
+    """Return whether there is such a process on this machine."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -187,7 +187,7 @@ class SqliteStore(sql.SqlStore):
             lock.release()
 
     def holder(self) -> str:
-        """Who runs the arena now, as "process NUMBER on HOST"; empty: nobody does."""
+        """Return who runs the arena now, as "process NUMBER on HOST"; empty: nobody does."""
         from filelock import FileLock, Timeout
 
         path = Path(f"{self.path}.lock")
@@ -287,7 +287,7 @@ def _bulk_sql(table: StoredTable, whole: bool, rows: int) -> str:
 
 
 def _explain(error: Exception, path: Path) -> str:
-    """What went wrong, where, and how to fix it."""
+    """Return what went wrong, where, and how to fix it."""
     name = getattr(error, "sqlite_errorname", "")
     if name == "SQLITE_FULL":
         return f"the disk (or quota) is full at {path}; what was recorded is safe. Free some space, run again"

@@ -48,7 +48,7 @@ class Uptime(Struct, frozen=True, omit_defaults=True):
 
     @property
     def held_nano(self) -> int:
-        """What the host was paid."""
+        """Return what the host was paid."""
         return -(-max(0, self.stopped_ms - self.started_ms) * (self.nano_per_hour or 0) // HOUR_MS)
 
     @property
@@ -85,7 +85,7 @@ def uptimes(ledger: Ledger) -> Iterator[Uptime]:
 
 
 def unused(ledger: Ledger) -> dict[str, int]:
-    """What hosts were held for beyond calls, by player over all uptimes, in 1e-9 dollars. Raises
+    """Return what hosts were held for beyond calls, by player over all uptimes, in 1e-9 dollars. Raises
     LedgerError."""
     nano_by_player: dict[str, int] = {}
     for uptime in uptimes(ledger):

@@ -61,7 +61,7 @@ class Vote(Struct, frozen=True, omit_defaults=True):
 
 
 def expert_voter(name: str, take: int = 1) -> str:
-    """What tells an expert's votes from anybody else's, and each take from the one before."""
+    """Return what tells an expert's votes from anybody else's, and each take from the one before."""
     return sha256(f"peerage expert {take} {name}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
@@ -102,7 +102,7 @@ class PeopleVotes:
             yield writes
 
     def exists(self) -> bool:
-        """Whether anybody has voted, or has begun to."""
+        """Return whether anybody has voted, or has begun to."""
         # A link that leads nowhere is there: opening it says what is wrong.
         return os.path.lexists(self.path) if self._is_file else self.head() is not None
 
@@ -168,12 +168,12 @@ class PeopleVotes:
         ]
 
     def integrity(self) -> list[str]:
-        """What the database itself finds wrong with the file."""
+        """Return what the database itself finds wrong with the file."""
         with self._reading() as (store, _):
             return store.integrity([VOTES])
 
     def given(self, voter: str, match: int) -> Vote | None:
-        """What this voter said of a match."""
+        """Return what this voter said of a match."""
         with self._reading() as (_, table):
             sequence = _given(table, voter, match)
         return None if sequence is None else read_vote(next(self.rows(after=sequence - 1)))
@@ -184,11 +184,11 @@ class PeopleVotes:
             return {row[0] for row in _rows(table, {"voter": voter}, ("match",))}
 
     def count(self) -> int:
-        """How many votes there are."""
+        """Return how many votes there are."""
         return (self.head() or (0,))[0]
 
     def head(self) -> tuple[int, bytes] | None:
-        """How many votes there are, and the chain value of the last; None where nobody has voted."""
+        """Return how many votes there are, and the chain value of the last; None where nobody has voted."""
         with self._reading() as (_, table):
             return _head(table)
 

@@ -149,5 +149,5 @@ class Waits:
 
 
 def waits(ledger: Ledger) -> Waits:
-    """Where a ledger's entries about waits stand."""
+    """Return where a ledger's entries about waits stand."""
     return Waits.of(ledger.amendments(TOPIC))

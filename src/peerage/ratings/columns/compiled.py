@@ -17,7 +17,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @cache
 def installed() -> bool:
-    """Whether Numba can be imported (without importing it)."""
+    """Return whether Numba can be imported (without importing it)."""
     return importlib.util.find_spec("numba") is not None
 
 
@@ -49,7 +49,7 @@ _loaded: set[ModuleType] = set()
 
 
 def ready(module: ModuleType) -> bool:
-    """Whether a module's kernels are compiled in this process: then less work repays their use."""
+    """Return whether a module's kernels are compiled in this process: then less work repays their use."""
     return module in _loaded
 
 

@@ -60,7 +60,7 @@ def coded(labels: Any) -> tuple[list[Any], Ints]:
 
 
 def ascending(column: np.ndarray) -> bool:
-    """Whether no element is below the one before."""
+    """Return whether no element is below the one before."""
     return bool((column[1:] >= column[:-1]).all())
 
 

@@ -227,7 +227,7 @@ def distinct(short: Merged, least: float) -> np.ndarray:
 
 
 def _adds(information: Floats, before: Sequence[int], k: int, least: float = 1e-9) -> bool:
-    """Whether parameter `k` keeps more than that share of its information next to those `before`."""
+    """Return whether parameter `k` keeps more than that share of its information next to those `before`."""
     row, own = information[before, k], information[k, k]
     left = own - row @ np.linalg.solve(information[np.ix_(before, before)], row) if before else own
     return bool(left > least * own)

@@ -49,7 +49,7 @@ class EloError:
 
     @property
     def settled(self) -> Floats:
-        """How far each rating has come from where it started to where it belongs, from 0 to 1."""
+        """Return how far each rating has come from where it started to where it belongs, from 0 to 1."""
         n = len(self.rating)
         # The mean of all never moves: what a player lacks is measured against the others.
         lacking = np.diag(self.togo) - self.togo.sum(axis=0) / max(n, 1)
@@ -88,7 +88,7 @@ def _laplacian(weight: Floats) -> Floats:
 
 
 def _spreading(near: Floats, settings: EloSettings) -> Floats:
-    """Which part of each player's update reaches each player."""
+    """Return which part of each player's update reaches each player."""
     width, share = settings.propagation_width, settings.propagation_share
     if width is None:
         return np.eye(len(near))

@@ -111,7 +111,7 @@ class Outside(MatchEvidence):
         return found
 
     def _used(self) -> Iterator[tuple[str, Used]]:
-        """What the play of each took in each game, teams of one."""
+        """Return what the play of each took in each game, teams of one."""
         for _, data in self._found:
             if not isinstance(data, Battles):
                 for game, took in zip(data.games, data.used, strict=False):
@@ -131,12 +131,12 @@ class Outside(MatchEvidence):
         return {name: tokens / seconds for name, (tokens, seconds) in sums.items() if seconds > 0}
 
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know: whose results these are."""
+        """Return what a reader must know: whose results these are."""
         return noted([source for source, _ in self._found], rated=True)
 
 
 def uncounted(ledger: Ledger) -> tuple[str, ...]:
-    """What a table of played matches alone says of outside results; nothing when there are none."""
+    """Return what a table of played matches alone says of outside results; nothing when there are none."""
     return noted(sources(ledger), rated=False)
 
 

@@ -112,12 +112,12 @@ class PlayedMatches(MatchEvidence):
 
     @property
     def count(self) -> int:
-        """How many are decided."""
+        """Return how many are decided."""
         return len(self.decided) if self._columns is None else int(self._decided.sum())
 
     @property
     def of_many(self) -> bool:
-        """Whether more than two met in any decided match."""
+        """Return whether more than two met in any decided match."""
         return max(self._sizes, default=0) > 2
 
     @cached_property
@@ -125,7 +125,7 @@ class PlayedMatches(MatchEvidence):
         return {number: place for place, number in enumerate(self._numbers.tolist(), 1)}
 
     def place(self, number: int) -> int:
-        """How many matches of the arena were finished up to match `number`."""
+        """Return how many matches of the arena were finished up to match `number`."""
         return self._places[number]
 
     def until(self, number: int) -> PlayedMatches:

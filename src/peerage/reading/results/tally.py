@@ -100,7 +100,7 @@ class MatchSums(Struct):
 
     @property
     def spent_nano(self) -> int:
-        """What all matches cost, in 1e-9 dollars."""
+        """Return what all matches cost, in 1e-9 dollars."""
         return sum([nano for games in self.days.values() for nano in games.values()])
 
     def after(self, rows: Iterable[Summary]) -> MatchSums:

@@ -27,7 +27,7 @@ class Finished(Struct, frozen=True):
     scores: dict[str, float]
 
     def fits(self, vote: Vote) -> bool:
-        """Whether a vote is on this record, and about its two players."""
+        """Return whether a vote is on this record, and about its two players."""
         return (
             self.record == vote.record
             and set(vote.shown) == self.players.keys()

@@ -47,7 +47,7 @@ def scored(ledger: Ledger, decided: Sequence[Summary]) -> AllMarks:
 
 
 def _unjudged(fixture: Fixture, outcome: Outcome, judges: Sequence[str] | dict[str, None]) -> Iterator[Mark]:
-    """What the rules give each answer that no judge was asked about: 0 by everybody but its author."""
+    """Return what the rules give each answer that no judge was asked about: 0 by everybody but its author."""
     players = {seat.label: seat.player for seat in fixture.seats}
     asked = {grade.item for grade in recorded(outcome, "judge")}
     for item in outcome.detail.get("answers", ()):
@@ -69,6 +69,6 @@ def scores(fixture: Fixture, outcome: Outcome, chars: Mapping[str, int]) -> Iter
 
 
 def contest_of(item: str, author: str) -> str:
-    """What all answers to compare an item with have in common: its name without its author's label."""
+    """Return what all answers to compare an item with have in common: its name without its author's label."""
     question, _, more = item.partition(f"/{author}")
     return f"{question}{more}"

@@ -98,7 +98,7 @@ class Axis(NamedTuple):
         return PixelScale(low - beyond, high + beyond, first, last)
 
     def ticks(self, scale: PixelScale) -> list[tuple[float, str]]:
-        """Where something is written on it, in pixels, and what."""
+        """Return where something is written on it, in pixels, and what."""
         if self.names:
             return [(scale(at), visible(name)) for at, name in enumerate(self.names)]
         values = _factors(scale.low, scale.high) if self.log else []

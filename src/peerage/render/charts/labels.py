@@ -55,11 +55,11 @@ class Box(NamedTuple):
         return self.left + self.long
 
     def over(self, low: float, high: float, up: float, down: float) -> bool:
-        """Whether it lies over a box from `low` to `high` across and from `up` to `down`."""
+        """Return whether it lies over a box from `low` to `high` across and from `up` to `down`."""
         return self.left < high and low < self.right and self.middle - 7 < down and up < self.middle + 7
 
     def struck(self, line: Segment) -> bool:
-        """Whether a line goes through it."""
+        """Return whether a line goes through it."""
         x, y, to_x, to_y = line
         if not self.over(min(x, to_x) - 2, max(x, to_x) + 2, min(y, to_y) - 2, max(y, to_y) + 2):
             return False
@@ -173,7 +173,7 @@ class _Room:
         )
 
     def _led_astray(self, lead: Segment, point: Point, *, strict: bool) -> bool:
-        """Whether a line to a name goes through another name, or (`strict`) past another point."""
+        """Return whether a line to a name goes through another name, or (`strict`) past another point."""
         return any(box.struck(lead) for box in self.boxes) or (
             strict
             and any(
@@ -190,7 +190,7 @@ class _Room:
 
 
 def crossed(box: Box, point: Point) -> bool:
-    """Whether a name would lie over a point's interval."""
+    """Return whether a name would lie over a point's interval."""
     return point.bar is not None and box.over(point.x - 1, point.x + 1, *point.bar)
 
 

@@ -33,7 +33,7 @@ class ApiAnswer(NamedTuple):
 
 
 def answer(site: Site, path: str, query: Sequence[tuple[str, str]]) -> ApiAnswer:
-    """What `path` (no leading slash, percent-encoded as it came) answers to GET, faults included.
+    """Return what `path` (no leading slash, percent-encoded as it came) answers to GET, faults included.
 
     Raises LedgerError when the ledger itself cannot be read.
     """

@@ -224,7 +224,7 @@ def _live(site: Site, number: Number) -> UnderWay:
 
 @_endpoint("challenges")
 def _challenges(site: Site, before: Before = 0, limit: Few = 20) -> list[AskedChallenge]:
-    """What was asked, the newest first, paged like matches."""
+    """Return what was asked, the newest first, paged like matches."""
     last = min(before - 1, site.number) if before else site.number
     found: list[AskedChallenge] = []
     while last > 0 and len(found) < limit:

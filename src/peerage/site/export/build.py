@@ -91,7 +91,7 @@ def build_folder(folder: Path, out: Path, *, url: str = "", force: bool = False)
 
 
 def _of_matches(path: str) -> bool:
-    """Whether a path is that of transcripts or proofs."""
+    """Return whether a path is that of transcripts or proofs."""
     return bool(number_in(path, "matches", ".html") or number_in(path, "proofs", ".jsonl"))
 
 

@@ -204,7 +204,7 @@ def _refuse_another(site: Site, target: Folder, force: bool) -> None:
 
 
 def match_file(number: int) -> str:
-    """Where a match stands: a thousand to a folder."""
+    """Return where a match stands: a thousand to a folder."""
     return f"matches/{number // 1000:03}/{number}.json"
 
 
@@ -269,7 +269,7 @@ def _settings(site: Site) -> dict[str, Any]:
 
 
 def _git(folder: Path, *words: str) -> str:
-    """What a Git command says; raises PublishError with its complaint."""
+    """Return what a Git command says; raises PublishError with its complaint."""
     try:
         done = subprocess.run(
             ["git", "-C", str(folder), *words],

@@ -38,7 +38,7 @@ class Rewritten(WitnessError):
 
 
 def fetch(address: str) -> bytes:
-    """What is at a web address. Raises WitnessError."""
+    """Return what is at a web address. Raises WitnessError."""
     status, body = _asked(address, None)
     if status != 200:
         raise WitnessError(f"{address} answers {status}; a checkpoint was expected there")

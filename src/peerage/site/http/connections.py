@@ -159,7 +159,7 @@ class ClientConnection(H11Protocol):
         return RECEIVE_S if self.conn.their_state in (h11.IDLE, h11.SEND_BODY) else 0.0
 
     def late(self, now: float) -> bool:
-        """Whether the client has had its time."""
+        """Return whether the client has had its time."""
         if not self.unread and self.transport.is_closing():
             self.unread, self.since = True, now
         return 0 < self.owed_s < now - self.since
@@ -318,7 +318,7 @@ class NoRoom(Exception):
 
 
 def room() -> Capacity:
-    """What there is room for here; raises this process's limit of open files as far as that helps.
+    """Return what there is room for here; raises this process's limit of open files as far as that helps.
 
     Raises NoRoom.
     """

@@ -78,7 +78,7 @@ async def form_of(request: Request, most: int, what: str, fields: int = 8) -> di
 
 
 def owner(tokens: Mapping[str, Found], request: Request) -> Found | None:
-    """What the token in a request's path opens, in a time that does not tell where tokens differ."""
+    """Return what the token in a request's path opens, in a time that does not tell where tokens differ."""
     brought = request.path_params["token"].encode("utf-8", "replace")
     opened = [one for token, one in tokens.items() if hmac.compare_digest(token.encode(), brought)]
     return opened[0] if opened else None
@@ -99,7 +99,7 @@ def as_json(answer: tuple[int, bytes]) -> Response:
 
 
 def unchanged(request: Request, etag: str) -> bool:
-    """Whether the reader has what this tag names (RFC 9110, 13.1.2)."""
+    """Return whether the reader has what this tag names (RFC 9110, 13.1.2)."""
     known = [tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")]
     return "*" in known or etag.removeprefix("W/") in known
 

@@ -159,5 +159,5 @@ class Guard:
 
 
 def same(found: str, expected: str) -> bool:
-    """Whether two secrets are the same, in a time that does not tell where they differ."""
+    """Return whether two secrets are the same, in a time that does not tell where they differ."""
     return hmac.compare_digest(found.encode("utf-8", "replace"), expected.encode("utf-8"))

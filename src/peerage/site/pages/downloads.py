@@ -60,14 +60,14 @@ def possible() -> list[str]:
 
 
 def offered(site: Site) -> list[Download]:
-    """What is offered; a server, unlike static pages, makes whole copies of a ledger of any length."""
+    """Return what is offered; a server, unlike static pages, makes whole copies of a ledger of any length."""
     served = bool(site.menu)  # only a server has entries of its own there
     whole = served or site.number <= LONGEST
     return [Download(path, *_ABOUT[path]) for path in possible() if whole or path in (CSV, PARQUET)]
 
 
 def paths(site: Site) -> list[str]:
-    """Where files to download stand."""
+    """Return where files to download stand."""
     return [one.path for one in offered(site)]
 
 

@@ -24,7 +24,7 @@ from peerage.views.leaderboard.tracks import METHODS
 
 
 def address(site: Site, wanted: Filter) -> str:
-    """Where a leaderboard stands."""
+    """Return where a leaderboard stands."""
     kind, name = wanted.part
     if name:
         return f"leaderboard/{wanted.track}/{kind}-{slug(name)}.html"
@@ -47,7 +47,7 @@ def view(site: Site, path: str) -> PageView | None:
 
 
 def wanted(site: Site, path: str) -> Filter | None:
-    """What the leaderboard at `path` is of; None where none is."""
+    """Return what the leaderboard at `path` is of; None where none is."""
     return next((one for one in filters(site) if address(site, one) == path), None)
 
 

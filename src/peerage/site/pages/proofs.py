@@ -47,7 +47,7 @@ def view(site: Site, path: str) -> bytes | None:
 
 
 def stored(site: Site) -> list[str]:
-    """Where checkpoints and their keys are, in the arena's folder as on pages."""
+    """Return where checkpoints and their keys are, in the arena's folder as on pages."""
     names = [f"{one.checkpoint.size}.txt" for one in site.checkpoints]
     return [f"{FOLDER}/{name}" for name in (*names, KEYS)] if names else []
 

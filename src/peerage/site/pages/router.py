@@ -110,7 +110,7 @@ _ROOMS = (leaderboards, players, matches, files, proofs)
 
 
 def page(site: Site, path: str) -> Page | None:
-    """What stands at `path` (no leading slash; empty is the first page); None when nothing does."""
+    """Return what stands at `path` (no leading slash; empty is the first page); None when nothing does."""
     path = path or "index.html"
     kind = TYPES.get(path.rpartition(".")[2])
     made = None if kind is None else body(site, path)
@@ -180,7 +180,7 @@ def missing(path: str, match: tuple[int, str] | None = None, **values: str) -> P
 
 
 def described(site: Site, view: PageView) -> str:
-    """What a page says, for those who find it or are sent it: a table its verdict."""
+    """Return what a page says, for those who find it or are sent it: a table its verdict."""
     if view.says:
         return " ".join(view.says)
     about = "language models ranked by letting them play, every reply on record."

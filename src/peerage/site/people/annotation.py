@@ -92,12 +92,12 @@ class Annotator:
         self._votes.cast(vote, at_ms)
 
     def progress(self) -> tuple[int, int]:
-        """How many duels the expert has judged or skipped, and how many there are."""
+        """Return how many duels the expert has judged or skipped, and how many there are."""
         self._look()
         return len(self._votes.judged_by(expert_voter(self.name)) & self._there), len(self._there)
 
     def _left(self) -> tuple[int, list[int]]:
-        """Which take is next, and the duels that it may show."""
+        """Return which take is next, and the duels that it may show."""
         self._look()
         there = self._there - self._incomparable
         judged = self._votes.judged_by(expert_voter(self.name))

@@ -58,7 +58,7 @@ class AnnotationRoutes:
         return await self._frame.page(f"{ANNOTATE}/", view)
 
     def _values(self, token: str) -> dict[str, Any]:
-        """What the page is made of: the duel that is open, or else the next."""
+        """Return what the page is made of: the duel that is open, or else the next."""
         annotator = self._annotators[token]
         with self._lock:  # two tabs are shown the same duel
             if token not in self._open and (drawn := annotator.draw()) is not None:

@@ -69,7 +69,7 @@ class SeatLinks:
         return urlsafe_b64encode(digest)[:32].decode()
 
     def path(self, name: str, of: str = SEAT) -> str:
-        """Where this person plays, or judges, below the server's address."""
+        """Return where this person plays, or judges, below the server's address."""
         return f"{of}/{self.token(name, of)}"
 
 
@@ -154,7 +154,7 @@ def _sends(options: tuple[str, ...]) -> bool:
 
 
 def _own(text: str) -> Markup:
-    """What the person wrote, given back as it is: nobody else reads it here."""
+    """Return what the person wrote, given back as it is: nobody else reads it here."""
     return escape(text)
 
 

@@ -116,7 +116,7 @@ class _Duels:
         return match, (by_text[texts[0]], by_text[texts[1]])
 
     def took_part(self, who: str, match: int) -> str:
-        """What `who` is that may not vote on this match as a person; empty where it may."""
+        """Return what `who` is that may not vote on this match as a person; empty where it may."""
         if who in self.judges[match]:
             return f"a judge of match {match} itself"
         if who in self.known[match].players.values():

@@ -88,7 +88,7 @@ class RateLimit:
 
 
 def voter_of(session: str) -> str:
-    """What a vote says of its session: enough to tell voters apart, and no way back to the cookie."""
+    """Return what a vote says of its session: enough to tell voters apart, and no way back to the cookie."""
     return sha256(f"peerage voter {session}".encode()).hexdigest()[:32]
 
 
@@ -215,7 +215,7 @@ class Sessions:
         return f"{name}.{self._sign(name)}"
 
     def genuine(self, cookie: str) -> bool:
-        """Whether a server of this arena made this cookie."""
+        """Return whether a server of this arena made this cookie."""
         found = _whole(cookie)
         return found is not None and hmac.compare_digest(found[2], self._sign(found[1]))
 

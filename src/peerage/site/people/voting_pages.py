@@ -122,7 +122,7 @@ class VotingRoutes:
         return as_json((201, msgspec.json.encode(revealed)))
 
     def _reveal(self, voter: str, number: int) -> Revealed | None:
-        """Who wrote what in a match that this voter has judged."""
+        """Return who wrote what in a match that this voter has judged."""
         vote, match = self._votes.given(voter, number), finished(self._ledger, number)
         if vote is None or match is None or match.players.keys() != set(vote.shown):
             return None

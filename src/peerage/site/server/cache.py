@@ -77,7 +77,7 @@ class Job(NamedTuple):
 
     @property
     def rereads(self) -> bool:
-        """Whether it asks for another reading of the record."""
+        """Return whether it asks for another reading of the record."""
         return self.path == CORRECTED
 
 
@@ -95,7 +95,7 @@ class Made(NamedTuple):
 
 
 def menu(voting: bool) -> Menu:
-    """What a server has beside the pages of every site."""
+    """Return what a server has beside the pages of every site."""
     return (("live.html", "Live"), *(((VOTE, "Vote"),) if voting else ()))
 
 
@@ -191,7 +191,7 @@ class PageCache:
         self._rereading = asyncio.Lock()
 
     async def get(self, job: Job) -> Made:
-        """What stands at a path; of this moment, or of one a little earlier. Raises Lost and Busy."""
+        """Return what stands at a path; of this moment, or of one a little earlier. Raises Lost and Busy."""
         now = time.monotonic()
         kept = self._kept.get(job)
         if kept is None:

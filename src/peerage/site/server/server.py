@@ -149,7 +149,7 @@ class ArenaServer:
 
     @property
     def matches(self) -> int:
-        """How many are on record."""
+        """Return how many are on record."""
         return self._ledger.heads()[1]
 
     def run(self, listening: socket.socket, started: Callable[[], None] = lambda: None) -> None:

@@ -75,7 +75,7 @@ class _Counted(NamedTuple):
     match: Finished
 
     def points(self, label: str) -> float:
-        """What the vote gives to one of the two."""
+        """Return what the vote gives to one of the two."""
         return 0.5 if self.vote.verdict in (TIE, BOTH_BAD) else float(self.vote.verdict == label)
 
 

@@ -141,7 +141,7 @@ def followed(track: Track) -> list[Column]:
 
 
 def _left_out(few: Sequence[str]) -> str:
-    """Who has too few answers to be timed, where there are any others."""
+    """Return who has too few answers to be timed, where there are any others."""
     if not few:
         return ""
     who = ", ".join(few[:LEFT_OUT]) + f" and {counted(len(few) - LEFT_OUT, 'other')}" * (len(few) > LEFT_OUT)

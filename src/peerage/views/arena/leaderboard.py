@@ -39,7 +39,7 @@ class Filter(NamedTuple):
 
     @property
     def part(self) -> tuple[str, str]:
-        """What of everything it is over, and its name; two empty texts for everything."""
+        """Return what of everything it is over, and its name; two empty texts for everything."""
         parts = (("game", self.game), ("topic", self.topic), ("side", self.side))
         return next((part for part in parts if part[1]), ("", ""))
 
@@ -148,7 +148,7 @@ def judged(arena: ArenaTables) -> bool:
 
 
 def has_outside(arena: ArenaTables) -> bool:
-    """Whether results that others recorded were imported."""
+    """Return whether results that others recorded were imported."""
     return TOPIC in arena.moment.topics()
 
 
@@ -191,7 +191,7 @@ def last_time(arena: ArenaTables) -> str:
 
 
 def moves(arena: ArenaTables, track: Track) -> Mapping[str, int]:
-    """How many ranks each player rose since match `before`, below zero: fell; newcomers have none."""
+    """Return how many ranks each player rose since match `before`, below zero: fell; newcomers have none."""
     then = arena.earlier(track, before(arena.number))
     had = dict(zip(then.players, ranks(then.rating), strict=True))
     return {

@@ -146,7 +146,7 @@ class ArenaTables(Reading):
         return profiles(self.played, "topic") if len([*filter(None, self.board().topics)]) > 1 else []
 
     def _stood(self, played: PlayedMatches, number: int) -> Standings:
-        """Where the arena stood on Elo after match `number`, folded on from the stop before it."""
+        """Return where the arena stood on Elo after match `number`, folded on from the stop before it."""
         if number not in self._standings:
             last = max([stop for stop in list(self._standings) if stop < number], default=0)
             since = self._standings.get(last, NOBODY)
@@ -186,7 +186,7 @@ class ArenaTables(Reading):
 
     @cached_property
     def stats(self) -> Stats:
-        """What players, judges and authors did."""
+        """Return what players, judges and authors did."""
         return stats(self)
 
     @cached_property
@@ -205,7 +205,7 @@ class ArenaTables(Reading):
 
     @cached_property
     def has_pool(self) -> bool:
-        """Whether challenges come back in later matches of this arena."""
+        """Return whether challenges come back in later matches of this arena."""
         return STREAM in self.amended or any(map(pools, self.tally.games))
 
     @cached_property
@@ -219,5 +219,5 @@ class ArenaTables(Reading):
 
     @cached_property
     def speeds(self) -> Mapping[str, Speed]:
-        """How long everybody takes to answer, by its newest matches."""
+        """Return how long everybody takes to answer, by its newest matches."""
         return speeds_of(self)

@@ -124,7 +124,7 @@ def rows_of(
 
 
 def _reliabilities(marks: Marks, cast: Votes | None) -> dict[str, tuple[float, float, float]]:
-    """How discerning each judge's votes or scores are, with bounds."""
+    """Return how discerning each judge's votes or scores are, with bounds."""
     if cast is None:
         return {}
     nobody = np.zeros((len(marks.judges), len(marks.authors)), np.bool_)

@@ -146,7 +146,7 @@ def judges_matter(played: PlayedMatches, pick: str) -> str:
 
 
 def _favour_in_words(found: Sequence[Favour]) -> str:
-    """Who favours each other, then who favours another or does another down."""
+    """Return who favours each other, then who favours another or does another down."""
     liked = {(pair.judge, pair.author) for pair in found if pair.excess > 0}
     rings: list[set[str]] = []
     for judge, author in sorted(pair for pair in liked if pair[::-1] in liked):

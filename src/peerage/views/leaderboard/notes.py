@@ -19,7 +19,7 @@ OF_MANY = "W: first alone, in a match of more than two; D: shares first place; L
 
 
 def weighing(played: PlayedMatches) -> tuple[str, ...]:
-    """How matches of several games were weighed."""
+    """Return how matches of several games were weighed."""
     if len(played.games) < 2:
         return ()
     counts: dict[str, int] = {}

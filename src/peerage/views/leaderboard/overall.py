@@ -52,7 +52,7 @@ class Profile(Shown, frozen=True):
 
     @property
     def few(self) -> bool:
-        """Whether it has too few matches there to say."""
+        """Return whether it has too few matches there to say."""
         return self.matches < FEW
 
     @property
@@ -90,7 +90,7 @@ def games_of(played: PlayedMatches, by: Field = "game") -> GameStrengths:
 
 
 def in_words(found: GameStrengths, played: PlayedMatches) -> tuple[str, ...]:
-    """How the games were weighed, and who has not played all of them."""
+    """Return how the games were weighed, and who has not played all of them."""
     percent = {game: f"{game} {100 * part:.3g}%" for game, part in found.parts.items()}
     alike = len({f"{part:.9f}" for part in found.parts.values()}) < 2
     how = "each counting alike" if alike else ", ".join(percent.values())

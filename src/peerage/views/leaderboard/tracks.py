@@ -64,7 +64,7 @@ class Ratings:
 
     @property
     def middle(self) -> Floats:
-        """What the intervals are of."""
+        """Return what the intervals are of."""
         return self.rating if self.center is None else self.center
 
     @property
@@ -369,7 +369,7 @@ METHODS: Mapping[Track, Method] = {
 
 
 def _settled(found: EloError) -> tuple[str, ...]:
-    """How far the ratings have come, where that is not all the way."""
+    """Return how far the ratings have come, where that is not all the way."""
     shares = [f"{100 * share:.0f}" for share in (found.settled.min(initial=1), found.settled.max(initial=0))]
     if not len(found.rating) or shares[0] == "100":
         return ()
@@ -395,7 +395,7 @@ def _duelled(
 
 
 def _elo_notes(rating: Rating, track: str) -> tuple[str, ...]:
-    """What is special about a sequential Elo track under these settings."""
+    """Return what is special about a sequential Elo track under these settings."""
     width, share = rating.propagation_width, rating.propagation_share
     notes = [
         f"sequential Elo, K = {rating.k_factor:g}: depends on the order of matches; the interval is where it "

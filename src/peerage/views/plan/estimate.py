@@ -126,7 +126,7 @@ def of_fixtures(
     matches: int,
     found: OnRecord = NOTHING,
 ) -> Plan:
-    """What `matches` matches like these take: `fixtures` are all of them, or a sample to be scaled."""
+    """Return what `matches` matches like these take: `fixtures` are all of them, or a sample to be scaled."""
     thought = {name: _thinking(price, found.probes.get(name)) for name, price in prices.items()}
     asked = _asked(settings, fixtures)
     ratios = corrections(_usual(asked, prices, thought), found)

@@ -56,7 +56,7 @@ class HostedStats(Struct, frozen=True):
 
 
 def probe_stats(ledger: Ledger) -> tuple[ProbeStats, ...]:
-    """What was spent on probes, by player in the order of names."""
+    """Return what was spent on probes, by player in the order of names."""
     return tuple(
         [
             ProbeStats(
@@ -71,7 +71,7 @@ def probe_stats(ledger: Ledger) -> tuple[ProbeStats, ...]:
 
 
 def unfinished_stats(ledger: Ledger) -> tuple[UnfinishedStats, ...]:
-    """What was spent in matches that have not ended yet, by player in the order of names."""
+    """Return what was spent in matches that have not ended yet, by player in the order of names."""
     first = ledger.heads()[1] + 1
     sums: dict[str, list[int]] = {}
 
