@@ -133,3 +133,10 @@ def test_a_run_goes_to_the_sandbox_and_its_reply_is_read_strictly() -> None:
 def test_branches_are_what_was_given() -> None:
     branches = {"a": iter(())}
     assert Together(branches).branches is branches  # type: ignore[arg-type,comparison-overlap]
+
+
+def test_a_place_that_nothing_fills_is_named_with_its_prompt() -> None:
+    with pytest.raises(KeyError, match=r"nothing fills the place \{lot\} of the prompt 'Bid for \{lot\}\."):
+        Prompt("", "Bid for {lot}.").messages({"lots": "3"})
+    with pytest.raises(TypeError, match=r"is filled with 3; give a text, such as str\(3\)"):
+        render(Prompt("", "Bid for {lot}.").messages({"lot": 3})[0], "mark")  # type: ignore[dict-item]

@@ -80,6 +80,7 @@ def test_a_number_of_things_has_their_plural(number: int, words: tuple[str, ...]
 
 def test_notes_are_sentences_and_names_stay_as_they_are() -> None:
     assert sentence("a tie is half a win each") == "A tie is half a win each."
+    assert sentence("μ - 3σ is shown") == "μ - 3σ is shown."
     assert sentence("done.") == "Done."
     assert sentence("house:0.2 has not played", ["house:0.2"]) == "house:0.2 has not played."
 

@@ -120,10 +120,14 @@ class Prompt(Struct, frozen=True):
 
     def messages(self, fill: Mapping[str, str | Quote]) -> tuple[Message, ...]:
         """The messages, each with what its own places need; KeyError when `fill` lacks a place."""
-        user = Message("user", self.user, {place: fill[place] for place in places(self.user)})
-        if not self.system:
-            return (user,)
-        return Message("system", self.system, {place: fill[place] for place in places(self.system)}), user
+        try:
+            user = Message("user", self.user, {place: fill[place] for place in places(self.user)})
+            if not self.system:
+                return (user,)
+            return Message("system", self.system, {place: fill[place] for place in places(self.system)}), user
+        except KeyError as lacking:
+            place, begins = lacking.args[0], (self.user or self.system)[:40]
+            raise KeyError(f"nothing fills the place {{{place}}} of the prompt {begins!r} …") from None
 
     def ask(
         self,
@@ -172,6 +176,8 @@ _visible = lru_cache(maxsize=64)(visible)  # a panel is shown the same few texts
 def _filled(value: str | Quote, mark: str) -> str:
     if isinstance(value, str):
         return value
+    if not isinstance(value, Quote):
+        raise TypeError(f"a place of a prompt is filled with {value!r}; give a text, such as str({value!r})")
     body = _visible(value.text)
     if mark in body.lower():  # in capitals a model would still take it for the marker
         body = re.sub(mark, "·" * len(mark), body, flags=re.IGNORECASE)

@@ -205,8 +205,9 @@ def shortened(names: Collection[str], most: int) -> dict[str, str]:
 
 
 def sentence(text: str, names: Collection[str] = ()) -> str:
-    """A note as a sentence: with a capital, unless it begins with one of these names, and a full stop."""
-    if not any(text.startswith(name) for name in names):
+    """A note as a sentence: with a capital, unless it begins with one of these names or a symbol such as μ,
+    and a full stop."""
+    if text[:1].isascii() and not any(text.startswith(name) for name in names):
         text = text[:1].upper() + text[1:]
     return text if text.endswith((".", "!", "?", "…", ":")) else f"{text}."
 

@@ -307,7 +307,7 @@ class PlayerSettings(SettingsSection):
         scheme, _, rest = self.model.partition(":")
         if not known_scheme(scheme):
             raise ValueError(
-                f"no provider is called {scheme!r}{suggest(scheme, PROVIDERS + OTHERS)} "
+                f"no provider is called {scheme!r}{suggest(scheme, (*PROVIDERS, *OTHERS, *installed()))} "
                 f"({_HOW}; for a server of your own, `openai:MODEL` with its `base_url`)"
             )
         if not rest.strip():
@@ -487,8 +487,13 @@ def words_of(line: str, windows: bool = os.name == "nt") -> tuple[str, ...]:
 
 
 def known_scheme(scheme: str) -> bool:
-    """Return whether `scheme:` is ours or an installed plugin's (entry point group `peerage.players`)."""
-    return scheme in PROVIDERS + OTHERS or bool(entry_points(group="peerage.players", name=scheme))
+    """Return whether `scheme:` is ours or an installed plugin's."""
+    return scheme in PROVIDERS + OTHERS or scheme in installed()
+
+
+def installed() -> tuple[str, ...]:
+    """Return the providers that installed packages offer (entry point group `peerage.players`)."""
+    return tuple(sorted({point.name for point in entry_points(group="peerage.players")}))
 
 
 def without_credentials(address: str) -> str:
