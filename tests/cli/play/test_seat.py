@@ -149,7 +149,7 @@ def test_a_request_that_ends_meanwhile_is_told(folder: Path, seat: Callable[...,
 def test_a_person_plays_a_run_at_its_own_terminal(folder: Path, seat: Callable[..., Terminal]) -> None:
     write_arena(folder, 5, seed=None, pairing={"window": 4})
     window = seat("run", "--player", "human:me", "--max-matches", "2")
-    window.waits_for("me is a person, to be asked some")
+    window.waits_for("The person me is to be asked some")
     ended = False
     while not ended:
         found = window.waits_for(
@@ -188,7 +188,7 @@ def test_ctrl_c_in_a_run_loses_nothing(folder: Path, seat: Callable[..., Termina
 
 def test_a_plan_says_how_often_people_are_asked(folder: Path) -> None:
     said_so = " ".join(peerage("plan", "--max-matches", "12", "--dir", str(folder)).split())
-    assert "me is a person, to be asked some" in said_so
+    assert "The person me is to be asked some" in said_so
     assert "times in 12 matches" in said_so
 
 

@@ -88,7 +88,7 @@ def test_a_run_goes_on_while_its_ledger_is_copied(
             pins.append(live.ledger.moment(StoredRows.pin))
             if len(pins) == 30:  # as if so much had been written since the copy began
                 monkeypatch.setattr(
-                    "peerage.ledger.out.copying.Rows", SimpleNamespace(pin=lambda rows: pins[9])
+                    "peerage.ledger.out.copying.StoredRows", SimpleNamespace(pin=lambda rows: pins[9])
                 )
                 votes = (
                     PeopleVotes(live.ledger.address, live.folder),

@@ -30,7 +30,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
         TestClient(ArenaServer(folder, voting=True, token=None).app, "http://localhost") as made,
     ):
         # The limits have tests of their own; here all that is sent shall be looked at.
-        patched.setattr(voting_pages.Limit, "wait", lambda *_: 0.0)
+        patched.setattr(voting_pages.RateLimit, "wait", lambda *_: 0.0)
         yield made
 
 

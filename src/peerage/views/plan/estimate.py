@@ -305,7 +305,7 @@ def people_asked(settings: ArenaSettings, plan: Plan) -> list[str]:
     """Return how often each person is likely to be asked, one line each."""
     people = {player.name for player in settings.everyone if player.is_person}
     return [
-        f"{one.name} is a person, to be asked some {counted(one.calls, 'time')} in "
+        f"the person {one.name} is to be asked some {counted(one.calls, 'time')} in "
         f"{counted(plan.matches, 'match')}: with `peerage play --as '{one.name}'` or by "
         "a link of `peerage serve`"
         for one in plan.players
