@@ -149,7 +149,7 @@ def test_a_request_that_ends_meanwhile_is_told(folder: Path, seat: Callable[...,
 def test_a_person_plays_a_run_at_its_own_terminal(folder: Path, seat: Callable[..., Terminal]) -> None:
     write_arena(folder, 5, seed=None, pairing={"window": 4})
     window = seat("run", "--player", "human:me", "--max-matches", "2")
-    window.waits_for("The person me is to be asked some")
+    window.waits_for("person me is to be asked some")
     ended = False
     while not ended:
         found = window.waits_for(
