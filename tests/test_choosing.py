@@ -128,7 +128,7 @@ def matches(folder: Path) -> int:
         return arena.ledger.heads()[1]
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_decision_is_right_and_accuracy_is_what_a_pencil_finds(seed: int) -> None:
     """Eight players on sixty tasks through one judge: the best is kept, and all from its second neighbour on
     are dropped."""

@@ -42,6 +42,7 @@ def test_a_drafted_duel_interrupted_and_resumed(tmp_path: Path) -> None:
     assert played.valid_share >= 0.5
 
 
+@pytest.mark.slow
 def test_own_prompts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in ONE_THREAD.items():
         monkeypatch.setenv(name, value)

@@ -189,6 +189,7 @@ def test_with_fewer_tasks_than_the_fewest_nothing_can_be_shown(bound: float, sin
     assert bets(once([0.5] * (least - 1)), bound, single=single).shown < PROVEN
 
 
+@pytest.mark.slow
 def test_a_forecast_holds_the_number_that_it_then_takes() -> None:
     rng, held = np.random.default_rng(7), 0
     for _ in range(40):

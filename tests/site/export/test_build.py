@@ -128,19 +128,19 @@ def interrupted(site: Site, folder: Path, out: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_build_that_was_interrupted_begins_again(
-    arena: Path, built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small: Path, small_built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out, kept = tmp_path / "out", tmp_path / "kept"
-    site = Site.open(arena)
-    interrupted(site, arena, out, monkeypatch)
+    site = Site.open(small)
+    interrupted(site, small, out, monkeypatch)
     assert not (out / "assets").exists()
-    build(site, arena, out)
-    assert files(out) == files(built)
+    build(site, small, out)
+    assert files(out) == files(small_built)
 
-    shutil.copytree(built, kept)
-    earlier = site.at(18)
-    interrupted(earlier, arena, kept, monkeypatch)
-    build(earlier, arena, kept)
+    shutil.copytree(small_built, kept)
+    earlier = site.at(2)
+    interrupted(earlier, small, kept, monkeypatch)
+    build(earlier, small, kept)
     site.close()
     assert set(files(kept)) == {*paths(earlier), *downloads.paths(earlier)}
 
@@ -348,9 +348,9 @@ def test_a_picture_has_its_text_in_every_script_and_bounded(arena: Path) -> None
         assert preview.picture(site)[16:24] == (1200).to_bytes(4) + (630).to_bytes(4)
 
 
-def test_links_to_an_address_have_a_picture_and_wrong_ones_lead_back(arena: Path, tmp_path: Path) -> None:
+def test_links_to_an_address_have_a_picture_and_wrong_ones_lead_back(small: Path, tmp_path: Path) -> None:
     out, url = tmp_path / "pages", "https://example.org/arena/"
-    told = cli.invoke(app, ["site", "build", str(out), "--dir", str(arena), "--url", url.rstrip("/")])
+    told = cli.invoke(app, ["site", "build", str(out), "--dir", str(small), "--url", url.rstrip("/")])
     assert told.exit_code == 0, told.output
     home, other = ((out / name).read_text("utf-8") for name in ("index.html", "matches.html"))
     assert f'<meta property="og:image" content="{url}preview.png">' in home
@@ -362,14 +362,14 @@ def test_links_to_an_address_have_a_picture_and_wrong_ones_lead_back(arena: Path
     assert (out / "preview.png").read_bytes().startswith(b"\x89PNG")
     missing = (out / "404.html").read_text("utf-8")
     assert f'href="{url}index.html"' in missing
-    with closing(Site.open(arena)) as site:
+    with closing(Site.open(small)) as site:
         drawn = ElementTree.fromstring(preview.drawn(site))
         texts = [one.text for one in drawn.iter() if one.text]
         assert visible(site.table()[0].player)[:25] in [text[:25] for text in texts]
-    again = cli.invoke(app, ["site", "build", str(out), "--dir", str(arena)])
+    again = cli.invoke(app, ["site", "build", str(out), "--dir", str(small)])
     assert again.exit_code == 0
     assert not (out / "404.html").exists()
     assert not (out / "preview.png").exists()
     assert (
-        cli.invoke(app, ["site", "build", str(out), "--dir", str(arena), "--url", "nowhere"]).exit_code == 2
+        cli.invoke(app, ["site", "build", str(out), "--dir", str(small), "--url", "nowhere"]).exit_code == 2
     )

@@ -28,6 +28,7 @@ def inversions(folder: Path) -> int:
     return sum(rating[worse] >= rating[better] for worse, better in combinations(names, 2))
 
 
+@pytest.mark.slow
 def test_series_order_players_of_a_game_of_luck_sooner(tmp_path: Path) -> None:
     wrong: dict[str | None, int] = {}
     for series in (None, "seats"):
