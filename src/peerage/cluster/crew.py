@@ -153,6 +153,9 @@ class Crew:
                 tally.add_recorded(exchange)
         self._ended(number, tally, outcome)
 
+    def decide(self) -> None:
+        self._permits.decide()
+
     def stuck(self) -> Sequence[Stuck]:
         return tuple(self._left)
 

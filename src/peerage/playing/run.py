@@ -196,6 +196,7 @@ async def play(
                 runtimes=runtimes,
                 availability=availability,
                 hosts=hosts,
+                env=env,
                 in_flight=in_flight,
                 secret=secret,
                 limit=max_matches,

@@ -326,6 +326,21 @@ def test_half_of_what_is_left_is_set_aside_for_a_host() -> None:
     assert spent.set_aside(5) == 0
 
 
+def test_a_call_outside_of_matches_keeps_the_limits_and_gives_back_what_was_held() -> None:
+    budget = Budget(100, None, 60)
+    assert budget.hold("a", 60)
+    assert not budget.hold("b", 41)
+    assert budget.hold("b", 40)
+    budget.pay_held("a", billed=5, possibly=10, held=60)
+    budget.pay_held("b", billed=0, possibly=None, held=40)
+    assert (budget.held, budget.billed, budget.possibly, budget.unpriced) == (0, 5, 10, 1)
+    assert not budget.hold("a", 46)
+    assert budget.hold("a", 45)
+    assert budget.set_aside(80) == 20
+    assert not budget.hold("b", 21)
+    assert budget.hold("c", 0), "what is free is always affordable"
+
+
 def test_what_is_billed_beside_calls_counts() -> None:
     budget = Budget(100, None, None, billed=1, spent_by={"ada": 2})
     budget.charge({"ada": 3, "bob": 4})

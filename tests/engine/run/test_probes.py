@@ -263,6 +263,46 @@ def test_probes_that_are_under_way_at_the_same_time_count_once(tmp_path: Path) -
     ledger.close()
 
 
+@pytest.mark.parametrize("limit", ["none", "arena", "player", "daily"])
+async def test_probes_of_paused_players_count_as_the_ledger_has_them_and_keep_every_limit(
+    tmp_path: Path, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    monkeypatch.setattr("peerage.engine.run.probes.BETWEEN_S", 0.0)
+    monkeypatch.setattr("peerage.engine.run.paused_players.FIRST_S", 0.01)
+    server.always(behave.status(500))
+    price = {"input": 1, "output": 2}
+    dead: list[dict[str, Any]] = [
+        {"name": name, "model": "openai:tiny", "base_url": server.url, "key_env": "GOOD", "price": price}
+        for name in ("ann", "bob")
+    ]
+    most = 0.05
+    if limit == "daily":
+        dead = [player | {"daily_budget": most} for player in dead]
+    budget = {limit: most} if limit in ("arena", "player") else {}
+    monkeypatch.setattr("peerage.engine.calls.pauses.PAUSE_MAX_S", 0.01)
+    folder = write_arena(tmp_path, [*_house(6), *dead], engine={"probe": True}, budget=budget)
+
+    async def stop_when_dear(runner: Any) -> None:
+        while runner.progress().possibly_nano < 3 * most * 1e9:
+            await asyncio.sleep(0.001)
+        runner.stop()
+
+    with open_arena(folder) as opened:
+        report = await opened.play(10_000 if limit == "none" else 100, beside=stop_when_dear)
+    ledger = ledger_of(folder)
+    costs = probe_costs(ledger)
+    ledger.close()
+    by_player = {name: costs[name].most_nano for name in ("ann", "bob")}
+    assert report.billed_nano + report.possibly_nano == sum(by_player.values()) > 0
+    if limit == "none":
+        assert min(cost.probes for cost in costs.values()) > TRIES + 1, "they are asked again in the run"
+        assert min(by_player.values()) > most * 1e9, "a limit would be reached"
+    elif limit == "arena":
+        assert sum(by_player.values()) <= most * 1e9
+    else:
+        assert max(by_player.values()) <= most * 1e9
+
+
 def test_a_budget_and_a_misspelled_model_get_the_name_that_was_meant(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -366,8 +406,13 @@ def _paused(folder: Path) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("answer", [500, 503, None])
 async def test_a_player_that_no_probe_gets_through_to_begins_paused_and_holds_nothing_up(
-    tmp_path: Path, server: OpenAIServer, answer: int | None, caplog: pytest.LogCaptureFixture
+    tmp_path: Path,
+    server: OpenAIServer,
+    monkeypatch: pytest.MonkeyPatch,
+    answer: int | None,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
+    monkeypatch.setattr("peerage.engine.run.paused_players.FIRST_S", 600.0)
     if answer:
         server.always(behave.status(answer))
     url = server.url if answer else "http://127.0.0.1:9/v1"
@@ -379,7 +424,7 @@ async def test_a_player_that_no_probe_gets_through_to_begins_paused_and_holds_no
     assert (report.reason, report.decided) == ("limit", 20)
     assert _paused(folder) == [("dead", "paused")]
     assert not report.benched
-    assert "paused: it does not play in this run" in caplog.text
+    assert "paused until it answers" in caplog.text
     ledger = ledger_of(folder)
     assert b'"dead"' not in b"".join(row.body for row in ledger.fixtures())
     assert [len(entry.found) for entry in entries(ledger)] == [0, 1] * TRIES
@@ -398,6 +443,28 @@ async def test_a_server_that_is_busy_is_there_and_plays(
     assert _paused(folder) == []
 
 
+async def test_a_paused_player_that_answers_again_is_paired_in_the_same_run(
+    tmp_path: Path, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("peerage.engine.run.probes.BETWEEN_S", 0.0)
+    monkeypatch.setattr("peerage.engine.run.paused_players.FIRST_S", 0.05)
+    server.next(*[behave.status(500)] * (2 * TRIES + 1))  # each try asks once more without the format
+    late = {"name": "late", "model": "openai:tiny", "base_url": server.url, "key_env": "GOOD"}
+    folder = write_arena(tmp_path, [*_house(6), late], engine={"probe": True})
+    report = await run(folder, 400)
+    assert _paused(folder) == [("late", "paused"), ("late", "returned")]
+    ledger = ledger_of(folder)
+    back = next(json.loads(row.body) for row in list(ledger.amendments("benches"))[1:])
+    seated = {row.round for row in ledger.fixtures() if b'"late"' in row.body}
+    assert seated
+    assert min(seated) >= back["from_round"]
+    assert verify(ledger).ok
+    ledger.close()
+    assert report.decided == 400
+    with open_arena(folder) as opened:
+        assert opened.replay().ok
+
+
 async def _stop_with_a_call_out(runner: Any) -> None:
     while runner.progress().calls_in_flight == 0:
         await asyncio.sleep(0.001)
@@ -405,13 +472,16 @@ async def _stop_with_a_call_out(runner: Any) -> None:
     runner.stop()
 
 
+@pytest.mark.parametrize("when", ["in the run", "at the next run"])
 async def test_a_paused_player_that_somebody_has_to_fix_is_benched(
     tmp_path: Path,
     server: OpenAIServer,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
+    when: str,
 ) -> None:
     monkeypatch.setattr("peerage.engine.run.probes.BETWEEN_S", 0.0)
+    monkeypatch.setattr("peerage.engine.run.paused_players.FIRST_S", 0.02 if when == "in the run" else 60.0)
     late = {"name": "late", "model": "openai:tiny", "base_url": server.url, "key_env": "BAD"}
     folder = write_arena(tmp_path, [*_house(6), late], engine={"probe": True})
     server.always(behave.sensible)
@@ -423,9 +493,10 @@ async def test_a_paused_player_that_somebody_has_to_fix_is_benched(
     server.next(*down)
     server.always(behave.status(401))
     report = await run(folder, 400)
-    assert _paused(folder) == [("late", "paused")]
-    assert not report.benched
-    report = await run(folder, 430)
+    if when == "at the next run":
+        assert _paused(folder) == [("late", "paused")]
+        assert not report.benched
+        report = await run(folder, 430)
     assert report.decided > 40
     assert _paused(folder) == [("late", "paused"), ("late", "benched")]
     assert "check the key in BAD" in report.benched["late"]
@@ -448,23 +519,23 @@ async def test_the_matches_of_a_paused_player_wait_and_go_on_when_it_is_back(
     tmp_path: Path, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("peerage.engine.run.probes.BETWEEN_S", 0.0)
+    monkeypatch.setattr("peerage.engine.run.paused_players.FIRST_S", 0.05)
     player = {"name": "late", "model": "openai:tiny", "base_url": server.url, "key_env": "GOOD"}
     folder = write_arena(tmp_path, [*_house(6), player], engine={"probe": True})
     with open_arena(folder) as opened:
         await opened.play(40, beside=_stop_with_a_call_out)
     changed = player | {"price": {"input": 1, "output": 1}}  # so it is probed again
     write_arena(tmp_path, [*_house(6), changed], engine={"probe": True})
-    server.next(*[behave.status(500)] * (2 * TRIES))  # each try asks once more without the format
-    paused = await run(folder, 400)
-    assert _paused(folder) == [("late", "paused")]
-    assert paused.waiting
-    await run(folder, 430)
+    server.next(*[behave.status(500)] * (2 * TRIES + 1))  # each try asks once more without the format
+    await run(folder, 400)
     assert _paused(folder) == [("late", "paused"), ("late", "returned")]
     ledger = ledger_of(folder)
     assert not any(row.status.startswith("benched") for row in ledger.summaries())
     assert verify(ledger).ok
     ledger.close()
-    assert (await run(folder, 430)).decided == 430
+    assert (await run(folder, 400)).decided == 400, (
+        "one that the run did not wait for is taken up by the next"
+    )
 
 
 async def test_too_few_left_because_servers_are_down_ends_the_run_at_once(

@@ -65,7 +65,7 @@ class Availability:
         self._held: Counter[str] = Counter()
         self._short: dict[str, deque[PendingCall]] = {}
         self.paused: dict[str, str] = {}
-        """Players that no probe got through to, and why: set when the run begins."""
+        """Players that no probe got through to, and why: set and taken back by the run."""
 
     def out_of_hours(self, player: str) -> int | None:
         """Return until when a player is out of its hours, in Unix milliseconds; None within them."""

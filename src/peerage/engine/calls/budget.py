@@ -157,6 +157,25 @@ class Budget:
         self.held += nano
         return nano
 
+    def hold(self, player: str, nano: int) -> bool:
+        """Reserve so much for a player's only call, outside of matches; False where the limits leave less."""
+        lefts = [self.left - self.held] if self.limit is not None else []
+        if self.per_player is not None:
+            lefts.append(self.per_player - self.spent_by.get(player, 0))
+        if nano > max(0, min(lefts, default=nano)):
+            return False
+        self.held += nano
+        return True
+
+    def pay_held(self, player: str, billed: int, possibly: int | None, held: int) -> None:
+        """Count what a call outside of matches was billed, and may have been beyond that (None: unknown), and
+        give back what was held for it."""
+        self.held -= held
+        self.billed += billed
+        self.possibly += possibly or 0
+        self.spent_by[player] = self.spent_by.get(player, 0) + billed + (possibly or 0)
+        self.unpriced += possibly is None
+
     def charge(self, costs: Mapping[str, int]) -> None:
         """Count what was billed outside of calls, by player."""
         for player, nano in costs.items():

@@ -82,6 +82,9 @@ class Driving(Protocol):
     def close(self, number: int, outcome: Outcome) -> None:
         """End a match that asks nothing any more."""
 
+    def decide(self) -> None:
+        """Let those calls go that need not wait for money any more."""
+
     def stuck(self) -> Sequence[Stuck]:
         """The matches that can do nothing but wait for players."""
 

@@ -119,6 +119,9 @@ class MatchesUnderWay:
         self._budget.close(number, decided=not outcome.void)
         self._run.ended(match.fixture, match.digest, match.tally, outcome)
 
+    def decide(self) -> None:
+        self.calls.decide()
+
     def stuck(self) -> list[Stuck]:
         held = self.calls.held_for_long()
         found: list[Stuck] = []

@@ -29,15 +29,16 @@ from peerage.engine.calls import pauses
 from peerage.engine.calls.availability import Availability
 from peerage.engine.calls.budget import ARENA_BUDGET, Budget
 from peerage.engine.calls.player_runtime import PlayerRuntime
+from peerage.engine.match.admission import Admission
 from peerage.engine.match.driving import Drive, Stuck
 from peerage.engine.match.plans import Plans, schedulers
 from peerage.engine.record.benches import want_of
 from peerage.engine.record.journal import Journal
 from peerage.engine.record.memory import remembered
 from peerage.engine.record.records import ENGINE, MatchTally, answered_first
-from peerage.engine.run.admission import Admission
 from peerage.engine.run.folding import Folding
 from peerage.engine.run.hosts import Hosts, Needed
+from peerage.engine.run.paused_players import PausedPlayers
 from peerage.engine.run.rounds import Rounds
 from peerage.engine.run.waiting import ASK_AGAIN_S, SOONEST_S, WaitingMatches, WaitingUntil
 from peerage.game.match import Fixture, MatchRecord, Outcome
@@ -56,15 +57,16 @@ from peerage.standings import pinned_elo
 
 
 class RunSetup(NamedTuple):
-    """What a run plays: an arena as settings and ledger have it, its players with when they are available
-    and on which hosts, how far pairing may be ahead, the arena's secret, and how many matches are to be
-    decided (None: no limit)."""
+    """What a run plays: an arena as settings and ledger have it, its players with when they are available,
+    on which hosts and with which keys in `env`, how far pairing may be ahead, the arena's secret, and how
+    many matches are to be decided (None: no limit)."""
 
     settings: ArenaSettings
     recovered: Recovered
     runtimes: Mapping[str, PlayerRuntime]
     availability: Availability
     hosts: Hosts
+    env: Mapping[str, str]
     in_flight: InFlight
     secret: str
     limit: int | None
@@ -144,6 +146,9 @@ class Course:
         self._queue: deque[tuple[Fixture, str]] = deque()
         self._admitting = False
         self._look: asyncio.Handle | None = None
+        self._paused = PausedPlayers(
+            self, self._runtimes, setup.env, self._availability, journal, budget, clock
+        )
         self._take_up()
 
     def _take_up(self) -> None:
@@ -173,9 +178,11 @@ class Course:
         self._plans.learn(self._ledger, self._budget, self.folding.standings.number)
         self._issue()
         self._admit()
+        self._paused.begin()
 
     async def stop(self, grace_s: float) -> None:
         """Send nothing more, wait so long for calls in flight, and put on record what is left to be."""
+        await self._paused.stop()
         self._waiting.stop()
         await self.matches.stop(grace_s)
         await self._hosts.close()
@@ -200,6 +207,15 @@ class Course:
     def _bench(self, player: str, why: str) -> None:
         """Ask a player no more, as is on record; the matches that wait for it end."""
         self.matches.bench(player, why)
+        self._waiting.back([player])
+        self.look_soon()
+
+    def pause_over(self, player: str, failure: str) -> None:
+        """Pair a player again that was paused, or bench it; its matches go on, or end without it."""
+        if failure:
+            self.folding.bench(player, failure)
+            return
+        self.folding.bring_back(player)
         self._waiting.back([player])
         self.look_soon()
 
@@ -362,6 +378,7 @@ class Course:
         self._look = None
         try:
             if not self.done.done():
+                self.matches.decide()  # a host or a probe may have given money back
                 for stuck in self.matches.stuck():
                     self._leave(stuck)
                 self._fold()

@@ -129,6 +129,12 @@ class Folding:
             self._enter(Bench(player, "benched", self._rounds.first_without, self.standings.number, why))
             self._benched(player, why)
 
+    def bring_back(self, player: str) -> None:
+        """Put on record that a player answers again, and from when on pairing has it."""
+        sums, when = self._accounts.get(player, NOTHING), (self._rounds.first_without, self.standings.number)
+        why = "it answers again"
+        self._enter(Bench(player, "returned", *when, why, seated=sums.seated, failed=sums.failed))
+
     def _enter(self, entry: Bench) -> None:
         self._journal.rows.amend(self._benches.enter(entry, self._clock()))
         self._journal.touch()

@@ -139,9 +139,7 @@ async def bench_by_probes(
         if was is not None and found is None and costs_nothing:
             found = await _ask(runtime, env)
         if was is None and found is not None and found.down and pausing:
-            _log.warning(
-                "%s; paused: it does not play in this run, and the next one probes it again", found.problem
-            )
+            _log.warning("%s; paused until it answers, which it is asked from time to time", found.problem)
             why = f"no probe got through; the last: {found.problem.removeprefix(f'{name}: ')}"
             entry = Bench(name, "paused", *when, storable(why)[:500])
         elif (was is None or was.event == "paused") and found is not None and found.unusable:
