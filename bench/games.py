@@ -64,7 +64,7 @@ def _draw_ms(spec: GameSpec[Any], rules: Mapping[str, Any], number: int) -> floa
     if memory is None:
         spec.draw(parsed, "games", number)
     else:
-        memory.draw("games", number, 0, "sealing")
+        memory.draw("games", number, "sealing")
     return (time.process_time() - began) * 1e3
 
 
