@@ -32,7 +32,7 @@ def test_a_key_that_nobody_knows_is_refused_in_both_kinds_of_file(read, task, ke
     lines = "\n".join([json.dumps(task), json.dumps({**task, key: "x"})])
     table = f"{','.join(task)},{key}\n{','.join(task.values())},x\n"
     for text, name, line in ((lines, "my.jsonl", 2), (table, "my.csv", 1)):
-        with pytest.raises(ValueError, match=f"^line {line}(, column |: )") as wrong:
+        with pytest.raises(ValueError, match=f"^line {line}, column ") as wrong:
             read(text.encode(), name)
         assert "only text can be played" in str(wrong.value) if key in ("image", "audio") else "not known"
         assert len(str(wrong.value)) < 500

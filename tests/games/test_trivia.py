@@ -182,7 +182,7 @@ BAD = [
     (
         "my.csv",
         "question,reply\nWho?,Ann\n",
-        "line 1: found 'reply', which is not known; known: question, answer",
+        "line 1, column reply: found 'reply', which is not known; known: question, answer",
     ),
     ("my.csv", "question,variants\nWho?,Ann\n", "line 1: no column 'answer'"),
     ("my.csv", 'question,answer\nWho?,"Ann\n', "line 2: no CSV"),

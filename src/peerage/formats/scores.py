@@ -164,7 +164,7 @@ class Scores(Struct, frozen=True, tag="scores"):
         """The score of each numbered line. FormatError for other words beside an announcement before them and
         a courtesy after them."""
         begun = others = False
-        for line in lines:
+        for line in filter(str.strip, lines):
             numbered = _NUMBERED.fullmatch(line)
             words = "" if numbered or (others and not begun) else bare(line[:_PROSE_CHARS])
             others = others or bool(words and not (COURTESY.fullmatch(words) if begun else announced(words)))

@@ -48,11 +48,12 @@ def task_rows(
 
     def header(cells: list[str]) -> list[str]:
         names = distinct([cell.lower() for cell in cells])
-        wrong = [problem for column in names if (problem := unknown(column, known))]
+        wrong = {column: problem for column in names if (problem := unknown(column, known))}
+        problems = [*wrong.values()]
         if lacking := [column for column in needed if column not in names]:
-            wrong.append(f"no column {lacking[0]!r}; the columns are {', '.join(known)}")
-        if wrong:
-            raise RowError("; ".join(wrong))
+            problems.append(f"no column {lacking[0]!r}; the columns are {', '.join(known)}")
+        if problems:
+            raise RowError("; ".join(problems), _at(next(iter(wrong))) if wrong else "")
         return names
 
     for record in records(BytesIO(body), name, report, header=header, unique=True):
@@ -62,6 +63,10 @@ def task_rows(
             continue
         wrong = {key: problem for key in task if (problem := unknown(key, known))}
         for key, problem in wrong.items():
-            report.add(RowError(problem, f"{key.strip() or repr(key):.80}"))
+            report.add(RowError(problem, _at(key)))
         if not wrong:
             yield {key: value for key, value in task.items() if key in known}
+
+
+def _at(column: str) -> str:
+    return f"{column.strip() or repr(column):.80}"
