@@ -73,8 +73,8 @@ class Arena:
         self.ledger.close()
 
     def ready(self) -> list[str]:
-        """What a run of this release will do that cannot be taken back, such as ending the unfinished matches
-        of an earlier version of the game; a run logs what was not asked for here.
+        """Return what a run of this release will do that cannot be taken back, such as ending the unfinished
+        matches of an earlier version of the game; a run logs what was not asked for here.
 
         Raises what a run would refuse, before anybody is asked: ArenaError, SettingsError, LedgerError.
         """
@@ -275,8 +275,8 @@ class Arena:
         return found
 
     def head_to_head(self) -> Table[PairRow]:
-        """Who beat whom how often: a row for each ordered pair that met in a decided match, in the order of
-        the leaderboard."""
+        """Return who beat whom how often: a row for each ordered pair that met in a decided match, in the
+        order of the leaderboard."""
         from peerage.render.table import Table
         from peerage.views.players import pairs_table
 

@@ -97,7 +97,7 @@ class Command(TyperCommand):
             one.metavar = one.metavar or one.name.upper().rstrip("_")
 
     def arguments(self) -> list[Any]:
-        """What the command takes by its place, in order."""
+        """Return what the command takes by its place, in order."""
         return [one for one in self.params if one.param_type_name == "argument"]
 
     def usage(self) -> list[str]:
@@ -256,8 +256,8 @@ def _plain(error: Any) -> str:
 
 
 def _meant(error: Any, said: str) -> str:
-    """What was probably meant, after the message of a usage error: the nearest of an option's choices, and
-    `--dir FOLDER` for a folder where no argument is expected. Empty where nothing is near."""
+    """Return what was probably meant, after the message of a usage error: the nearest of an option's choices,
+    and `--dir FOLDER` for a folder where no argument is expected. Empty where nothing is near."""
     import re
     import shlex
     from difflib import get_close_matches

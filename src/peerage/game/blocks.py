@@ -188,7 +188,7 @@ def quoted(
 
 
 def score_lines(fixture: Fixture, outcome: Outcome, why: Mapping[str, str] = {}) -> Iterator[ScoreLine]:
-    """Return what each contestant's play was worth, the best first; `why` by label."""
+    """Yield what each contestant's play was worth, the best first; `why` by label."""
     if outcome.void:
         return
     unranked = float("-inf")
@@ -206,7 +206,7 @@ def ending(
     why: Mapping[str, str] = {},
     no_result: Mapping[str, str] = NO_RESULT,
 ) -> Iterator[Block]:
-    """Return how a match ended: who `wins`, in words, or why there is no result; then the score lines."""
+    """Yield how a match ended: who `wins`, in words, or why there is no result; then the score lines."""
     yield Heading("What came of it")
     if told := no_result.get(outcome.void, outcome.void) or wins:
         yield Sentence(told)

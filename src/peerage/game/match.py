@@ -74,8 +74,8 @@ class Fixture(Struct, frozen=True):
 
     @property
     def authors(self) -> dict[str, str]:
-        """Who wrote what is judged, by label: the contestants, and in a match that nobody plays those whose
-        recorded answers were drawn."""
+        """Return who wrote what is judged, by label: the contestants, and in a match that nobody plays those
+        whose recorded answers were drawn."""
         return {seat.label: seat.player for seat in self.seats} or dict(self.drawn.get("authors", {}))
 
     def all_seats(self) -> tuple[Seat, ...]:

@@ -175,7 +175,7 @@ class Holding:
         return facts
 
     def said(self, topic: str) -> Iterator[Amendment]:
-        """Return what was said on a topic, or any."""
+        """Yield what was said on a topic, or any."""
         entries: Iterator[Entry] = iter(())
         entry: Entry | None = None
         for row in self._rows.said(topic):

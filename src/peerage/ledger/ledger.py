@@ -394,9 +394,9 @@ class Ledger:
         return self._lineup.numbers(first, last)
 
     def spent_by(self, last: int | None = None, replies_of: Collection[str] | None = None) -> dict[str, int]:
-        """What each player cost in matches up to place `last` (None: in all), in 1e-9 dollars: replies (where
-        `replies_of` is given those of these players alone, and no other reply is read), failures, and at
-        their worst intents that neither followed."""
+        """Return what each player cost in matches up to place `last` (None: in all), in 1e-9 dollars: replies
+        (where `replies_of` is given those of these players alone, and no other reply is read), failures, and
+        at their worst intents that neither followed."""
         _, recorded = self.heads()
         if self._holding is not None and recorded:
             self._holding.costs(self._lineup.numbers(max(recorded - COSTS_HELD, 0) + 1, recorded))
@@ -414,8 +414,8 @@ class Ledger:
         return self._rows.topics()
 
     def integrity(self) -> Sequence[str]:
-        """What the database itself finds wrong with its file, indexes included, what is foreign there, and
-        rows that belong to no match or request: nobody reads them, and sums would count them."""
+        """Return what the database itself finds wrong with its file, indexes included, what is foreign there,
+        and rows that belong to no match or request: nobody reads them, and sums would count them."""
         problems = self._store.integrity(TABLES)
         strays = self.moment(_of_no_match)
         problems += [f"{_holds(table, number)} of no match" for table, number in strays.items() if number]

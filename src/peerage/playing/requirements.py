@@ -78,8 +78,8 @@ def with_playable(settings: ArenaSettings) -> tuple[ArenaSettings, dict[str, str
 
 
 def unplayable_here(settings: ArenaSettings, game: str) -> str:
-    """Why one of the arena's games cannot be played here by these players, and what to change; empty: it
-    can."""
+    """Return why one of the arena's games cannot be played here by these players, and what to change; empty:
+    it can."""
     alone = settings.alone(game)
     try:
         if why := lacks_extra(alone) or too_few(alone):
@@ -141,8 +141,8 @@ def pin(settings: ArenaSettings, ledger: Ledger) -> None:
 
 
 def _pinned_facts(settings: ArenaSettings, ledger: Ledger) -> tuple[InFlight, dict[str, str]]:
-    """How late pairing is, and the facts that are still to be written down. Raises SettingsError when the
-    settings contradict those that are."""
+    """Return how late pairing is, and the facts that are still to be written down. Raises SettingsError when
+    the settings contradict those that are."""
     meta, pairing = ledger.meta(), settings.pairing
     parts = {name: one.weight for name, one in settings.lineup.items()}
     sizes = {
@@ -200,7 +200,8 @@ def check(settings: ArenaSettings, ledger: Ledger) -> tuple[InFlight, dict[str, 
 
 
 def notices(settings: ArenaSettings, ledger: Ledger) -> list[str]:
-    """What the user must know before a run: what it does to what is on record, and what people could see."""
+    """Return what the user must know before a run: what it does to what is on record, and what people could
+    see."""
     told = []
     specs = {name: GAMES[name] for name in settings.lineup}
     for one in unplayable(ledger, specs.values()):

@@ -486,8 +486,8 @@ def _check_budget(settings: ArenaSettings, runtimes: Mapping[str, PlayerRuntime]
 
 
 def _votes_of(ledger: Ledger, folder: Path) -> Callable[[], tuple[int, bytes] | None]:
-    """What gives the head of the audience's votes; what is wrong with their file is for `verify` to tell, and
-    ends no run."""
+    """Return what gives the head of the audience's votes; what is wrong with their file is for `verify` to
+    tell, and ends no run."""
     votes = PeopleVotes(ledger.address, folder)
 
     def head() -> tuple[int, bytes] | None:

@@ -290,9 +290,9 @@ def _clusters(data: Battles, options: Options) -> list[Sequence[str]]:
 
 
 def _judged_often(data: Battles) -> list[str]:
-    """What hangs together where several rows judge one question's answers of the same two, as several judges
-    do: each row's question, or the row itself where it names none. Nothing where no two rows do, or where
-    questions were not read."""
+    """Return what hangs together where several rows judge one question's answers of the same two, as several
+    judges do: each row's question, or the row itself where it names none. Nothing where no two rows do, or
+    where questions were not read."""
     questions = data.labels.get("question", ())
     duels = data.duels
     low, high = np.minimum(duels.first, duels.second), np.maximum(duels.first, duels.second)

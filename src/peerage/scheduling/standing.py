@@ -119,9 +119,9 @@ class Results:
         self._seats += len(players)
 
     def prices(self, players: Sequence[str]) -> dict[str, float]:
-        """What a seat of each player is expected to cost, with its part of the judging, in the arena's unit
-        of cost: the mean so far, of all where a player's own is unknown, and no less than a hundredth of that
-        of all. Empty where nothing has cost anything."""
+        """Return what a seat of each player is expected to cost, with its part of the judging, in the arena's
+        unit of cost: the mean so far, of all where a player's own is unknown, and no less than a hundredth of
+        that of all. Empty where nothing has cost anything."""
         rest = self._rest / max(self._seats, 1)
         means = {player: cost / seats + rest for player, (cost, seats) in self._paid.items()}
         usual = sum(means.values()) / len(means) if means else 0.0

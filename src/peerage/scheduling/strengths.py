@@ -34,8 +34,8 @@ class PairingStrengths(NamedTuple):
 
 
 def known(players: Sequence[str], history: History, results: Results, seats: int = 2) -> PairingStrengths:
-    """What the results among these players say, of matches of so many seats; matches issued and without a
-    known result are in flight."""
+    """Return what the results among these players say, of matches of so many seats; matches issued and
+    without a known result are in flight."""
     share, flying = table_share(seats), np.zeros((len(players), len(players)))
     wins, ties = won_and_tied(players, results)
     for i, one in enumerate(players):
@@ -57,9 +57,9 @@ def won_and_tied(players: Sequence[str], results: Results) -> tuple[Floats, Floa
 
 
 def table_share(seats: int) -> float:
-    """How much of a match of two each pair at a table of so many is worth: 4(k - H_k) / (k(k - 1)), where H_k
-    is the sum of 1/1 to 1/k. A ranking drawn as by Plackett and Luce (1975) says that much of each pair where
-    all are equals, by its Fisher information: 0.64 at four seats, 0.47 at six."""
+    """Return how much of a match of two each pair at a table of so many is worth: 4(k - H_k) / (k(k - 1)),
+    where H_k is the sum of 1/1 to 1/k. A ranking drawn as by Plackett and Luce (1975) says that much of each
+    pair where all are equals, by its Fisher information: 0.64 at four seats, 0.47 at six."""
     return 4 * (seats - sum(1 / place for place in range(1, seats + 1))) / (seats * (seats - 1))
 
 

@@ -62,8 +62,8 @@ def by_topic(
 
 
 def _exchanged(here: Sequence[str], there: Sequence[str]) -> list[tuple[str, int]]:
-    """How many more matches on each topic who goes from one place of a round to another gets; empty where it
-    may not, since the places are not of as many matches."""
+    """Return how many more matches on each topic who goes from one place of a round to another gets; empty
+    where it may not, since the places are not of as many matches."""
     if len(here) != len(there):
         return []
     more = Counter(there)

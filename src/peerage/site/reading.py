@@ -90,8 +90,8 @@ class Site(ArenaTables):
         return found
 
     def covered(self, size: int) -> int:
-        """How many of the matches shown are in the first `size` entries of the log, as far as a checkpoint
-        covers; they are the first folded."""
+        """Return how many of the matches shown are in the first `size` entries of the log, as far as a
+        checkpoint covers; they are the first folded."""
         first = [entries[0].position for entries in islice(self.entries.values(), self.number)]
         return sum(position <= min(size, self.signed_to) for position in first)
 

@@ -49,8 +49,8 @@ def _brief(value: float) -> str:
 
 
 def places_of(values: Iterable[float | None]) -> int:
-    """How many decimals a column of dollars has: two, or as many as its smallest needs for two digits, and
-    from four on its largest."""
+    """Return how many decimals a column of dollars has: two, or as many as its smallest needs for two digits,
+    and from four on its largest."""
     needed = [1 - floor(log10(value)) for value in values if value]
     return max(2, min(max(needed, default=2), max(4, min(needed, default=2))))
 

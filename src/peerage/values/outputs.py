@@ -94,9 +94,9 @@ def arena_files(folder: Path, ledger: str) -> ProtectedFiles:
 
 
 def files_of(folder: Path, ledger: str) -> list[tuple[Path, str]]:
-    """What belongs to the arena in `folder`, whose ledger is at the address `ledger`, with what each is: its
-    settings and keys, the ledger and the audience's votes with the files beside them, and every file that its
-    settings name."""
+    """Return what belongs to the arena in `folder`, whose ledger is at the address `ledger`, with what each
+    is: its settings and keys, the ledger and the audience's votes with the files beside them, and every file
+    that its settings name."""
     return [
         (folder / "arena.yaml", _OWN["arena.yaml"]),
         *secret_files(folder, ledger),
@@ -105,8 +105,8 @@ def files_of(folder: Path, ledger: str) -> list[tuple[Path, str]]:
 
 
 def secret_files(folder: Path, ledger: str) -> list[tuple[Path, str]]:
-    """What no player may read of the arena in `folder`, whose ledger is at the address `ledger`, with what
-    each is: the keys, the ledger and the audience's votes with the files beside them."""
+    """Return what no player may read of the arena in `folder`, whose ledger is at the address `ledger`, with
+    what each is: the keys, the ledger and the audience's votes with the files beside them."""
     base = folder / (ledger.removeprefix("sqlite:///") if ledger.startswith("sqlite:///") else "arena.db")
     votes = base.with_name(f"{base.name.removesuffix('.db')}.votes.db")
     people = folder / "people.db"
@@ -236,8 +236,8 @@ class Folder:
         self._kept = kept
 
     def place(self, name: str) -> Path:
-        """Where a file of that name is to stand. Raises OutputRefused where a link is on the way, and for
-        what must be left alone."""
+        """Return where a file of that name is to stand. Raises OutputRefused where a link is on the way, and
+        for what must be left alone."""
         parts = name.split("/")
         if not all(parts) or {".", ".."} & set(parts) or Path(name).is_absolute() or "\\" in name:
             raise OutputRefused(f"{name!r} would lie outside {self.root}")

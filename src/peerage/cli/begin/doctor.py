@@ -161,7 +161,7 @@ def _needed(settings: ArenaSettings | None, env: Mapping[str, str]) -> set[str]:
 
 
 def _address(settings: ArenaSettings, env: Mapping[str, str]) -> str:
-    """Where the ledger is; empty where that is in a variable that is not set."""
+    """Return where the ledger is; empty where that is in a variable that is not set."""
     stated = settings.ledger
     return env.get(stated[1:], "") if stated.startswith("$") else stated
 
@@ -300,7 +300,7 @@ def _ledger(settings: ArenaSettings, env: dict[str, str], folder: Path) -> Itera
 
 
 def _engine(settings: ArenaSettings, env: Mapping[str, str]) -> Iterator[Finding]:
-    """Whether workers on many machines, where the settings want them, can play the arena."""
+    """Yield whether workers on many machines, where the settings want them, can play the arena."""
     there = _address(settings, env)
     if settings.engine.kind == "local" or not there:  # which is told with the ledger
         return
@@ -313,7 +313,8 @@ def _engine(settings: ArenaSettings, env: Mapping[str, str]) -> Iterator[Finding
 
 
 def _needs(settings: ArenaSettings) -> Iterator[Finding]:
-    """Whether games find the extras that they need; `peerage sandbox check` tries the sandbox for real."""
+    """Yield whether games find the extras that they need; `peerage sandbox check` tries the sandbox for
+    real."""
     extras: dict[str, list[str]] = {}
     sandboxed: list[str] = []
     for name in settings.lineup:

@@ -151,7 +151,8 @@ def keys_of(stated: Sequence[str]) -> tuple[VerifierKey, ...]:
 
 
 def kept_of(stated: str, keys: Sequence[VerifierKey]) -> Iterator[KeptCheckpoint]:
-    """What is at a place that somebody gave: a file, a folder or site of checkpoints, or an address of such.
+    """Yield what is at a place that somebody gave: a file, a folder or site of checkpoints, or an address of
+    such.
 
     Their signatures are checked with `keys`, or where none are given with those beside them.
     """

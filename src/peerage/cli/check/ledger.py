@@ -124,7 +124,7 @@ def _arena(folder: Path) -> Iterator[Path]:
 
 
 def _who(one: Extension) -> str:
-    """Who signed a checkpoint."""
+    """Return who signed a checkpoint."""
     if not one.signed and not one.cosigned:
         return "its signature was not checked: --key KEY names who must have signed it"
     by = [f"signed by {name}" for name in one.signed] + [f"witnessed by {name}" for name in one.cosigned]
@@ -179,7 +179,8 @@ def replay(
 
 
 def _how(release: str, at_folder: str) -> str:
-    """What replays matches that another release, or another file, played, in an environment of its own."""
+    """Return what replays matches that another release, or another file, played, in an environment of its
+    own."""
     from peerage.games import FILE
     from peerage.values.texts import visible
 

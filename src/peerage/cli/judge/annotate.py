@@ -139,7 +139,7 @@ def _show(shown: CheckpointShown) -> None:
 
 
 def _verdict() -> Verdict | None:
-    """What the person says; None when it leaves."""
+    """Return what the person says; None when it leaves."""
     while True:
         prose(_ASK)
         line = sys.stdin.readline()

@@ -178,7 +178,7 @@ class PersonSeat:
             return
 
     def _filled(self, field: FormField, turn: PersonTurn) -> str:
-        """What the person fills in; a number or a choice is asked for again until it is one."""
+        """Return what the person fills in; a number or a choice is asked for again until it is one."""
         from peerage.formats.forms import misfit
 
         say(_prompt(field))
@@ -270,7 +270,7 @@ def _show(turn: PersonTurn) -> None:
 
 
 def _prompt(field: FormField) -> str:
-    """What stands above the place where a field is filled in."""
+    """Return what stands above the place where a field is filled in."""
     about = f" {field.about}" if field.about else ""
     match field.kind:
         case "choice":
@@ -288,7 +288,7 @@ def _prompt(field: FormField) -> str:
 
 
 def _chosen(field: FormField, said: str) -> str:
-    """What was said; an option by its number, where that is no option itself."""
+    """Return what was said; an option by its number, where that is no option itself."""
     bare = said.strip()
     if field.kind == "choice" and bare not in field.options and bare.isdecimal() and len(bare) < 4:
         return dict(enumerate(field.options, 1)).get(int(bare), said)
@@ -296,7 +296,7 @@ def _chosen(field: FormField, said: str) -> str:
 
 
 def _edited(field: FormField) -> str:
-    """What the person writes in its editor."""
+    """Return what the person writes in its editor."""
     import shlex
     import subprocess
     from tempfile import TemporaryDirectory

@@ -89,7 +89,7 @@ def _read(lines: Iterable[str], said: deque[str], joined: Callable[[], None]) ->
 
 
 def _why(address: str, said: Iterable[str]) -> str:
-    """Why Ray has ended."""
+    """Return why Ray has ended."""
     from peerage.settings import ArenaError
 
     try:

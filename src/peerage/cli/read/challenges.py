@@ -256,5 +256,5 @@ def _pool(arena: Arena) -> ChallengePool:
 
 
 def terminal() -> bool:
-    """Whether somebody is there to be asked."""
+    """Return whether somebody is there to be asked."""
     return sys.stdin.isatty()

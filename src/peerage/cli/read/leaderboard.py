@@ -158,7 +158,7 @@ def show_rejudged(arena: Arena, shape: TableFormat) -> bool:
 
 
 def _parts(arena: Arena, words: Set[str], of_games: Mapping[str, float]) -> dict[str, float]:
-    """How much whole games count where a word says it; empty where the settings do."""
+    """Return how much whole games count where a word says it; empty where the settings do."""
     if not words:
         return {}
     if len(words) > 1:

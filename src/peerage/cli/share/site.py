@@ -257,7 +257,7 @@ def _check_header(name: str | None, proxies: int) -> None:
 
 
 def _seats(server: ArenaServer, at: str) -> list[str]:
-    """Where people play: their links are for the owner's terminal, and for no file."""
+    """Return where people play: their links are for the owner's terminal, and for no file."""
     from peerage.values.texts import visible
 
     if (server.links or server.experts) and not sys.stdout.isatty():

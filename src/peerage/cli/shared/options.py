@@ -174,7 +174,7 @@ def drawing(what: str = "pages need") -> Iterator[None]:
 
 
 def program() -> str:
-    """What to type to start this program again: `peerage`, or the path by which it was started."""
+    """Return what to type to start this program again: `peerage`, or the path by which it was started."""
     import shutil
 
     started = Path(sys.argv[0])
@@ -187,7 +187,7 @@ def program() -> str:
 
 
 def pip() -> str:
-    """What to type to install into the environment that this program runs in."""
+    """Return what to type to install into the environment that this program runs in."""
     import shutil
 
     found = shutil.which("pip")

@@ -263,7 +263,7 @@ class _Replay:
         return snapshot_body(self._standings, self._accounts)
 
     def _again(self, last: int, helpers: Helpers | None, folder: Path | None) -> Iterator[Replayed]:
-        """Return what follows of each finished match by itself."""
+        """Yield what follows of each finished match by itself."""
         if helpers is None or last < PARALLEL_FROM:
             yield from replayed(self._ledger, 1, last)
             return
@@ -361,7 +361,8 @@ def _told_snapshot(position: Position) -> dict[str, Any]:
 
 
 def _alike(a: Any, b: Any) -> bool:
-    """Whether plain JSON data is the same but for the last bits of numbers, such as the judges' weights."""
+    """Return whether plain JSON data is the same but for the last bits of numbers, such as the judges'
+    weights."""
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(_alike(a[key], b[key]) for key in a)
     if isinstance(a, list) and isinstance(b, list):

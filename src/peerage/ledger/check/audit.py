@@ -165,8 +165,8 @@ class _Walk:
         self._places = places(ledger)
 
     def gap(self, start: int, last: int) -> tuple[tuple[int, str], int] | None:
-        """Where there is nothing of the match at place `start`: that, and the first place up to `last` of
-        which there is anything. One changed number makes a gap that nobody could walk through."""
+        """Return where there is nothing of the match at place `start`: that, and the first place up to `last`
+        of which there is anything. One changed number makes a gap that nobody could walk through."""
         place = self._ledger.place
         try:
             issued = next((place(row.number) for row in self._ledger.fixtures(start, last)), last + 1)
@@ -294,7 +294,7 @@ class _Walk:
 
 
 def altered(row: Exchange) -> Iterator[str]:
-    """Return what of an attempt no longer fits its checksum."""
+    """Yield what of an attempt no longer fits its checksum."""
     which = row.key if row.attempt == 1 else f"{row.key} (attempt {row.attempt})"
     if checksum(row.request) != row.checksum:
         yield f"request {which} changed"

@@ -32,8 +32,8 @@ _NOT_NAMING = ("fact", "run")
 
 
 def origin(ledger: Ledger) -> str:
-    """What tells a log from every other: `peerage/` and 32 hex digits, the digest of its first entry that is
-    about more than facts. Empty while there is none."""
+    """Return what tells a log from every other: `peerage/` and 32 hex digits, the digest of its first entry
+    that is about more than facts. Empty while there is none."""
     for entry in ledger.log():
         if entry.about.partition(" ")[0] not in _NOT_NAMING:
             return f"peerage/{entry.digest.hex()[:32]}"
@@ -129,7 +129,8 @@ def kept_in(folder: Path) -> list[KeptCheckpoint]:
 
 
 def read_file(file: Path, keys: Sequence[VerifierKey], *, demanded: bool = False) -> Iterator[KeptCheckpoint]:
-    """What a file holds; see `read_kept`. Raises LedgerError when it holds neither checkpoint nor proof."""
+    """Yield what a file holds; see `read_kept`. Raises LedgerError when it holds neither checkpoint nor
+    proof."""
     yield from read_text(str(file), read_bytes(file), keys, demanded=demanded)
 
 

@@ -135,7 +135,7 @@ def amendments(ledger: Ledger, logged: Logged) -> Iterator[Found]:
 
 
 def stream(rows: Iterable[tuple[int, bytes, bytes]], name: str) -> Iterator[Found]:
-    """Return what is wrong with a chain of its own, of rows (sequence, body, chain) in order."""
+    """Yield what is wrong with a chain of its own, of rows (sequence, body, chain) in order."""
     chain = stream_genesis(name)
     for due, (sequence, body, linked_) in enumerate(rows, 1):
         if sequence != due:
@@ -195,7 +195,7 @@ def records(
 
 
 def in_play(ledger: Ledger, recorded: int, logged: Logged) -> Iterator[Found]:
-    """Return what is in play and not as it was when the last run ended."""
+    """Yield what is in play and not as it was when the last run ended."""
     if logged.in_play is None or COPY in ledger.meta():
         return
     number, due = logged.in_play

@@ -78,7 +78,7 @@ def read_head(text: str) -> KeptCheckpoint:
 def read_kept(
     name: str, text: str, keys: Iterable[VerifierKey] = (), *, demanded: bool = False
 ) -> Iterator[KeptCheckpoint]:
-    """Return what a file holds: a checkpoint, a proof, or lines of JSON that each hold a proof.
+    """Yield what a file holds: a checkpoint, a proof, or lines of JSON that each hold a proof.
 
     Signatures are checked with `keys`; when they are `demanded` one of them must be there. Raises ValueError
     when the file holds none of these.
@@ -122,8 +122,8 @@ def _checked(kept: KeptCheckpoint, keys: Sequence[VerifierKey], demanded: bool) 
 def held_against(
     kept: Sequence[KeptCheckpoint], origin: str, ledger: Ledger, logged: Logged
 ) -> tuple[list[Extension], list[Found]]:
-    """What each checkpoint says of the ledger whose log was read as `logged`, the shortest first, and what
-    is wrong."""
+    """Return what each checkpoint says of the ledger whose log was read as `logged`, the shortest first, and
+    what is wrong."""
     problems: list[Found] = [(None, one.wrong) for one in kept if one.wrong]
     extensions: list[Extension] = []
     held: KeptCheckpoint | None = None
@@ -164,7 +164,8 @@ def held_against(
 
 
 def _differs(one: KeptCheckpoint, held: KeptCheckpoint | None, ledger: Ledger, logged: Logged) -> str:
-    """What happened to a ledger that does not extend a checkpoint, `held` being the longest that it does."""
+    """Return what happened to a ledger that does not extend a checkpoint, `held` being the longest that it
+    does."""
     size, there = one.checkpoint.size, len(logged.leaves)
     agrees = f"; it agrees with {held.name}, of {held.checkpoint.size} entries" if held else ""
     another = "" if one.checkpoint.origin else ", or it is another arena"

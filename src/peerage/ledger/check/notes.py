@@ -222,7 +222,8 @@ def read_proof(text: str) -> Proof:
 
 
 def witness_request(note: Checkpoint, old: int, path: Sequence[bytes]) -> bytes:
-    """What asks a witness, who knows the first `old` entries, to cosign: https://c2sp.org/tlog-witness."""
+    """Return what asks a witness, who knows the first `old` entries, to cosign:
+    https://c2sp.org/tlog-witness."""
     return "\n".join([f"old {old}", *map(_text, path), "", str(note)]).encode()
 
 

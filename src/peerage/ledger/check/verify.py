@@ -196,8 +196,8 @@ def _finished(
     *,
     replies: bool,
 ) -> Findings:
-    """What the finished matches come to; what is wrong with them, with what follows from them, or with the
-    database is added to `problems`. Raises LedgerError."""
+    """Return what the finished matches come to; what is wrong with them, with what follows from them, or with
+    the database is added to `problems`. Raises LedgerError."""
     try:
         whole = helpers.submit(integrity, ledger.address) if helpers and replies else None
         walk = _EntryWalk(_parts(ledger, now.recorded, helpers, workers, replies=replies), now.logged)
@@ -295,7 +295,7 @@ def _strange(ledger: Ledger, issued: int) -> list[Found]:
 def _parts(
     ledger: Ledger, recorded: int, helpers: Helpers | None, workers: int, *, replies: bool
 ) -> Iterator[Findings]:
-    """Return what the finished matches come to, in order, some at a time. Raises LedgerError."""
+    """Yield what the finished matches come to, in order, some at a time. Raises LedgerError."""
     if helpers is None:
         yield from audited_in_parts(ledger, 1, recorded, replies=replies)
         return
@@ -348,8 +348,8 @@ def _noted(problems: list[Found]) -> Iterator[None]:
 
 
 def _in_play(ledger: Ledger, recorded: int, issued: int, copy: bool) -> tuple[list[Found], dict[bytes, int]]:
-    """What is wrong with what is issued and not on record yet, and the texts it refers to; a copy for others
-    holds none of it."""
+    """Return what is wrong with what is issued and not on record yet, and the texts it refers to; a copy for
+    others holds none of it."""
     problems: list[Found] = []
     texts: dict[bytes, int] = {}
     numbers: list[int] = []

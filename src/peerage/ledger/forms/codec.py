@@ -173,7 +173,8 @@ def read_fixture(body: bytes, texts: Callable[[str], str]) -> Fixture:
 
 @lru_cache(maxsize=64)
 def _settings(digest: str, text: str) -> Mapping[str, Any]:
-    """What thousands of fixtures share; a game takes them as they are, so they must be what was written."""
+    """Return what thousands of fixtures share; a game takes them as they are, so they must be what was
+    written."""
     if text_digest(text).hex() != digest:
         raise ChangedText(digest)
     settings: Mapping[str, Any] = msgspec.json.decode(text)

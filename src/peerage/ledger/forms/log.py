@@ -61,8 +61,8 @@ def linked(before: bytes, about: str, digest: bytes) -> bytes:
 
 
 def entry_text(position: int, about: str, digest: bytes) -> str:
-    """What the leaf of an entry is of: its position in decimal, its digest in hex and what it is about, a
-    blank between them."""
+    """Return what the leaf of an entry is of: its position in decimal, its digest in hex and what it is
+    about, a blank between them."""
     return f"{position} {digest.hex()} {about}"
 
 
@@ -131,8 +131,8 @@ def root_of(attempts: Attempts) -> str:
 
 
 def record_rows(at_ms: int, chain: bytes, attempts: Attempts) -> bytes:
-    """What the digest of a finished match is over, as JSON: its time, its link in the chain of records, which
-    holds every reply, its attempts and failures. `attempts` are in order of writing.
+    """Return what the digest of a finished match is over, as JSON: its time, its link in the chain of
+    records, which holds every reply, its attempts and failures. `attempts` are in order of writing.
 
     Requests that nobody answered have no leaf, so their bodies are here.
     """

@@ -233,8 +233,8 @@ class Summary(Struct, frozen=True, gc=False):
 
     @property
     def cost_usd(self) -> float | None:
-        """What the whole match is known to have cost; None where a contestant's cost is unknown and nothing
-        else was billed."""
+        """Return what the whole match is known to have cost; None where a contestant's cost is unknown and
+        nothing else was billed."""
         return None if not self.spent_nano and None in self.costs else self.spent_nano / 1e9
 
 

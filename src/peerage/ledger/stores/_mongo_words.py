@@ -37,8 +37,8 @@ def parts(address: str) -> tuple[str, str, str]:
 
 
 def is_lost(error: BaseException) -> bool:
-    """Whether it is the connection that failed, or whatever comes after it: no server, one that starts or
-    ends, a primary that stepped down, a cursor that is gone."""
+    """Return whether it is the connection that failed, or whatever comes after it: no server, one that starts
+    or ends, a primary that stepped down, a cursor that is gone."""
     if isinstance(error, (AutoReconnect, CursorNotFound)):
         return True
     return isinstance(error, OperationFailure) and error.code in _REPLACED

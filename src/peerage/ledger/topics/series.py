@@ -30,8 +30,8 @@ def series_of(ledger: Ledger) -> dict[int, int]:
 
 
 def shown(ledger: Ledger) -> int:
-    """How many matches others may see, in the order in which they were folded: all those before the first
-    whose series goes on."""
+    """Return how many matches others may see, in the order in which they were folded: all those before the
+    first whose series goes on."""
     issued, done = ledger.heads()
     if issued == done or not ledger.meta().get(SERIES):
         return done

@@ -53,8 +53,8 @@ class Uptime(Struct, frozen=True, omit_defaults=True):
 
     @property
     def unused(self) -> Mapping[str, int]:
-        """What no call was billed of that, by player: split by the seconds of their calls, and evenly where
-        there were none. The shares add up to the whole."""
+        """Return what no call was billed of that, by player: split by the seconds of their calls, and evenly
+        where there were none. The shares add up to the whole."""
         left = max(0, self.held_nano - sum(use.billed_nano for use in self.used.values()))
         whole = sum(use.seconds for use in self.used.values())
         shares = {

@@ -26,8 +26,8 @@ def _rows(edges: np.ndarray) -> list[int]:
 
 
 def _trees(edges: Sequence[int], starts: Iterable[int]) -> Iterator[list[int]]:
-    """What each start reaches of what none before it reached, depth first, in the order in which the walk
-    leaves it (Kosaraju's algorithm: Sharir, "A strong-connectivity algorithm", 1981)."""
+    """Yield what each start reaches of what none before it reached, depth first, in the order in which the
+    walk leaves it (Kosaraju's algorithm: Sharir, "A strong-connectivity algorithm", 1981)."""
     unseen = (1 << len(edges)) - 1
     for start in starts:
         if not unseen >> start & 1:

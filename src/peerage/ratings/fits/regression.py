@@ -210,8 +210,8 @@ def contrast(a: Floats, b: Floats) -> Floats:
 
 
 def distinct(short: Merged, least: float) -> np.ndarray:
-    """Which columns of merged rows keep at least that share of their information once the players, and the
-    earlier of them, have taken theirs: where too little is left, a fit moves the ratings by chance."""
+    """Return which columns of merged rows keep at least that share of their information once the players, and
+    the earlier of them, have taken theirs: where too little is left, a fit moves the ratings by chance."""
     history, columns = short.whatever_label()
     n, m = history.players, columns.shape[1]
     nobody = (np.zeros(n), np.zeros(m))

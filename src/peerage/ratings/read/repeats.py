@@ -46,7 +46,7 @@ def _dated(data: Battles | PlayedGames) -> Iterator[Hashable]:
 
 
 def _outcomes(data: Battles | PlayedGames) -> Iterator[Hashable]:
-    """Return who met and how it came out: teams in the order of names, each with its place."""
+    """Yield who met and how it came out: teams in the order of names, each with its place."""
     names = data.names
     if isinstance(data, Battles):
         columns = (data.duels.first.tolist(), data.duels.second.tolist(), data.duels.score.tolist())

@@ -111,7 +111,7 @@ class Outside(MatchEvidence):
         return found
 
     def _used(self) -> Iterator[tuple[str, Used]]:
-        """Return what the play of each took in each game, teams of one."""
+        """Yield what the play of each took in each game, teams of one."""
         for _, data in self._found:
             if not isinstance(data, Battles):
                 for game, took in zip(data.games, data.used, strict=False):

@@ -47,7 +47,7 @@ def scored(ledger: Ledger, decided: Sequence[Summary]) -> AllMarks:
 
 
 def _unjudged(fixture: Fixture, outcome: Outcome, judges: Sequence[str] | dict[str, None]) -> Iterator[Mark]:
-    """Return what the rules give each answer that no judge was asked about: 0 by everybody but its author."""
+    """Yield what the rules give each answer that no judge was asked about: 0 by everybody but its author."""
     players = {seat.label: seat.player for seat in fixture.seats}
     asked = {grade.item for grade in recorded(outcome, "judge")}
     for item in outcome.detail.get("answers", ()):

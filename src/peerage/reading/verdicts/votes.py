@@ -79,8 +79,8 @@ def votes(
 
 
 def flips(ledger: Ledger, matches: Sequence[Summary]) -> tuple[int, int]:
-    """How many ballots saw both orders of the answers, and how many flipped with it, in the newest of decided
-    matches in number order. Raises LedgerError."""
+    """Return how many ballots saw both orders of the answers, and how many flipped with it, in the newest of
+    decided matches in number order. Raises LedgerError."""
     newest = [one for one in matches[-LOOKED_AT:] if one.number > matches[-1].number - 10 * LOOKED_AT]
     both = [
         ballot.flipped

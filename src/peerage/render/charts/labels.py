@@ -195,7 +195,8 @@ def crossed(box: Box, point: Point) -> bool:
 
 
 def _choices(point: Point, *, far: bool) -> Iterator[tuple[float, Box]]:
-    """Where a name may be, and how many pixels further off that counts than right next to its point."""
+    """Yield where a name may be, and how many pixels further off that counts than right next to its
+    point."""
     long = LETTER_PX * len(point.name)
     for away, dy in enumerate((-10, 11, 0)):
         yield away, Box(point.x + 7, point.y + dy, long, "start")

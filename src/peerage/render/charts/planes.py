@@ -86,7 +86,8 @@ def frontier(
 
 
 def crowded(offers: Values) -> bool:
-    """Whether some points of a plane may be without a name, so that a wider drawing is worth its room."""
+    """Return whether some points of a plane may be without a name, so that a wider drawing is worth its
+    room."""
     return len(offers) > CROWD
 
 

@@ -141,8 +141,8 @@ def _there(site: Site, game: str, topic: str) -> None:
 def _corrected(
     site: Site, correct: Corrections = "all", game: OneGame = "", topic: OneTopic = ""
 ) -> list[CorrectedRow]:
-    """What corrections of judges' votes or scores would change, the best corrected first; read and rated
-    again, one request at a time."""
+    """Return what corrections of judges' votes or scores would change, the best corrected first; read and
+    rated again, one request at a time."""
     _there(site, game, topic)
     try:
         return site.corrected(asked(correct), game, topic)
@@ -213,7 +213,8 @@ def _match(site: Site, number: Number) -> MatchView:
 
 @_endpoint("live/{number}")
 def _live(site: Site, number: Number) -> UnderWay:
-    """What every contestant of a match under way has been sent; no more, since players may be watching."""
+    """Return what every contestant of a match under way has been sent; no more, since players may be
+    watching."""
     if number > site.ledger.heads()[0]:
         raise Missing(f"there is no match {number} yet")
     found = under_way(site.ledger, number)

@@ -114,7 +114,8 @@ def _accuracies(arena: ArenaTables, name: str) -> dict[str, str]:
 
 
 def _card(arena: ArenaTables, name: str) -> Mapping[str, Any]:
-    """What is on record about a player: its model and settings, without what it left at its default."""
+    """Return what is on record about a player: its model and settings, without what it left at its
+    default."""
     card = arena.cards.get(name, {})
     hidden = {"name", "identity", "price_known"}
     if card.get("price_source") == card.get("pricing_source"):

@@ -113,9 +113,9 @@ def _cast(played: PlayedMatches) -> Votes:
 
 
 def judges_matter(played: PlayedMatches, pick: str) -> str:
-    """Which judges favour each other in these matches, and the order of the players without that; or that
-    they are two blocks which contradict each other. Empty where neither is so. Every vote is read. `pick` is
-    the pick by the matches as they were judged."""
+    """Return which judges favour each other in these matches, and the order of the players without that; or
+    that they are two blocks which contradict each other. Empty where neither is so. Every vote is read.
+    `pick` is the pick by the matches as they were judged."""
     cast = _cast(played)
     if not len(cast.judge):
         return ""

@@ -155,8 +155,8 @@ class ProfileGrid(NamedTuple):
 
     @property
     def margin(self) -> float | None:
-        """How far up or down the shares of games or topics hold with 95%, in percent: the middle one of those
-        with enough matches. None where none has."""
+        """Return how far up or down the shares of games or topics hold with 95%, in percent: the middle one
+        of those with enough matches. None where none has."""
         widths = [one.upper - one.lower for one in self.cells.values() if one.name and not one.few]
         return median(widths) / 2 if widths else None
 

@@ -113,7 +113,7 @@ def _summed(field: str, row: PlayerPart) -> int | None:
 
 
 def _sums(totals: Mapping[str, Totals], ratings: Moves, players: Collection[str]) -> Iterator[str]:
-    """Return what all of it cost, and whom a result moved beside those who met."""
+    """Yield what all of it cost, and whom a result moved beside those who met."""
     if not totals:
         return
     spent = sum(total.cost_nano for total in totals.values()) / 1e9

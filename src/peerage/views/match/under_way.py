@@ -48,8 +48,8 @@ class UnderWay(Struct, frozen=True):
 
 
 def under_way(ledger: Ledger, number: int) -> UnderWay | None:
-    """What may be shown of a match under way; None for one that is settled, in a series with all others of
-    it. Raises LedgerError for a match that was not issued."""
+    """Return what may be shown of a match under way; None for one that is settled, in a series with all
+    others of it. Raises LedgerError for a match that was not issued."""
     if number > ledger.heads()[0]:
         raise LedgerError(f"there is no match {number} yet")
     try:

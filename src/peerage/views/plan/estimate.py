@@ -238,7 +238,7 @@ def costs(settings: ArenaSettings, plan: Plan, more: Sequence[str] = ()) -> Rows
 
 
 def _sums(settings: ArenaSettings, plan: Plan) -> Iterator[str]:
-    """Return what all calls cost, and what that rests on."""
+    """Yield what all calls cost, and what that rests on."""
     if len(plan.unpriced) == len(plan.players):
         yield f"{counted(plan.calls, 'call')}, at unknown prices"
     else:
@@ -264,7 +264,7 @@ def _sums(settings: ArenaSettings, plan: Plan) -> Iterator[str]:
 
 
 def _budget(settings: ArenaSettings, plan: Plan) -> Iterator[str]:
-    """Return what the arena's budget pays for, if it has one."""
+    """Yield what the arena's budget pays for, if it has one."""
     if settings.budget.arena is not None:
         each = plan.expected_usd / max(1, plan.matches)
         pays = int(settings.budget.arena / each) if each else plan.matches

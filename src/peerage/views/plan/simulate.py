@@ -65,7 +65,7 @@ def table(rows: Sequence[SimulatedRow], accuracy: float, title: str) -> Rows:
 def rows(
     setups: Iterable[Setup], arenas: int, accuracy: float, usd_per_match: float | None
 ) -> Iterator[SimulatedRow]:
-    """Return what the arenas of each setup come to; `accuracy` is in points."""
+    """Yield what the arenas of each setup come to; `accuracy` is in points."""
     for setup in setups:
         half_width, tau, first, proven = (
             np.array([simulated(setup, number) for number in range(arenas)]).mean(axis=0).tolist()
