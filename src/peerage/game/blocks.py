@@ -23,9 +23,10 @@ from peerage.game.protocol import SANDBOX, Message, Role, render
 
 Tone: TypeAlias = Literal["", "good", "bad", "quiet"]
 Target: TypeAlias = tuple[
-    Literal["player", "match", "game", "topic", "track", "task", "view", "file", "url"], str
+    Literal["player", "pair", "match", "game", "topic", "track", "task", "view", "file", "url"], str
 ]
-"""The target of a link: a kind of thing, and which one. Each medium finds its own address for it, or none."""
+"""The target of a link: a kind of thing, and which one, of a pair two names, a line each. Each medium finds
+its own address for it, or none."""
 Cell: TypeAlias = str | int | float | None
 
 

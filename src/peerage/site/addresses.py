@@ -26,6 +26,11 @@ def player_page(name: str) -> str:
     return f"players/{slug(name)}.html"
 
 
+def pair_page(one: str, other: str) -> str:
+    """The page that compares two players, whoever of them is named first."""
+    return f"compare/{'/'.join(map(slug, sorted((one, other))))}.html"
+
+
 def first_of(number: int, size: int) -> int:
     """The first match of the piece of `size` matches that holds match `number`."""
     return (number - 1) // size * size + 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import combinations, islice
 from pathlib import Path
 from typing import TypeAlias
 
@@ -16,11 +16,14 @@ from peerage.ledger.forms.merkle import levels
 from peerage.ledger.topics.series import shown
 from peerage.ledger.topics.votes import PeopleVotes
 from peerage.settings import ArenaSettings, load
-from peerage.site.addresses import match_page
+from peerage.site.addresses import match_page, pair_page
 from peerage.views.arena.tables import ArenaTables
 
 Menu: TypeAlias = tuple[tuple[str, str], ...]
 """(path, name) of pages that the menu leads to."""
+
+ALL_PAIRS, MOST_PAIRS = 12, 1_000
+"""The first players, each pair of whom has a page on any site; and pages of pairs on a static one."""
 
 
 class Site(ArenaTables):
@@ -105,6 +108,19 @@ class Site(ArenaTables):
         if self._tree[0] != size:
             self._tree = size, levels(self.leaves[:size])
         return self._tree[1]
+
+    @cached_property
+    def pairs(self) -> Mapping[str, tuple[str, str]]:
+        """Two players by the page that compares them: all of the first `ALL_PAIRS`, and others who met, those
+        who met most often first."""
+        names = [row.player for row in self.table() if row.rank is not None]
+        others = [pair for pair in combinations(names, 2) if pair[1] not in names[:ALL_PAIRS]]
+        met = sorted(
+            [(-self.met(*pair).matches, pair) for pair in others if self.met(*pair).matches],
+            key=lambda found: found[0],
+        )
+        chosen = [*combinations(names[:ALL_PAIRS], 2), *[pair for _, pair in met]][:MOST_PAIRS]
+        return {pair_page(*pair): pair for pair in chosen}
 
     def close(self) -> None:
         """Release the ledger, which refreshed sites share."""

@@ -145,6 +145,14 @@ def moment(at_ms: int) -> str:
     return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
+def when(at_ms: int, now_ms: int | None = None) -> str:
+    """A time in short, UTC: `29 Nov 02:22`, of the day that `now_ms` is in `today 02:22`."""
+    at = datetime.fromtimestamp(at_ms / 1000, UTC)
+    if now_ms is not None and at.date() == datetime.fromtimestamp(now_ms / 1000, UTC).date():
+        return f"today {at:%H:%M}"
+    return f"{at.day} {at:%b %H:%M}"
+
+
 hundredths = "{:.2f}".format
 signed = "{:+.2f}".format
 

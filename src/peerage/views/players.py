@@ -89,6 +89,7 @@ def head_to_head(names: Sequence[str], met: Callable[[str, str], Record]) -> Row
             number=True,
             value=share,
             shade=share,
+            link=lambda name: None if share(name) is None else ("pair", f"{name}\n{other}"),
             small=matches,
         )
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import json
 from collections import Counter
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -14,12 +16,13 @@ from peerage.arena import Arena
 from peerage.cli.main import app
 from peerage.reading.results.played import PlayedMatches
 from peerage.reading.scope import EVERYTHING, ScopeError
-from peerage.site.pages.players import PAIRED, pairs
+from peerage.site.addresses import pair_page
 from peerage.site.pages.router import body, paths
 from peerage.site.reading import Site
 from peerage.site.server.cache import Job, _answer, menu
-from peerage.views.decision.compare import Comparison, compare
+from peerage.views.decision.compare import Comparison, compare, shared
 from peerage.views.leaderboard.board import board
+from peerage.views.match.match import answers
 
 cli = CliRunner()
 ONE, OTHER = "p5", "p3"
@@ -60,9 +63,10 @@ def test_chances_and_proof_are_those_of_the_table(arena: Arena, found: Compariso
     assert (found.chance, found.better) == (chances.wins[one, other], chances.better[one, other])
     assert found.proven == (ONE if OTHER in found.one.above else OTHER if ONE in found.other.above else None)
     better = ONE if found.better >= 0.5 else OTHER
-    assert found.lines[0].startswith(f"{better} is better (")
-    assert ("not proven" in found.lines[0]) == (found.proven is None)
-    assert "$" in found.lines[-1]
+    assert found.lines[0].startswith(better)
+    assert ("is proven" in found.lines[0]) == (found.proven is not None)
+    met = found.met[0]
+    assert f"{ONE} won {met.wins}, {OTHER} {met.losses}, tied {met.draws};" in found.lines[1]
 
 
 def test_what_is_proven_is_said_to_be(arena: Arena) -> None:
@@ -70,7 +74,7 @@ def test_what_is_proven_is_said_to_be(arena: Arena) -> None:
     better, worse = next((row.player, row.above[-1]) for row in table.rows if row.above)
     compared = compare(table, [], better, worse)
     assert compared.proven == better
-    assert "that is proven)" in compared.lines[0]
+    assert compared.lines[0] == f"{better} is better than {worse}, which is proven."
 
 
 @pytest.mark.parametrize(("other", "why"), [("p55", "did you mean 'p5'"), (ONE, "compared with itself")])
@@ -91,16 +95,52 @@ def test_the_terminal_and_json_have_it(folder: Path, found: Comparison) -> None:
     assert cli.invoke(app, ["compare", ONE, "nobody", "--dir", str(folder)]).exit_code == 2
 
 
-def test_each_pair_of_the_first_players_has_a_page_on_any_site(site: Site) -> None:
-    found = pairs(site)
-    assert len(found) == PAIRED * (PAIRED - 1) // 2
-    assert set(found) <= set(paths(site))
-    for at, (one, other) in found.items():
+def test_each_pair_has_a_page_that_head_to_head_and_other_pairs_lead_to(site: Site) -> None:
+    names = [row.player for row in site.table() if row.rank is not None]
+    assert {frozenset(pair) for pair in site.pairs.values()} == {*map(frozenset, combinations(names, 2))}
+    assert set(site.pairs) <= set(paths(site))
+    matrix = (body(site, "head-to-head.html") or b"").decode()
+    for at, (one, other) in site.pairs.items():
+        assert at == pair_page(other, one), "whoever is named first"
         told = (body(site, at) or b"").decode()
-        assert compare(site.board(), site.decided, one, other).lines[0] in told
+        assert f">{compare(site.board(), site.decided, one, other).lines[0]}</h1>" in told
         assert "<form" not in told
-        assert at in (body(site, "head-to-head.html") or b"").decode()
+        assert (at in matrix) == bool(site.met(one, other).matches)
+        third = next(name for name in names if name not in (one, other))
+        assert pair_page(one, third).removeprefix("compare/") in told
     assert body(site, "compare/nobody/else.html") is None
+
+
+def test_of_many_players_those_who_met_have_pages_and_a_server_has_all(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("peerage.site.reading.ALL_PAIRS", 2)
+    monkeypatch.setattr("peerage.site.reading.MOST_PAIRS", 4)
+    others = [site.met(*pair).matches for pair in site.pairs.values()][1:]
+    assert len(site.pairs) == 4
+    assert others == sorted(others, reverse=True)
+    far = next(
+        pair_page(row.player, other.player)
+        for row in site.table()
+        for other in site.table()
+        if row.player < other.player and pair_page(row.player, other.player) not in site.pairs
+    )
+    assert body(site, far) is None
+    site.menu = menu(voting=False)
+    assert b"</h1>" in (body(site, far) or b"")
+
+
+def test_both_answers_to_a_prompt_stand_side_by_side(site: Site) -> None:
+    pair = next(iter(site.pairs.values()))
+    matches = [*shared(site, site.board(), site.decided, *pair)]
+    assert [one.line.number for one in matches] == sorted([one.line.number for one in matches], reverse=True)
+    for one in matches:
+        assert one.answers is not None
+        authors = site.match(one.line.number).fixture.authors
+        given = {authors[label]: text for label, text in answers(site.match(one.line.number)).items()}
+        assert one.answers == (given[pair[0]], given[pair[1]])
+    told = html.unescape((body(site, next(iter(site.pairs))) or b"").decode())
+    assert all(text[:40] in told for one in matches for text in one.answers or ())
 
 
 def test_a_server_shows_them_by_a_query(site: Site) -> None:

@@ -122,5 +122,7 @@ def compare(
         hold_replies(arena.ledger)
         speeds = speeds_of(reading, scope, (one, other))
         table = board(reading, track or "", scope)
-        found = tables.compare(table, reading.within(scope).decided, one, other, speeds)
-    show_whole(found, compared(table, found), shape)
+        decided = reading.within(scope).decided
+        found = tables.compare(table, decided, one, other, speeds)
+        matches = [*tables.shared(reading, table, decided, one, other)]
+    show_whole(found, compared(table, found, matches, texts=False), shape)

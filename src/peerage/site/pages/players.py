@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
 
 from peerage.engine.record.registration import only_judging
 from peerage.game.blocks import Heading, Sentence
 from peerage.reading.scope import ScopeError
 from peerage.render.blocks import ChoiceForm, Link, Links, ViewBlock
-from peerage.site.addresses import player_page, slug
+from peerage.site.addresses import pair_page, player_page, slug
 from peerage.site.reading import Site
 from peerage.site.rendering import PageView
 from peerage.values.figures import sentence
 from peerage.views.arena.player import judge, player
-from peerage.views.decision.compare import compare, compared
+from peerage.views.decision.compare import compare, compared, shared
 from peerage.views.players import head_to_head
 
 COMPARE = "compare"
 """Where a server compares two players: `compare?a=NAME&b=NAME`."""
-PAIRED = 6
-"""The first players, each pair of whom has a page of its own on any site."""
 
 
 def paths(site: Site) -> Iterator[str]:
     yield from (player_page(row.player) for row in site.table())
     yield from map(player_page, _judging(site))
-    yield from pairs(site)
+    yield from site.pairs
 
 
 def _judging(site: Site) -> list[str]:
@@ -34,16 +31,25 @@ def _judging(site: Site) -> list[str]:
     return sorted(only_judging(site.cards, site.settings))
 
 
-def pairs(site: Site) -> dict[str, tuple[str, str]]:
-    """Pairs of the first players, the better one first, by the page that compares them."""
-    first = [row.player for row in site.table() if row.rank is not None][:PAIRED]
-    return {f"{COMPARE}/{slug(a)}/{slug(b)}.html": (a, b) for a, b in combinations(first, 2)}
+def compares(site: Site, path: str) -> bool:
+    """Return whether two players have a page at `path`; a server has one of any two."""
+    return bool(site.menu) or path in site.pairs
+
+
+def _pair(site: Site, path: str) -> dict[str, str] | None:
+    """Return the players whose page is at `path`."""
+    if path in site.pairs:
+        return dict(zip("ab", site.pairs[path], strict=True))
+    names = {slug(row.player): row.player for row in site.table()} if site.menu else {}
+    _, *slugs = path.removesuffix(".html").split("/")
+    known = [names[part] for part in slugs if part in names]
+    return dict(zip("ab", known, strict=True)) if len(slugs) == len(known) == 2 else None
 
 
 def view(site: Site, path: str) -> PageView | None:
     if path.startswith(f"{COMPARE}/"):
-        pair = pairs(site).get(path)
-        return compare_page(site, dict(zip("ab", pair, strict=True))) if pair else None
+        pair = _pair(site, path)
+        return compare_page(site, pair) if pair else None
     if not path.startswith("players/"):
         return None
     name = next((row.player for row in site.table() if player_page(row.player) == path), None)
@@ -70,9 +76,6 @@ def _head_to_head(site: Site, names: Sequence[str]) -> Iterator[ViewBlock]:
     if site.menu and len(names) > 1:
         yield Links([Link("Compare two players", ("view", COMPARE))])
     yield head_to_head(names, site.met)
-    if found := pairs(site):
-        yield Heading("Compared")
-        yield Links([Link(f"{one} or {other}?", ("view", at)) for at, (one, other) in found.items()])
 
 
 def compare_page(site: Site, query: Mapping[str, str]) -> PageView:
@@ -81,20 +84,22 @@ def compare_page(site: Site, query: Mapping[str, str]) -> PageView:
     a, b = (query.get(key, "") for key in ("a", "b"))
     if len(names) > 1 and not (a or b):
         a, b = names[:2]
-    title, blocks = "Compare", list[ViewBlock]()
+    title, blocks, says = "Compare", list[ViewBlock]([Heading("Compare", 1)]), list[str]()
     try:
         if names:
-            blocks = [*compared(site.board(), compare(site.board(), site.decided, a, b, site.speeds))]
-            title = f"{a} or {b}?"
+            found = compare(site.board(), site.decided, a, b, site.speeds)
+            blocks = [*compared(site.board(), found, shared(site, site.board(), site.decided, a, b))]
+            title, says = f"{a} or {b}?", list(found.lines[:1])
         else:
-            blocks = [Sentence("No match has been decided yet, so there is nobody to compare.")]
+            blocks.append(Sentence("No match has been decided yet, so there is nobody to compare."))
     except ScopeError as error:
-        blocks = [Sentence(sentence(str(error)), "bad")]
+        blocks.append(Sentence(sentence(str(error)), "bad"))
     if site.menu and names:
         fields = [("a", "One", names, a), ("b", "The other", names, b)]
-        blocks.insert(0, ChoiceForm(("view", COMPARE), fields, "Compare"))
-    others = [(at, pair) for at, pair in pairs(site).items() if pair != (a, b)]
-    if others:
-        links = [Link(f"{one} or {other}", ("view", at)) for at, (one, other) in others]
-        blocks += [Heading("Other pairs"), Links(links)]
-    return PageView(title, "index.html", [Heading(title, 1), *blocks])
+        blocks.append(ChoiceForm(("view", COMPARE), fields, "Compare"))
+    for name, known in ((a, b), (b, a)):
+        links = [Link(other, ("pair", f"{name}\n{other}")) for other in names if other not in (a, b)]
+        there = [link for link in links if compares(site, pair_page(*link.to[1].split("\n")))]
+        if name in names and known in names and there:
+            blocks.append(Links(there, f"Compare {name} with others"))
+    return PageView(title, "index.html", blocks, heads=bool(says), says=says)

@@ -20,7 +20,7 @@ from peerage.judging.measures.corrections import CORRECTIONS
 from peerage.reading.scope import ScopeError
 from peerage.render.blocks import ViewBlock
 from peerage.render.html.writer import Html
-from peerage.site.addresses import player_page, slug
+from peerage.site.addresses import pair_page, player_page, slug
 from peerage.site.pages import downloads, files, leaderboards, matches, players, preview, proofs
 from peerage.site.reading import Menu, Site
 from peerage.site.rendering import PageView, render
@@ -196,6 +196,9 @@ def links(site: Site, path: str) -> Html:
         match kind:
             case "player":
                 return f"{root}{player_page(name)}"
+            case "pair":
+                at = pair_page(*name.split("\n"))
+                return f"{root}{at}" if players.compares(site, at) else None
             case "match":
                 return f"{root}{site.match_page(int(name))}"
             case "view" | "file":

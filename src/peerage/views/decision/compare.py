@@ -2,26 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from peerage.game.blocks import Heading, Quoted, TaskText
 from peerage.ledger import Summary
 from peerage.ratings.accuracy import AccuracyDifference, difference
+from peerage.reading.reading import Reading
 from peerage.reading.scope import ScopeError
 from peerage.reading.speed import NEWEST, Speed
-from peerage.render.blocks import Column, Conclusion, Rows, ViewBlock, explained
+from peerage.render.blocks import (
+    Beside,
+    Column,
+    Conclusion,
+    Fold,
+    Link,
+    Links,
+    Rows,
+    ViewBlock,
+    explained,
+)
 from peerage.settings import suggest
-from peerage.values.figures import counted, likely, per_hundred, seconds, shortened, whole
+from peerage.values.figures import counted, likely, seconds, shortened, whole
 from peerage.views.leaderboard.board import Leaderboard
 from peerage.views.leaderboard.columns import table
 from peerage.views.leaderboard.row import Row
 from peerage.views.leaderboard.verdict import in_words
+from peerage.views.match.finder import MatchLine, line_of, notable
+from peerage.views.match.finder import table as table_of
+from peerage.views.match.match import answers
 from peerage.views.shown import Shown
 
 SAMPLES = 3
 """Newest matches that each won."""
+SHARED = 10
+"""Newest matches of both that are shown."""
+_PROBABLY = 0.75
+_BRIEF = 90
 
 
 class Met(Struct, frozen=True):
@@ -97,7 +117,7 @@ def compare(
         answers=(took[0].answers if took[0] else 0, took[1].answers if took[1] else 0),
         accuracy=difference(credits.get(one, {}), credits.get(other, {})),
     )
-    return replace(made, lines=(*_in_sentences(made, found), *_accuracy(made)))
+    return replace(made, lines=(*_in_sentences(made), *_accuracy(made)))
 
 
 def _accuracy(found: Comparison) -> Iterator[str]:
@@ -117,31 +137,52 @@ def _accuracy(found: Comparison) -> Iterator[str]:
     yield f"{ahead} is more accurate than {behind} by {gap:.1f} percentage points {on} ({between}){sure}."
 
 
-def _in_sentences(found: Comparison, board: Leaderboard) -> Iterator[str]:
+def _in_sentences(found: Comparison) -> Iterator[str]:
     one, other, better, chance = found.one.player, found.other.player, found.better, found.chance
     ahead, behind, wins = (one, other, chance) if better >= 0.5 else (other, one, 1 - chance)
-    known = "that is proven" if found.proven else "that is not proven"
+    sure = likely(max(better, 1 - better))
     ties = ", a tie counted as half" if found.one.draws or found.other.draws else ""
-    yield (
-        f"{ahead} is better ({likely(max(better, 1 - better))}; {known}): it wins {in_words(wins)} "
-        f"against {behind}{ties}."
-    )
+    if found.proven:
+        yield f"{ahead} is better than {behind}, which is proven."
+    elif max(better, 1 - better) >= _PROBABLY:
+        yield f"{ahead} is probably better than {behind} ({sure}, not proven)."
+    else:
+        yield f"{ahead} or {behind}: too close to call ({sure} for {ahead})."
+    wins_often = f"{ahead} wins {in_words(wins)}{ties}"
     if found.met:
         met = found.met[0]
         yield (
-            f"Against each other {one} won {met.wins:,}, {other} {met.losses:,}, and {met.draws:,} "
-            f"{'was' if met.draws == 1 else 'were'} tied; "
-            "the chances count what they did against others too."
+            f"Against each other {one} won {met.wins:,}, {other} {met.losses:,}, tied {met.draws:,}; by all "
+            f"that both did {wins_often}."
         )
     else:
-        yield "They never met: the chances compare them by what they did against others."
-    if board.in_dollars and (found.one.cost_per_match or found.other.cost_per_match):
-        each = [f"{row.player} {per_hundred(row.cost_per_match)}" for row in (found.one, found.other)]
-        yield f"100 matches of a player's own play cost, without judging: {', '.join(each)}."
+        yield f"They never met: by what they did against others {wins_often}."
 
 
-def compared(board: Leaderboard, found: Comparison) -> Iterator[ViewBlock]:
-    """Yield what a comparison comes to, both players' lines, and how they did against each other."""
+class SharedMatch(NamedTuple):
+    """A match of both players: its `line`, and the answers of both, where each gave one."""
+
+    line: MatchLine
+    answers: tuple[str, str] | None
+
+
+def shared(
+    reading: Reading, board: Leaderboard, decided: Sequence[Summary], one: str, other: str
+) -> Iterator[SharedMatch]:
+    """Yield the newest of the `decided` matches in which both players sat."""
+    met = [row for row in decided if one in row.players and other in row.players]
+    for row in met[: -SHARED - 1 : -1]:
+        match = reading.match(row.number)
+        given = {match.fixture.authors[label]: text for label, text in answers(match).items()}
+        both = (given[one], given[other]) if one in given and other in given else None
+        yield SharedMatch(line_of(match, row, notable(row, board.chances)), both)
+
+
+def compared(
+    board: Leaderboard, found: Comparison, matches: Iterable[SharedMatch] = (), *, texts: bool = True
+) -> Iterator[ViewBlock]:
+    """Yield what a comparison comes to, both players' lines, and how they did against each other; of their
+    `matches` the answers of both side by side, where `texts` are wanted, or else their lines."""
     names = (found.one.player, found.other.player)
     yield Conclusion(found.lines)
     yield _side_by_side(board, found)
@@ -150,19 +191,30 @@ def compared(board: Leaderboard, found: Comparison) -> Iterator[ViewBlock]:
     short = shortened(names, 18)
     columns = [
         Column("on", "Against each other", value=_topic),
-        Column("wins", short[names[0]], whole, number=True),
-        Column("draws", "Tied", whole, number=True),
-        Column("losses", short[names[1]], whole, number=True),
+        Column(
+            "record", f"{short[names[0]]} – tied – {short[names[1]]}", _dashed, value=_results, draw="record"
+        ),
     ]
     yield Rows(found.met, columns, name="against each other")
-    won = [(number, name) for name, of in zip(names, (found.won, found.lost), strict=True) for number in of]
-    columns = [
-        Column(
-            "match", "Match", value=lambda row: f"match {row[0]:,}", link=lambda row: ("match", str(row[0]))
-        ),
-        Column("winner", "Won by", value=lambda row: row[1]),
-    ]
-    yield Rows(won, columns, title="The last that each of them won", name="won")
+    matches = [*matches]
+    if read := [match for match in matches if texts and match.answers]:
+        yield Heading("Prompts that both answered")
+        yield from [_answers(match, names) for match in read]
+    if rest := [match.line for match in matches if match not in read]:
+        yield Heading("Matches of both")
+        yield table_of(rest)
+
+
+def _answers(match: SharedMatch, names: tuple[str, str]) -> Fold:
+    """Return a match with the answers of both players side by side."""
+    line, given = match.line, match.answers or ("", "")
+    best = max(line.scores)
+    won = [player for player, score in zip(line.players, line.scores, strict=True) if score == best]
+    came = f"{won[0]} won" if len(won) == 1 else "tied"
+    said = [[Quoted(name, text, prose=True)] for name, text in zip(names, given, strict=True)]
+    blocks = [TaskText(line.prompt), Beside(said), Links([Link(f"Match {line.number:,}", line.to)])]
+    about = line.prompt if len(line.prompt) <= _BRIEF else f"{line.prompt[:_BRIEF].rstrip()}…"
+    return Fold(": ".join(filter(None, (came, about or line.topic or line.game))), blocks)
 
 
 def _side_by_side(board: Leaderboard, found: Comparison) -> Rows:
@@ -183,6 +235,14 @@ def _side_by_side(board: Leaderboard, found: Comparison) -> Rows:
         ),
     ]
     return replace(block, columns=columns, above=None, remarks=None, name="compared")
+
+
+def _results(met: Met) -> tuple[int, int, int]:
+    return met.wins, met.draws, met.losses
+
+
+def _dashed(record: tuple[int, int, int]) -> str:
+    return "–".join(map(whole, record))
 
 
 def _topic(met: Met) -> str:

@@ -1,0 +1,246 @@
+"""Matches by game, topic, what is notable about them, and the words of their prompts and answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
+from time import monotonic
+
+from msgspec import Struct
+
+from peerage.game.blocks import Target
+from peerage.game.match import DONE
+from peerage.judging.panels.panel import ABSTAIN, TIE
+from peerage.ledger import Summary
+from peerage.reading.match import Match
+from peerage.reading.reading import Reading
+from peerage.render.blocks import Column, Rows, Small, explained, numbers, texts
+from peerage.values.figures import counted, dollars, listed, moment, when, whole
+from peerage.views.leaderboard.chances import Chances
+from peerage.views.match.match import tasks
+from peerage.views.player import met, placed_in
+from peerage.views.shown import Shown
+
+NOTABLE = {
+    "upset": "the winner had less than one chance in three",
+    "split": "judges preferred different answers",
+    "flipped": "a verdict changed with the order of the answers",
+    "tied": "nobody won",
+    "no result": "a provider failed, or no verdict came about",
+}
+"""What is notable about a match, and what that means."""
+MOST = 50
+"""Matches on one page."""
+MOST_TEXT = 200
+"""Characters of a search; the rest of it is left out."""
+SEARCH_S = 2.0
+"""A search reads matches for no longer (seconds)."""
+UPSET = 1 / 3
+PROMPT_CHARS, SHORT = 160, 60
+"""Characters of a prompt in a line, and of one in a terminal."""
+_SPOKEN = ("contestant", "author")
+"""Roles whose words are prompts or answers."""
+
+
+class MatchFilter(Struct, frozen=True):
+    """Matches of one `game` and `topic`, `only` those notable for something; of those the ones that hold all
+    words of `text` in names, topic, prompts or answers, in any case, what stands in quotes together. `before`
+    is a place in the order of matches: only earlier ones; 0 begins at the newest."""
+
+    text: str = ""
+    game: str = ""
+    topic: str = ""
+    only: str = ""
+    before: int = 0
+
+    @property
+    def words(self) -> list[str]:
+        """Return what a match has to hold."""
+        found = re.findall(r'"([^"]+)"|([^\s"]+)', self.text[:MOST_TEXT].casefold())
+        return [" ".join((phrase or word).split()) for phrase, word in found]
+
+
+class MatchLine(Shown, frozen=True):
+    """A finished match in one line: `prompt` is the beginning of what was asked, `votes` are those of judges:
+    `first` for the answer of whom `players` names as the best, `other`, `tie` or `abstain`. `notable` are
+    some of `NOTABLE`."""
+
+    number: int
+    game: str
+    topic: str
+    status: str
+    players: tuple[str, ...]
+    scores: tuple[float, ...]
+    cost_usd: float | None
+    at_ms: int
+    prompt: str
+    votes: tuple[str, ...]
+    notable: tuple[str, ...]
+
+    @property
+    def to(self) -> Target:
+        """Return what a link to it leads to."""
+        return "match", str(self.number)
+
+
+class FoundMatches(Struct, frozen=True):
+    """Matches that a filter lets pass, the newest first. `older` is the place before which more may be, 0
+    where there are none; `searched` counts the matches that were looked at."""
+
+    lines: Sequence[MatchLine]
+    older: int
+    searched: int
+
+
+def find(
+    reading: Reading,
+    rows: Sequence[Summary],
+    chances: Chances,
+    wanted: MatchFilter,
+    most: int = MOST,
+    now: Callable[[], float] = monotonic,
+) -> FoundMatches:
+    """Return the newest matches among `rows`, all of a reading in their order, that a filter lets pass: at
+    most so many, and those that `SEARCH_S` seconds of reading find."""
+    lines: list[MatchLine] = []
+    began, words = now(), wanted.words
+    end = min(wanted.before - 1, len(rows)) if wanted.before else len(rows)
+    for place in range(end, 0, -1):
+        row = rows[place - 1]
+        if len(lines) == most or now() - began > SEARCH_S:
+            return FoundMatches(lines, place + 1, end - place)
+        if wanted.game not in ("", row.game) or wanted.topic not in ("", row.topic):
+            continue
+        plain = notable(row, chances)
+        if wanted.only and wanted.only not in (*plain, "split", "flipped"):
+            continue
+        match = reading.match(row.number)
+        line = line_of(match, row, plain)
+        if (not wanted.only or wanted.only in line.notable) and holds(match, line, words):
+            lines.append(line)
+    return FoundMatches(lines, 0, end)
+
+
+def line_of(match: Match, row: Summary, plain: Sequence[str]) -> MatchLine:
+    """Return a match in one line; `plain` is what its row says is notable."""
+    first = placed_in(row.players, row.scores)[0][1] if row.players else ""
+    votes = [_vote(ballot.vote, match, first) for ballot in match.ballots]
+    split = ["split"] * ({"first", "other"} <= {*votes})
+    flipped = ["flipped"] * any(ballot.flipped for ballot in match.ballots)
+    asked = " ".join(next(iter(tasks(match.blocks).values()), "")[: 2 * PROMPT_CHARS].split())
+    return MatchLine(
+        number=row.number,
+        game=row.game,
+        topic=row.topic,
+        status=row.status,
+        players=row.players,
+        scores=row.scores,
+        cost_usd=row.cost_usd,
+        at_ms=row.at_ms,
+        prompt=asked if len(asked) <= PROMPT_CHARS else f"{asked[:PROMPT_CHARS].rstrip()}…",
+        votes=tuple(votes),
+        notable=(*plain, *split, *flipped),
+    )
+
+
+def _vote(vote: str, match: Match, first: str) -> str:
+    if vote in (TIE, ABSTAIN):
+        return vote
+    return "first" if (match.players | match.fixture.authors).get(vote) == first else "other"
+
+
+def notable(row: Summary, chances: Chances) -> tuple[str, ...]:
+    """Return what is notable about a match by its players and scores alone."""
+    if row.status != DONE:
+        return ("no result",)
+    best = max(row.scores, default=0.0)
+    winners = [player for player, score in zip(row.players, row.scores, strict=True) if score == best]
+    if len(winners) > 1:
+        return ("tied",)
+    places = [chances.of(player) for player in row.players if player in chances.players]
+    if not winners or winners[0] not in chances.players or len(places) < 2:
+        return ()
+    won = chances.of(winners[0])
+    return ("upset",) * bool(min(chances.wins[won, other] for other in places if other != won) < UPSET)
+
+
+def holds(match: Match, line: MatchLine, words: Iterable[str]) -> bool:
+    """Return whether a match holds all words in its names, topic, prompts or answers."""
+    missing = [*words]
+    for text in _texts(match, line):
+        if not missing:
+            return True
+        there = " ".join(text.casefold().split())
+        missing = [word for word in missing if word not in there]
+    return not missing
+
+
+def _texts(match: Match, line: MatchLine) -> Iterator[str]:
+    yield f"{line.game} {line.topic} {' '.join(line.players)}"
+    yield from (step.said.words for step in match.steps if step.said and step.role in _SPOKEN)
+    yield from tasks(match.blocks).values()
+
+
+_MARKS = {"first": "●", "other": "○", "tie": "◐", "abstain": "·"}
+
+
+def table(lines: Sequence[MatchLine], now_ms: int | None = None) -> Rows:
+    """Return matches as rows; with `now_ms` (Unix milliseconds) those of this day are said to be today's."""
+    columns = [
+        *numbers(whole, number="# ~1"),
+        Column("players", "Players and result", value=met, link=attrgetter("to"), small=_prompt),
+        Column("prompt", "Prompt", _brief, spare=2, page=False),
+        Column(
+            "votes", "Judges", "".join, value=lambda row: [_MARKS[vote] for vote in row.votes], tip=_votes
+        ),
+        *texts(", ".join, notable="Notable ~1"),
+        *(texts(game="Game ~1") if len({line.game for line in lines}) > 1 else ()),
+        *(texts(topic="Topic ~1") if any(line.topic for line in lines) else ()),
+        *numbers(dollars, cost_usd="Cost ~3"),
+        Column(
+            "at_ms", "When", lambda at_ms: when(at_ms, now_ms), spare=1, tip=lambda row: moment(row.at_ms)
+        ),
+    ]
+    hint = "● for the winner's answer, ○ for another, ◐ a tie or flipped with the order"
+    return Rows(lines, explained(columns, votes=hint), name="matches", sorts=False)
+
+
+def _prompt(row: MatchLine) -> Iterator[Small]:
+    if row.prompt:
+        yield Small(row.prompt)
+
+
+def _brief(prompt: str) -> str:
+    return prompt if len(prompt) <= SHORT else f"{prompt[:SHORT].rstrip()}…"
+
+
+def _votes(row: MatchLine) -> str:
+    words = {"first": "for the winner", "other": "for another", "tie": "tied", "abstain": "no vote"}
+    return listed([f"{row.votes.count(vote)} {said}" for vote, said in words.items() if vote in row.votes])
+
+
+def headline(rows: Sequence[Summary], chances: Chances) -> str:
+    """Return how many matches there are, and how many of them are notable."""
+    if not rows:
+        return "No match has been played yet."
+    found = [name for row in rows for name in notable(row, chances)]
+    many = [
+        counted(found.count(name), one, several)
+        for name, one, several in (
+            ("upset", "upset", ""),
+            ("tied", "tie", ""),
+            ("no result", "without a result", "without a result"),
+        )
+        if name in found
+    ]
+    return f"{counted(len(rows), 'match')}{': ' * bool(many)}{listed(many)}"
+
+
+def summary(found: FoundMatches, wanted: MatchFilter) -> str:
+    """Return what a search came to, and what to do where it found nothing."""
+    if found.lines or not (wanted.text or wanted.game or wanted.topic or wanted.only):
+        return ""
+    if found.older:
+        return f"None among the newest {found.searched:,} matches. Search older ones, or take fewer words."
+    return "No match fits. Take fewer words, another topic, or leave a filter out."
