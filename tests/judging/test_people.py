@@ -59,7 +59,7 @@ def test_too_few_to_tell() -> None:
 
 
 def test_everybody_is_held_against_everybody_else() -> None:
-    assert {(one.one, one.other) for one in among(1, [1.0, 0.5, 0.0], 1.0)} == {
+    assert {(one.first, one.other) for one in among(1, [1.0, 0.5, 0.0], 1.0)} == {
         (1.0, 0.5), (0.5, 1.0), (1.0, 0.0), (0.0, 1.0), (0.5, 0.0), (0.0, 0.5)
     }  # fmt: skip
     assert among(1, [1.0], 1.0) == []

@@ -22,7 +22,7 @@ from peerage.reading.scope import Scope
 def test_one_match_is_read_as_in_bulk(arena: Arena) -> None:
     statuses = set()
     for match in Matches(arena.ledger).read(1, recorded(arena)):
-        alone = Matches(arena.ledger, whole=False).one(match.number)
+        alone = Matches(arena.ledger, whole=False).match(match.number)
         assert alone.steps == match.steps
         assert alone.blocks == match.blocks
         assert alone.finished == match.finished

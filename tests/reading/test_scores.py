@@ -66,7 +66,7 @@ def test_the_orders_are_those_of_the_scores_on_record(folder: Path) -> None:
     refused = 0
     with open_arena(folder, create=False) as arena:
         for number in (1, 2):
-            match = Matches(arena.ledger).one(number)
+            match = Matches(arena.ledger).match(number)
             given: dict[tuple[str, str], dict[str, float]] = {}
             asked = set()
             for grade in recorded(match.outcome, "judge"):
@@ -141,7 +141,7 @@ def test_a_tournament_without_a_judge_is_ranked_by_the_others(folder: Path) -> N
             again = read_again(played, WhatIf(without=(name,)), "trueskill")
             changed += again.decided != played.decided
             for before, after in zip(played.decided, again.decided, strict=True):
-                match = Matches(arena.ledger).one(after.number)
+                match = Matches(arena.ledger).match(after.number)
                 assert LAST_ARENA.judging.recounted is not None
                 same = LAST_ARENA.judging.recounted(match.fixture, match.outcome, ())
                 assert tuple(same.values()) == before.scores
@@ -186,7 +186,7 @@ def test_the_styles_are_those_of_the_recorded_answers(folder: Path) -> None:
         styles = _styles(arena.reading.matches(), votes)
         assert votes.scores is not None
         contests = [votes.scores.contests[at] for at in np.unique(votes.matches).tolist()]
-        match = Matches(arena.ledger).one(2)
+        match = Matches(arena.ledger).match(2)
         seen = 0
         for key, reply in match.replies.items():
             if key.startswith("answer/") and reply.status == "ok":

@@ -41,10 +41,10 @@ def test_each_player_has_its_own_newest_matches(arena: Arena, monkeypatch: pytes
             step
             for one in mine
             for step in one.steps
-            if step.player == player and step.role == "contestant" and step.said and step.status != "void"
+            if step.player == player and step.role == "contestant" and step.stored and step.status != "void"
         ]
         assert took.answers == len(answers)
-        assert took.seconds in {(step.row.latency_ms or 0) / 1e3 for step in answers if step.said}
+        assert took.seconds in {(step.row.latency_ms or 0) / 1e3 for step in answers if step.stored}
     topic = next(one.fixture.topic for one in matches if one.status == "done")
     some = speeds_of(arena.reading, Scope(topic=topic), ["p1"])
     assert set(some) <= {"p1"}

@@ -106,5 +106,5 @@ def test_the_example_is_played(tmp_path: Path) -> None:
     with open_arena(folder, create=False) as arena:
         assert arena.verify().ok
         assert arena.replay().recomputed == 3
-        ballots = [ballot for match in range(1, 4) for ballot in Matches(arena.ledger).one(match).ballots]
+        ballots = [ballot for match in range(1, 4) for ballot in Matches(arena.ledger).match(match).ballots]
     assert ballots

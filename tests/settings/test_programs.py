@@ -117,7 +117,7 @@ def test_an_agent_entered_ten_times_never_judges_itself_where_families_are_kept_
         clients=lambda player: HouseClient(player if player.provider == "house" else skilled),
     )
     with open_arena(tmp_path, create=False) as arena:
-        seats = [Matches(arena.ledger).one(number).fixture for number in range(1, 13)]
+        seats = [Matches(arena.ledger).match(number).fixture for number in range(1, 13)]
     ours = {f"p{at}" for at in range(10)}
     judged = [
         (

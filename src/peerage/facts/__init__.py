@@ -70,12 +70,12 @@ def drawn(rng: Random, domains: Sequence[Domain], difficulty: Difficulty, count:
 
     `mixed` draws the difficulty of each by itself.
     """
-    found: dict[str, Fact] = {}
+    facts: dict[str, Fact] = {}
     order: list[Domain] = []
-    while len(found) < count:
+    while len(facts) < count:
         order = order or rng.sample(domains, len(domains))
         level = rng.randrange(len(LEVELS)) if difficulty == "mixed" else LEVELS.index(difficulty)
         fact = _MADE[order[-1]](rng, level)
-        if fact.question not in found:
-            found[fact.question] = replace(fact, domain=order.pop())
-    return list(found.values())
+        if fact.question not in facts:
+            facts[fact.question] = replace(fact, domain=order.pop())
+    return list(facts.values())

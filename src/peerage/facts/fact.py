@@ -57,15 +57,15 @@ def plain(text: str) -> str:
     separators of thousands do not count; small numbers may be written as words. Other symbols do: C, C++ and
     C# are three answers.
     """
-    found = normalize("NFKD", text.replace("−", "-")).casefold()
-    found = "".join([one for one in found if not combining(one) and one not in "'’‘`"]).strip(" *_.\n\t")
-    if _GROUPED.fullmatch(found):
-        number = re.sub("[ ,_+]", "", found)
+    bare = normalize("NFKD", text.replace("−", "-")).casefold()
+    bare = "".join([char for char in bare if not combining(char) and char not in "'’‘`"]).strip(" *_.\n\t")
+    if _GROUPED.fullmatch(bare):
+        number = re.sub("[ ,_+]", "", bare)
         return f"{float(number):.15g}" if "." in number else str(int(number[:40]))
-    words = _ORDINAL.sub(r"\1", _IGNORED.sub(" ", found)).split()
+    words = _ORDINAL.sub(r"\1", _IGNORED.sub(" ", bare)).split()
     if len(words) > 1 and words[0] in _ARTICLES:
         words = words[1:]
-    return " ".join([_word(one) for one in words])
+    return " ".join([_word(word) for word in words])
 
 
 def _word(word: str) -> str:
@@ -84,14 +84,14 @@ def others(rng: Random, pool: Iterable[str], right: Iterable[str]) -> tuple[str,
 
     Raises ValueError where the pool does not hold so many.
     """
-    seen = {plain(one) for one in right}
-    found: list[str] = []
+    seen = {plain(answer) for answer in right}
+    chosen: list[str] = []
     listed = list(dict.fromkeys(pool))
-    while len(found) < WRONG:
+    while len(chosen) < WRONG:
         if not listed:
             raise ValueError("too few wrong answers to choose from")
-        one = listed.pop(rng.randrange(len(listed)))
-        if plain(one) not in seen:
-            seen.add(plain(one))
-            found.append(one)
-    return tuple(found)
+        answer = listed.pop(rng.randrange(len(listed)))
+        if plain(answer) not in seen:
+            seen.add(plain(answer))
+            chosen.append(answer)
+    return tuple(chosen)

@@ -56,7 +56,7 @@ def languages(rng: Random, level: int) -> Fact:
             f"Which two-letter code (ISO 639) has the language {name}?",
             f"The two-letter code of the language {name} (ISO 639) is “{{}}”.",
             code,
-            others(rng, [one for one in (*alike, *plausible) if len(one) == 2], [code]),
+            others(rng, [language for language in (*alike, *plausible) if len(language) == 2], [code]),
         )
     locale = Locale(code)
     own = locale.languages.get(code, name)
@@ -108,8 +108,8 @@ def _names(code: str, what: str) -> Mapping[int, str]:
 def _own(data: Any) -> Mapping[Any, Any]:
     """Return what a language says itself, where data may be an alias for other data, or an alias with a
     mapping."""
-    found = data[1] if isinstance(data, tuple) else data
-    return found if isinstance(found, Mapping) else {}
+    data_map = data[1] if isinstance(data, tuple) else data
+    return data_map if isinstance(data_map, Mapping) else {}
 
 
 @cache
@@ -139,7 +139,7 @@ def characters(rng: Random, level: int) -> Fact:
                 f"Which character has the Unicode name {name}?",
                 f"The Unicode name {name} is that of the character {{}}",
                 char,
-                tuple(rng.sample([one for one in near if one != char], WRONG)),
+                tuple(rng.sample([other for other in near if other != char], WRONG)),
                 closed=True,
             )
         case 1:
@@ -147,14 +147,14 @@ def characters(rng: Random, level: int) -> Fact:
                 f"Which code point (U+ and hexadecimal digits) has the character {char} ?",
                 f"The code point of the character {char} is {{}}.",
                 code,
-                others(rng, [f"U+{ord(one):04X}" for one in near], [code]),
+                others(rng, [f"U+{ord(other):04X}" for other in near], [code]),
                 (f"{ord(char):04X}", f"0x{ord(char):X}"),
             )
     return Fact(
         f"Which Unicode name has the character {char} ({code})?",
         f"The Unicode name of the character {char} ({code}) is {{}}.",
         name,
-        others(rng, [_OLD.name(one) for one in near], [name]),
+        others(rng, [_OLD.name(other) for other in near], [name]),
         closed=True,
     )
 
@@ -163,34 +163,34 @@ def characters(rng: Random, level: int) -> Fact:
 def _elements() -> tuple[Any, ...]:
     from periodictable import elements
 
-    return tuple([one for one in elements if one.number])
+    return tuple([element for element in elements if element.number])
 
 
 def elements(rng: Random, level: int) -> Fact:
     """Symbols and atomic numbers of the chemical elements."""
-    listed = [one for one in _elements() if one.symbol not in _LETTERS]
-    one = rng.choice(third(listed, level))
-    near = [other for other in listed if 0 < abs(other.number - one.number) <= 6]
-    name = one.name
-    alike = [other for other in listed if other.symbol[0] == one.symbol[0] and other is not one]
+    listed = [element for element in _elements() if element.symbol not in _LETTERS]
+    element = rng.choice(third(listed, level))
+    near = [other for other in listed if 0 < abs(other.number - element.number) <= 6]
+    name = element.name
+    alike = [other for other in listed if other.symbol[0] == element.symbol[0] and other is not element]
     match rng.randrange(3):
         case 0:
             pool = [*[other.symbol for other in alike], name[:2].title(), *[other.symbol for other in near]]
             return Fact(
                 f"What is the chemical symbol of {name}?",
                 f"The chemical symbol of {name} is {{}}.",
-                one.symbol,
-                others(rng, pool, [one.symbol]),
+                element.symbol,
+                others(rng, pool, [element.symbol]),
             )
         case 1:
             return Fact(
                 f"What is the atomic number of {name}?",
                 f"The atomic number of {name} is {{}}.",
-                str(one.number),
-                others(rng, [str(other.number) for other in near], [str(one.number)]),
+                str(element.number),
+                others(rng, [str(other.number) for other in near], [str(element.number)]),
             )
-    by = rng.choice([f"the chemical symbol {one.symbol}", f"the atomic number {one.number}"])
-    spelt = tuple([_SPELT[one.symbol]] if one.symbol in _SPELT else ())
+    by = rng.choice([f"the chemical symbol {element.symbol}", f"the atomic number {element.number}"])
+    spelt = tuple([_SPELT[element.symbol]] if element.symbol in _SPELT else ())
     return Fact(
         f"Which chemical element has {by}?",
         f"The chemical element with {by} is {{}}.",
@@ -203,9 +203,9 @@ def elements(rng: Random, level: int) -> Fact:
 @cache
 def _words() -> tuple[tuple[str, ...], ...]:
     """Words by length, from the names of elements, countries, cities and languages."""
-    found = dict.fromkeys([*[one.name for one in _elements()], *names(), *_languages().values()])
-    plainly = sorted({one.lower() for one in found if one.isascii() and one.isalpha()})
-    return tuple([tuple([one for one in plainly if low <= len(one) <= high]) for low, high in _LENGTHS])
+    candidates = dict.fromkeys([*[element.name for element in _elements()], *names(), *_languages().values()])
+    plainly = sorted({word.lower() for word in candidates if word.isascii() and word.isalpha()})
+    return tuple([tuple([word for word in plainly if low <= len(word) <= high]) for low, high in _LENGTHS])
 
 
 def words(rng: Random, level: int) -> Fact:
@@ -216,14 +216,14 @@ def words(rng: Random, level: int) -> Fact:
         letter = rng.choice(word)
         right = word.count(letter)
         asked = f"How many times does the letter {letter} occur in the word “{word}”?"
-        said = f"The number of times that the letter {letter} occurs in the word “{word}” is {{}}."
-        return _number(asked, said, right, rng, range(right + 3))
+        statement = f"The number of times that the letter {letter} occurs in the word “{word}” is {{}}."
+        return _number(asked, statement, right, rng, range(right + 3))
     if kind == 1:
         at = rng.randrange(2, len(word) - 1)
         pairs = [word[by : by + 2] for by in range(len(word) - 1)]
-        said = f"letters {at + 1} and {at + 2} of the word “{word}”"
-        wrong = others(rng, [*pairs, *[word[at] + one for one in "aeiounrst"]], [word[at : at + 2]])
-        return Fact(f"Which are {said}?", f"“{{}}” are {said}.", word[at : at + 2], wrong)
+        statement = f"letters {at + 1} and {at + 2} of the word “{word}”"
+        wrong = others(rng, [*pairs, *[word[at] + vowel for vowel in "aeiounrst"]], [word[at : at + 2]])
+        return Fact(f"Which are {statement}?", f"“{{}}” are {statement}.", word[at : at + 2], wrong)
     if kind == 2:
         back = word[::-1]
         swapped = [back[:at] + back[at + 1] + back[at] + back[at + 2 :] for at in range(len(word) - 1)]
@@ -233,13 +233,13 @@ def words(rng: Random, level: int) -> Fact:
         return Fact(asked, f"The word “{word}” written backwards is “{{}}”.", back, wrong)
     right = len(word) - sum(map(word.count, "aeiou"))
     asked = f"How many letters of the word “{word}” are none of a, e, i, o and u?"
-    said = f"Of the letters of the word “{word}”, {{}} are none of a, e, i, o and u."
-    return _number(asked, said, right, rng, range(max(0, right - 3), right + 4))
+    statement = f"Of the letters of the word “{word}”, {{}} are none of a, e, i, o and u."
+    return _number(asked, statement, right, rng, range(max(0, right - 3), right + 4))
 
 
-def _number(asked: str, said: str, right: int, rng: Random, pool: range) -> Fact:
+def _number(asked: str, statement: str, right: int, rng: Random, pool: range) -> Fact:
     wrong = others(rng, map(str, pool), [str(right)])
-    return Fact(asked, said, str(right), wrong)
+    return Fact(asked, statement, str(right), wrong)
 
 
 def calendar(rng: Random, level: int) -> Fact:
@@ -249,28 +249,30 @@ def calendar(rng: Random, level: int) -> Fact:
     match rng.randrange(4):
         case 0:
             names = [f"{day + timedelta(days=by):%A}" for by in range(7)]
-            said = f"{_full(day)} in the Gregorian calendar"
+            statement = f"{_full(day)} in the Gregorian calendar"
             wrong = others(rng, names[1:], names[:1])
-            return Fact(f"Which weekday is {said}?", f"The weekday of {said} is {{}}.", names[0], wrong)
+            return Fact(
+                f"Which weekday is {statement}?", f"The weekday of {statement} is {{}}.", names[0], wrong
+            )
         case 1:
             span = rng.randrange(*((10, 60), (60, 400), (400, 4_000))[level])
             later = day + timedelta(days=span)
             asked = f"How many days after {_full(day)} is {_full(later)}?"
-            said = f"{_full(later)} is {{}} days after {_full(day)}."
-            return _number(asked, said, span, rng, range(span - 3, span + 4))
+            statement = f"{_full(later)} is {{}} days after {_full(day)}."
+            return _number(asked, statement, span, rng, range(span - 3, span + 4))
         case 2:
             span = rng.randrange(*((10, 60), (60, 200), (200, 1_000))[level])
             later = day + timedelta(days=span)
             near = [_full(later + timedelta(days=by)) for by in (-3, -2, -1, 1, 2, 3)]
             wrong = others(rng, near, [_full(later)])
             asked = f"Which date is {span} days after {_full(day)}?"
-            said = f"The date {span} days after {_full(day)} is {{}}."
-            return Fact(asked, said, _full(later), wrong, written(later))
+            statement = f"The date {span} days after {_full(day)} is {{}}."
+            return Fact(asked, statement, _full(later), wrong, written(later))
     week = day.isocalendar().week
     near = [str((week + by - 1) % 52 + 1) for by in (-2, -1, 1, 2)]
     asked = f"In which week of its year, by ISO 8601, is {_full(day)}?"
-    said = f"By ISO 8601, {_full(day)} is in week {{}} of its year."
-    return Fact(asked, said, str(week), others(rng, near, [str(week)]))
+    statement = f"By ISO 8601, {_full(day)} is in week {{}} of its year."
+    return Fact(asked, statement, str(week), others(rng, near, [str(week)]))
 
 
 def _full(day: date) -> str:

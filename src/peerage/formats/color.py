@@ -109,9 +109,9 @@ class Encoding(Struct, frozen=True, tag="encoding"):
         )
 
     def parse(self, text: str) -> Encoded:
-        found = object_in(text, ("obfuscated", "instructions"))
-        if found is not None:
-            string, steps = found.get("obfuscated"), found.get("instructions")
+        fields = object_in(text, ("obfuscated", "instructions"))
+        if fields is not None:
+            string, steps = fields.get("obfuscated"), fields.get("instructions")
         else:
             string, steps = _once(text, "obfuscated_text"), _once(text, "instructions_list")
         if not isinstance(string, str) or not string.strip():
@@ -143,9 +143,9 @@ class Encoding(Struct, frozen=True, tag="encoding"):
 
 
 def _once(text: str, tag: str) -> str | None:
-    found = {content.strip() for content in between(text, tag)}
-    if len(found) > 1:
+    contents = {content.strip() for content in between(text, tag)}
+    if len(contents) > 1:
         raise FormatError(
-            f"<{tag}> stands there {len(found)} times, each with another content; once was expected"
+            f"<{tag}> stands there {len(contents)} times, each with another content; once was expected"
         )
-    return found.pop() if found else None
+    return contents.pop() if contents else None

@@ -56,15 +56,18 @@ def fields(expects: Format) -> tuple[FormField, ...]:
         return (FormField(WHOLE, "text", "Your reply", about, chars=expects.max_chars),)
     schema = expects.schema()
     try:
-        found = tuple(_fields(schema, "", "")) if schema is not None else ()
+        listed = tuple(_fields(schema, "", "")) if schema is not None else ()
     except _Unsuited:
-        found = ()
+        listed = ()
     if isinstance(expects, Integer):
-        found = tuple(
-            [one._replace(kind="line", needed=True) if one.name == expects.field else one for one in found]
+        listed = tuple(
+            [
+                field._replace(kind="line", needed=True) if field.name == expects.field else field
+                for field in listed
+            ]
         )
-    if 0 < len(found) <= MOST_FIELDS:
-        return found
+    if 0 < len(listed) <= MOST_FIELDS:
+        return listed
     return (FormField(WHOLE, "text", "Your reply", expects.instruction()),)
 
 
@@ -94,24 +97,24 @@ def reply(expects: Format, values: Mapping[str, str]) -> str:
         for field in form:
             if field.needed and not values.get(field.name, "").strip():
                 raise FormatError(f"{field.label}: nothing is filled in")
-        found = _value(expects.schema() or {}, "", {field.name: field for field in form}, values)
-        text = json_text(found)
+        value = _value(expects.schema() or {}, "", {field.name: field for field in form}, values)
+        text = json_text(value)
     expects.parse(text)
     return text
 
 
-def misfit(field: FormField, said: str) -> str:
+def misfit(field: FormField, text: str) -> str:
     """Return what is wrong with what a person typed for a number or a choice, in words; empty: nothing is."""
-    bare, least, most = said.strip(), field.least, field.most
+    bare, least, most = text.strip(), field.least, field.most
     if field.kind not in ("number", "choice") or not (bare or field.needed):
         return ""
     try:
-        found = _read(bare, {}, field) if bare else None
+        value = _read(bare, {}, field) if bare else None
     except FormatError as problem:
         return str(problem)
-    if found is None:
+    if value is None:
         return f"{field.label}: nothing is filled in"
-    if field.kind == "choice" or ((least is None or found >= least) and (most is None or found <= most)):
+    if field.kind == "choice" or ((least is None or value >= least) and (most is None or value <= most)):
         return ""
     bounds = (f"from {least:,g}" if least is not None else "", f"to {most:,g}" if most is not None else "")
     return f"{field.label}: {bare[:40]} is not a number {' '.join(filter(None, bounds))}"
@@ -126,9 +129,9 @@ def _fields(schema: Mapping[str, Any], name: str, label: str) -> Iterator[FormFi
     inner, may_lack = _without_null(schema)
     match inner.get("type"):
         case "object" if inner.get("properties") and not may_lack:
-            for key, one in inner["properties"].items():
-                if not _counts(key, one, label):
-                    yield from _fields(one, f"{name}.{key}" if name else key, _joined(label, key))
+            for key, part in inner["properties"].items():
+                if not _counts(key, part, label):
+                    yield from _fields(part, f"{name}.{key}" if name else key, _joined(label, key))
         case "array" if not may_lack and inner.get("items", {}).get("type") == "object":
             if not inner.get("maxItems"):
                 raise _Unsuited
@@ -167,8 +170,8 @@ def _fields(schema: Mapping[str, Any], name: str, label: str) -> Iterator[FormFi
 
 def _sheet(schema: Mapping[str, Any]) -> bool:
     """Return whether a list is a sheet: so many short texts, numbers or choices, neither more nor fewer."""
-    one = schema.get("items", {})
-    short = one.get("type") in ("boolean", "integer", "number") or one.get("maxLength", LINE + 1) <= LINE
+    items = schema.get("items", {})
+    short = items.get("type") in ("boolean", "integer", "number") or items.get("maxLength", LINE + 1) <= LINE
     return bool(schema.get("minItems")) and schema.get("minItems") == schema.get("maxItems") and short
 
 
@@ -178,10 +181,10 @@ def _value(
     """Return what the filled fields say for a part of the schema; `_NOTHING` where all of them are empty."""
     inner, may_lack = _without_null(schema)
     if name in form:
-        said = values.get(name, "").replace("\r\n", "\n")
-        if not said.strip() and (may_lack or inner.get("type") != "string" or "enum" in inner):
+        text = values.get(name, "").replace("\r\n", "\n")
+        if not text.strip() and (may_lack or inner.get("type") != "string" or "enum" in inner):
             return None if may_lack else _NOTHING
-        return _read(said, inner, form[name])
+        return _read(text, inner, form[name])
     if inner.get("type") == "array" and _sheet(inner):
         return [
             _value(inner["items"], f"{name}.{at}", form, values) for at in range(1, inner["maxItems"] + 1)
@@ -190,35 +193,35 @@ def _value(
         entries = []
         for at in range(1, inner["maxItems"] + 1):
             entry = _value(inner["items"], f"{name}.{at}", form, values)
-            if any(not isinstance(one, str) or one.strip() for one in entry.values()):
+            if any(not isinstance(text, str) or text.strip() for text in entry.values()):
                 entries.append({"item": at, **entry} if "item" in inner["items"]["properties"] else entry)
         return entries
     parts = {
-        key: _value(one, f"{name}.{key}" if name else key, form, values)
-        for key, one in inner["properties"].items()
-        if not _counts(key, one, name)
+        key: _value(part, f"{name}.{key}" if name else key, form, values)
+        for key, part in inner["properties"].items()
+        if not _counts(key, part, name)
     }
     return {key: part for key, part in parts.items() if part is not _NOTHING}
 
 
-def _read(said: str, schema: Mapping[str, Any], field: FormField) -> Any:
+def _read(text: str, schema: Mapping[str, Any], field: FormField) -> Any:
     """Return what stands in one field, as JSON has it."""
-    bare = said.strip()
+    bare = text.strip()
     if field.kind == "choice":
-        option = next((one for one in field.options if one.casefold() == bare.casefold()), None)
+        option = next((known for known in field.options if known.casefold() == bare.casefold()), None)
         if option is None:
             raise FormatError(f"{field.label}: {bare[:40]!r} is none of {', '.join(field.options)}")
         kind = schema.get("type")
         return option == _YES if kind == "boolean" else int(option) if kind == "integer" else option
     if field.kind == "list":
-        return [line.strip() for line in said.split("\n") if line.strip()]
+        return [line.strip() for line in text.split("\n") if line.strip()]
     if field.kind == "number":
         try:
             return int(bare) if field.whole else float(bare)
         except ValueError:
             what = "a whole number" if field.whole else "a number"
             raise FormatError(f"{field.label}: {bare[:40]!r} is not {what}") from None
-    return bare if field.kind == "line" else said.strip("\n")
+    return bare if field.kind == "line" else text.strip("\n")
 
 
 def _without_null(schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
@@ -226,7 +229,7 @@ def _without_null(schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
     some = schema.get("anyOf")
     if not isinstance(some, list):
         return schema, False
-    real = [one for one in some if one.get("type") != "null"]
+    real = [part for part in some if part.get("type") != "null"]
     if len(real) != 1:
         raise _Unsuited
     return real[0], len(real) < len(some)

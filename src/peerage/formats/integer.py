@@ -20,23 +20,23 @@ _NUMBER = re.compile(rf"[+-]?[0-9]{{1,{DIGITS}}}")
 _EXPECTED = f"a whole number of at most {DIGITS} digits from 0 to 9, with nothing but a sign before it"
 
 
-def whole_number(found: object) -> int | None:
+def whole_number(value: object) -> int | None:
     """A JSON integer or the text of one: a sign if any and 1 to 60 of the digits 0 to 9, nothing else.
 
     Not `42.`, `42.0`, `1e3`, `1,000`, `٤٢`, `**42**` or words.
     """
-    if isinstance(found, str):
-        return int(found) if _NUMBER.fullmatch(found) else None
-    if isinstance(found, int) and not isinstance(found, bool) and abs(found) < 10**DIGITS:
-        return found
+    if isinstance(value, str):
+        return int(value) if _NUMBER.fullmatch(value) else None
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**DIGITS:
+        return value
     return None
 
 
-def _read(found: Any) -> tuple[int | None] | None:
+def _read(value: Any) -> tuple[int | None] | None:
     """The answer in a tuple of its own, since a pass is one too; None for anything else."""
-    if isinstance(found, str) and bare(found[:_LONGEST]) == PASS and len(found) < _LONGEST:
+    if isinstance(value, str) and bare(value[:_LONGEST]) == PASS and len(value) < _LONGEST:
         return (None,)
-    number = whole_number(number_in(found) if isinstance(found, str) else found)
+    number = whole_number(number_in(value) if isinstance(value, str) else value)
     return None if number is None else (number,)
 
 

@@ -93,14 +93,14 @@ class Choice(Struct, frozen=True, tag="choice"):
         return Choices((self.field,), self.options, self.reason_chars)
 
     def parse(self, text: str) -> Chosen:
-        found = stated(
+        reply = stated(
             text,
             (self.field,),
             self.option,
             f'a JSON object with "{self.field}" set to one of {", ".join(self.options)} was expected, and '
             "nothing else",
         )
-        return Chosen(found.values[self.field], found.reason[: self.reason_chars])
+        return Chosen(reply.values[self.field], reply.reason[: self.reason_chars])
 
     def write(self, value: Chosen | str) -> str:
         chosen = value if isinstance(value, Chosen) else Chosen(value)
@@ -147,14 +147,14 @@ class Choices(Struct, frozen=True, tag="choices"):
         return object_schema({"reason": reason} | dict.fromkeys(self.fields, option))
 
     def parse(self, text: str) -> ChosenEach:
-        found = stated(
+        reply = stated(
             text,
             self.fields,
             Choice(self.fields[0], self.options).option,
             f"a JSON object with each of {', '.join(self.fields)} set to one of {', '.join(self.options)} "
             "was expected, and nothing else",
         )
-        return ChosenEach(found.values, found.reason[: self.reason_chars])
+        return ChosenEach(reply.values, reply.reason[: self.reason_chars])
 
     def write(self, value: ChosenEach) -> str:
         return json_text({"reason": value.reason, **value.choices})
@@ -232,11 +232,11 @@ class Code(Struct, frozen=True, tag="code"):
         return None
 
     def parse(self, text: str) -> str:
-        found = dict.fromkeys(blocks(unix(text)))
-        if len(found) != 1:
-            what = "no code block" if not found else f"{len(found)} different code blocks"
+        fenced = dict.fromkeys(blocks(unix(text)))
+        if len(fenced) != 1:
+            what = "no code block" if not fenced else f"{len(fenced)} different code blocks"
             raise FormatError(f"{what} found; the program in one block of ``` was expected")
-        program = next(iter(found))
+        program = next(iter(fenced))
         size = len(program.encode())
         if size > self.max_bytes:
             raise FormatError(f"the program has {size} bytes; at most {self.max_bytes} are allowed")

@@ -63,13 +63,13 @@ class Questions(Struct, frozen=True, tag="questions"):
         )
 
     def parse(self, text: str) -> tuple[Written, ...]:
-        found = object_in(text, ("questions",))
-        listed: Any = found.get("questions") if found is not None else None
-        if found is None:
+        fields = object_in(text, ("questions",))
+        listed: Any = fields.get("questions") if fields is not None else None
+        if fields is None:
             listed = self._numbered(unix(text))
         if not isinstance(listed, list):
             raise FormatError('there are no questions; a JSON object with a list "questions" was expected')
-        written = [one for one in map(self._question, listed) if one is not None]
+        written = [question for question in map(self._question, listed) if question is not None]
         if not written:
             why = f"none of the {len(listed)} entries is one" if listed else "the list is empty"
             raise FormatError(
@@ -78,11 +78,12 @@ class Questions(Struct, frozen=True, tag="questions"):
         return tuple(written[: self.count])
 
     def write(self, value: Iterable[Written | str]) -> str:
-        asked = [one if isinstance(one, Written) else Written(one) for one in value]
-        told = [
-            ({"category": one.category} if self.categories else {}) | {"question": one.text} for one in asked
+        asked = [question if isinstance(question, Written) else Written(question) for question in value]
+        entries = [
+            ({"category": question.category} if self.categories else {}) | {"question": question.text}
+            for question in asked
         ]
-        return json_text({"questions": told})
+        return json_text({"questions": entries})
 
     def sample(self, rng: Random) -> tuple[Written, ...]:
         categories = self.categories or ("",)

@@ -82,18 +82,18 @@ class Score(Struct, frozen=True, tag="score"):
     def sample(self, rng: Random) -> Scored:
         return Scored(rng.randrange(21) / 2, words(rng, self.reason_chars) if self.explain else "")
 
-    def of(self, found: dict[str, Any]) -> Scored:
+    def of(self, fields: dict[str, Any]) -> Scored:
         """Return the value of a JSON object that is already decoded."""
-        score = _score(found.get(_FIELD))
+        score = _score(fields.get(_FIELD))
         if score is None:
             raise FormatError(f'no score found; a number from 0 to 10 as "{_FIELD}" was expected, in digits')
-        for _, again in members(found, names_of((_FIELD,)), False, _score):
+        for _, again in members(fields, names_of((_FIELD,)), False, _score):
             if again != score:
                 raise FormatError(f'more than one {_FIELD} found; one number as "{_FIELD}" was expected')
-        return self._checked(StatedReply({_FIELD: score}, found, ""))
+        return self._checked(StatedReply({_FIELD: score}, fields, ""))
 
-    def _checked(self, found: StatedReply[float]) -> Scored:
-        score, reason = found.values[_FIELD], found.reason
+    def _checked(self, reply: StatedReply[float]) -> Scored:
+        score, reason = reply.values[_FIELD], reply.reason
         reason = reason.strip()[: self.reason_chars] if _LETTER.search(reason) else ""
         if self.explain and score in (0.0, MOST) and not reason:
             raise FormatError(f"the score is {score:g} and no reason is given; a 0 or a 10 needs one")
@@ -123,9 +123,9 @@ class Scores(Struct, frozen=True, tag="scores"):
 
     def schema(self) -> dict[str, Any] | None:
         item = {"type": "integer", "minimum": 1, "maximum": self.count}
-        one = object_schema({"item": item, **_properties(self.explain, self.reason_chars)})
+        entry = object_schema({"item": item, **_properties(self.explain, self.reason_chars)})
         return object_schema(
-            {"scores": {"type": "array", "items": one, "minItems": self.count, "maxItems": self.count}}
+            {"scores": {"type": "array", "items": entry, "minItems": self.count, "maxItems": self.count}}
         )
 
     @property
@@ -133,16 +133,16 @@ class Scores(Struct, frozen=True, tag="scores"):
         return Score(self.explain, self.reason_chars)
 
     def parse(self, text: str) -> tuple[Scored, ...]:
-        found = object_in(text, ("scores",))
+        fields = object_in(text, ("scores",))
         given: Iterable[tuple[Any, Scored]]
-        if found is not None:
-            listed = found.get("scores")
+        if fields is not None:
+            listed = fields.get("scores")
             if not isinstance(listed, list):
                 raise FormatError('one list "scores" was expected in the JSON object')
-            if all(isinstance(one, dict) for one in listed):
-                given = [(one.get("item"), self._each.of(one)) for one in listed]
+            if all(isinstance(entry, dict) for entry in listed):
+                given = [(entry.get("item"), self._each.of(entry)) for entry in listed]
             elif len(listed) == self.count:
-                given = [(at, self._each.of({_FIELD: one})) for at, one in enumerate(listed, 1)]
+                given = [(at, self._each.of({_FIELD: entry})) for at, entry in enumerate(listed, 1)]
             else:
                 raise FormatError(
                     f'"scores" holds {len(listed)} entries without item numbers; {self.count} were expected'
@@ -176,7 +176,7 @@ class Scores(Struct, frozen=True, tag="scores"):
 
     def write(self, value: Sequence[Scored | float]) -> str:
         return json_text(
-            {"scores": [{"item": at, **self._each.fields(one)} for at, one in enumerate(value, 1)]}
+            {"scores": [{"item": at, **self._each.fields(score)} for at, score in enumerate(value, 1)]}
         )
 
     def sample(self, rng: Random) -> tuple[Scored, ...]:
@@ -229,5 +229,5 @@ def _on_scale(score: float, shown: str) -> float:
     return score
 
 
-def _shown(found: object) -> str:
-    return visible(repr(str(found)[:_SHOWN]))
+def _shown(value: object) -> str:
+    return visible(repr(str(value)[:_SHOWN]))

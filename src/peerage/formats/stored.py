@@ -53,8 +53,8 @@ class Fields(dict[str, Any]):
 
 def _fields(value: Any) -> Any:
     if isinstance(value, list):
-        return [_fields(one) for one in value]
-    return Fields({name: _fields(one) for name, one in value.items()}) if isinstance(value, dict) else value
+        return [_fields(item) for item in value]
+    return Fields({name: _fields(part) for name, part in value.items()}) if isinstance(value, dict) else value
 
 
 class StoredFormat(Struct, frozen=True):
@@ -67,14 +67,14 @@ class StoredFormat(Struct, frozen=True):
     text: str
 
     def instruction(self) -> str:
-        return str(self.found.get("instruction", ""))
+        return str(self.form.get("instruction", ""))
 
     def schema(self) -> dict[str, Any] | None:
-        schema = self.found.get("schema")
+        schema = self.form.get("schema")
         return schema if isinstance(schema, dict) else None
 
     def parse(self, text: str) -> Any:
-        schema, named = self.schema(), self.found.get("type")
+        schema, named = self.schema(), self.form.get("type")
         if schema is None or named != _JSON:
             return text
         try:
@@ -92,14 +92,14 @@ class StoredFormat(Struct, frozen=True):
         return "" if schema is None else sampled(schema, rng)
 
     @property
-    def found(self) -> dict[str, Any]:
+    def form(self) -> dict[str, Any]:
         return _read(self.text)
 
 
 @lru_cache(maxsize=1024)
 def _read(text: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(text)
-    return found
+    fields: dict[str, Any] = json.loads(text)
+    return fields
 
 
 _PLAIN = (str, int, float, tuple, dict, type(None))
@@ -109,33 +109,33 @@ def stored(kind: Format) -> dict[str, Any]:
     """Return what a ledger stores of a format: `instruction`, `schema` (null for free text), and of ours
     `type` and settings."""
     if isinstance(kind, StoredFormat):
-        return kind.found
-    told = {"instruction": kind.instruction(), "schema": kind.schema()}
+        return kind.form
+    shape = {"instruction": kind.instruction(), "schema": kind.schema()}
     if isinstance(kind, Json):
-        return {"type": _JSON, **told}
+        return {"type": _JSON, **shape}
     ours = next((tag for tag, known in _OURS.items() if isinstance(kind, known)), None)
     if ours is None:
-        return told
+        return shape
     fields = msgspec.structs.asdict(kind)  # type: ignore[arg-type]  # ours are structs
     # Whether something keeps a protocol takes longer to ask than all else here.
     inner = {
         name: stored(value) if not isinstance(value, _PLAIN) and isinstance(value, Format) else value
         for name, value in fields.items()
     }
-    return {"type": ours, **inner, **told}
+    return {"type": ours, **inner, **shape}
 
 
-def recorded(found: Mapping[str, Any]) -> Format:
+def recorded(fields: Mapping[str, Any]) -> Format:
     """The format that a ledger stores. Total: of what is no format of ours replies are read as texts."""
-    named = found.get("type")
+    named = fields.get("type")
     ours = _OURS.get(named) if isinstance(named, str) else None
     if ours is not None:
         with suppress(msgspec.ValidationError):
-            kind: Format = msgspec.convert(found, ours, dec_hook=_inner)
+            kind: Format = msgspec.convert(fields, ours, dec_hook=_inner)
             return kind
-    return StoredFormat(json_text(found))
+    return StoredFormat(json_text(fields))
 
 
-def _inner(_: type, found: Any) -> Format | None:
+def _inner(_: type, fields: Any) -> Format | None:
     """The format inside another; None is refused as none."""
-    return recorded(found) if isinstance(found, dict) else None
+    return recorded(fields) if isinstance(fields, dict) else None

@@ -100,12 +100,12 @@ def _made(
 
 def read_object(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     """The object that a reply states, fitted to the schema; see `Json`. Raises FormatError."""
-    found = object_in(text, schema["properties"], others=True)  # one without any field lacks each
-    if found is None:
+    given = object_in(text, schema["properties"], others=True)  # one without any field lacks each
+    if given is None:
         fields = ", ".join([f'"{name}"' for name in schema["properties"]])
         raise FormatError(f"no JSON object found; one with {fields} was expected")
     problems: list[str] = []
-    value: dict[str, Any] = fitted(found, schema, "", problems)
+    value: dict[str, Any] = fitted(given, schema, "", problems)
     if problems:
         more = f" (and {len(problems) - _PROBLEMS} more)" if len(problems) > _PROBLEMS else ""
         raise FormatError("; ".join(problems[:_PROBLEMS]) + more)

@@ -46,7 +46,7 @@ def read_json(text: str | bytes) -> Any:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError):
         whole = storable(text if isinstance(text, str) else text.decode("utf-8", "replace"))
-        paired = _ESCAPED.sub(lambda found: "\\ufffd" if found[1] else found[0], whole)
+        paired = _ESCAPED.sub(lambda escape: "\\ufffd" if escape[1] else escape[0], whole)
         return msgspec.json.decode(paired)
 
 

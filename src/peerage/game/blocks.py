@@ -209,8 +209,8 @@ def ending(
 ) -> Iterator[Block]:
     """Yield how a match ended: who `wins`, in words, or why there is no result; then the score lines."""
     yield Heading("What came of it")
-    if told := no_result.get(outcome.void, outcome.void) or wins:
-        yield Sentence(told)
+    if sentence := no_result.get(outcome.void, outcome.void) or wins:
+        yield Sentence(sentence)
     yield from score_lines(fixture, outcome, why)
 
 
@@ -273,7 +273,7 @@ def _recorded(fixture: Fixture, outcome: Outcome) -> Iterator[Block]:
     more: list[str] = []
     for name, value in outcome.detail.items():
         mapped = isinstance(value, Mapping) and value and value.keys() <= seats.keys()
-        if mapped and all(_cell(one) is not None for one in value.values()):
+        if mapped and all(_cell(cell) is not None for cell in value.values()):
             by_seat[name] = value
         elif _cell(value) is not None:
             rest.append((name, _cell(value)))
@@ -297,7 +297,7 @@ def _cell(value: Any) -> Cell:
     """A value that fits into a table: a number, a text, a few of them; None for any other."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, list) and value and all(isinstance(one, str | int | float) for one in value):
+    if isinstance(value, list) and value and all(isinstance(item, str | int | float) for item in value):
         value = ", ".join(map(str, value))
     if isinstance(value, str):
         return value if len(value) <= MOST_TEXT else f"{value[:MOST_TEXT]}…"

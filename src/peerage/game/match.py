@@ -60,12 +60,12 @@ class Fixture(Struct, frozen=True):
         Raises Sealed where the ledger is redacted, or the key of the match is not disclosed yet."""
         if not self.seed:
             raise Sealed(f"the key of match {self.number} is disclosed when the match is over")
-        found = self.drawn.get("secret")
-        if not isinstance(found, dict):
+        sealed = self.drawn.get("secret")
+        if not isinstance(sealed, dict):
             return ""
-        if SALT not in found:
+        if SALT not in sealed:
             raise Sealed(f"match {self.number} is sealed; the arena's owner can open it")
-        return str(found[SALT])
+        return str(sealed[SALT])
 
     @property
     def topic(self) -> str:

@@ -92,10 +92,10 @@ def template_parts(template: str) -> tuple[tuple[bool, str], ...]:
     """Split a template into (is_place, text) pairs; raises ValueError on a stray brace."""
     parts: list[tuple[bool, str]] = []
     at = 0
-    for found in _PLACE.finditer(template):
-        parts.append((False, _plain(template[at : found.start()])))
-        parts.append((True, found[1]) if found[1] else (False, found[0][0]))
-        at = found.end()
+    for place in _PLACE.finditer(template):
+        parts.append((False, _plain(template[at : place.start()])))
+        parts.append((True, place[1]) if place[1] else (False, place[0][0]))
+        at = place.end()
     parts.append((False, _plain(template[at:])))
     return tuple(part for part in parts if part[1])
 

@@ -15,6 +15,6 @@ def by_rank(achieved: Mapping[str, Any]) -> dict[str, float]:
     """
     values = list(achieved.values())
     return {
-        label: (sum(mine > theirs for theirs in values) + (values.count(mine) - 1) / 2) / (len(values) - 1)
-        for label, mine in achieved.items()
+        label: (sum(own > theirs for theirs in values) + (values.count(own) - 1) / 2) / (len(values) - 1)
+        for label, own in achieved.items()
     }

@@ -82,10 +82,10 @@ def programs_shown(key: str, programs: Mapping[str, Any], replies: Replies) -> I
         if not isinstance(reply.value, str):
             yield quoted(reply)
             continue
-        one = programs.get(reply.label, {})
-        tone: Tone = "good" if one.get("result") == "correct" else "bad"
-        note = f"{one['bytes']:,} bytes" if one.get("bytes") is not None else ""
-        yield SourceCode(reply.value, reply.label, reply.key, one.get("result", ""), tone, note)
+        program = programs.get(reply.label, {})
+        tone: Tone = "good" if program.get("result") == "correct" else "bad"
+        note = f"{program['bytes']:,} bytes" if program.get("bytes") is not None else ""
+        yield SourceCode(reply.value, reply.label, reply.key, program.get("result", ""), tone, note)
 
 
 def verdicts_shown(
@@ -96,7 +96,7 @@ def verdicts_shown(
 ) -> Iterator[Block]:
     """Yield how each program did on each hidden test, in a table; `tests` are input and output, where they
     are known, `bugs` says which bug a test shows, by its place."""
-    tried = {label: one["tests"] for label, one in programs.items() if one["tests"]}
+    tried = {label: program["tests"] for label, program in programs.items() if program["tests"]}
     if not tried:
         return
     players = player_names(fixture)

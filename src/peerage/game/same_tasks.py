@@ -47,14 +47,14 @@ def asked_alike(seats: Sequence[Seat], asks: Sequence[Ask]) -> Steps[Came]:
     answers: list[Reply] = yield sent
     count = len(asks)
     each = {seat.label: answers[at * count : (at + 1) * count] for at, seat in enumerate(seats)}
-    left = {label: mine for label, mine in each.items() if all(reply.status != "void" for reply in mine)}
+    left = {label: own for label, own in each.items() if all(reply.status != "void" for reply in own)}
     return left if len(left) >= FEWEST else {}
 
 
 def tasks_of(drawn: Mapping[str, Any], task: type[Task]) -> list[Task]:
     """The tasks that were drawn for a match. Raises Sealed where they are redacted."""
     held = drawn[TASKS]
-    return [msgspec.convert(one, task) for one in (unseal(held) if isinstance(held, Mapping) else held)]
+    return [msgspec.convert(stored, task) for stored in (unseal(held) if isinstance(held, Mapping) else held)]
 
 
 def same_tasks(
@@ -86,15 +86,15 @@ def same_tasks(
         return {TASKS: msgspec.to_builtins(drawn(rules, Random(f"{secret}/{name}/{number}")))}
 
     def asks(rules: Rules, fixture: Fixture) -> Iterator[Asks]:
-        for one in asked(rules, tasks_of(fixture.drawn, task)):
-            prompt = Prompt(*[message.template for message in one.messages])
-            filled = {place: text for message in one.messages for place, text in message.fill.items()}
+        for ask in asked(rules, tasks_of(fixture.drawn, task)):
+            prompt = Prompt(*[message.template for message in ask.messages])
+            filled = {place: text for message in ask.messages for place, text in message.fill.items()}
             shown = sum([len(str(text)) for place, text in filled.items() if place != "format"])
-            usual, most = usual_output(rules), one.max_tokens
+            usual, most = usual_output(rules), ask.max_tokens
             yield Asks(
                 to="contestant",
                 prompts=prompt,
-                expects=one.expects,
+                expects=ask.expects,
                 calls=1,
                 max_tokens=most,
                 quoted=shown,

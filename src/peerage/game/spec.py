@@ -101,7 +101,7 @@ class Memory(Protocol):
     def learn(self, match: int, facts: Sequence[Mapping[str, Any]]) -> None:
         """Take in the facts of a finished match; matches come in number order."""
 
-    def amend(self, said: Mapping[str, Any]) -> None:
+    def amend(self, settings: Mapping[str, Any]) -> None:
         """Take in an amendment of the game's stream."""
 
     def draw(self, secret: str, number: int, sealing: str) -> Mapping[str, Any]:
@@ -144,9 +144,9 @@ class Original(NamedTuple):
 Said = TypeVar("Said")
 
 
-def answered(fixture: Fixture, said: Mapping[str, Said]) -> dict[str, Said]:
+def answered(fixture: Fixture, answers: Mapping[str, Said]) -> dict[str, Said]:
     """Return each contestant's reply to the request `answer/LABEL`, by label."""
-    return {seat.label: said[key] for seat in fixture.seats if (key := f"answer/{seat.label}") in said}
+    return {seat.label: answers[key] for seat in fixture.seats if (key := f"answer/{seat.label}") in answers}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -351,14 +351,14 @@ def asked_of(asks: Asks, fixture: Fixture) -> tuple[str, ...]:
 
 def _bound(label: str, asks: Asks, drawn: int) -> CallBound:
     prompts = (asks.prompts,) if isinstance(asks.prompts, Prompt) else tuple(asks.prompts)
-    told = _told(prompts, asks.expects)
+    prompt_bytes = _told(prompts, asks.expects)
     quoted = (drawn + asks.quoted) // 16 if asks.usual_quoted is None else asks.usual_quoted
     return CallBound(
         label,
         _REPAIRED * (asks.calls if asks.usual is None else asks.usual),
         2 * asks.calls,
-        told + drawn + _CHAR_BYTES * asks.quoted + _SMALL_BYTES + REPAIR_BYTES,
-        told // 4 + quoted,
+        prompt_bytes + drawn + _CHAR_BYTES * asks.quoted + _SMALL_BYTES + REPAIR_BYTES,
+        prompt_bytes // 4 + quoted,
         min(asks.max_tokens, asks.usual_output),
         asks.max_tokens,
     )

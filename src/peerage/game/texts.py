@@ -37,17 +37,17 @@ def toml(package: str, name: str) -> Mapping[str, Any]:
 def texts(package: str) -> Mapping[str, Any]:
     """Return what `texts.toml` of a package says: a table with a `user` text is a `Prompt`. In every text
     `{NAME}` stands for the text `name` of the same file, `{MATERIAL}` for that of `game.protocol`."""
-    found = {"material": MATERIAL, **toml(package, "texts")}
+    tables = {"material": MATERIAL, **toml(package, "texts")}
 
-    def whole(said: Any) -> Any:
-        if isinstance(said, str):
-            return _INCLUDED.sub(lambda place: str(found[place[1].lower()]), said)
-        if not isinstance(said, dict):
-            return said
-        parts = {name: whole(one) for name, one in said.items()}
+    def whole(value: Any) -> Any:
+        if isinstance(value, str):
+            return _INCLUDED.sub(lambda place: str(tables[place[1].lower()]), value)
+        if not isinstance(value, dict):
+            return value
+        parts = {name: whole(part) for name, part in value.items()}
         return Prompt(**parts) if "user" in parts else parts
 
-    return {name: whole(said) for name, said in found.items()}
+    return {name: whole(text) for name, text in tables.items()}
 
 
 # ------------------------------------------------------------------------------------------------ presets
@@ -101,10 +101,10 @@ def laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, A
     return laid
 
 
-def preset_page(found: Mapping[str, Preset]) -> str:
+def preset_page(presets: Mapping[str, Preset]) -> str:
     """Return what each preset expands to, in Markdown; long texts are cut. Empty for no presets."""
     parts: list[str] = []
-    for name, preset in found.items():
+    for name, preset in presets.items():
         parts += [f"### `preset: {name}`", "", preset.about, ""]
         sections = {"rules": preset.rules, "pairing": preset.pairing, "rating": preset.rating}
         lines = [line for title, stated in sections.items() if stated for line in _lines(title, stated)]

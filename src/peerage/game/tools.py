@@ -69,8 +69,8 @@ def with_python(ask: Ask, most_runs: int) -> Steps[Reply]:
         what = type(answer).__name__
         raise ValueError(f"request {ask.key!r}: an answer of the kind {what} could not be told from a run")
     last = ask.messages[-1]
-    told = {"tool_runs": str(most_runs), "tool_bytes": f"{MOST_BYTES:,}", "sandbox": _SANDBOX}
-    offer = Message("user", last.template + _OFFER, {**last.fill, **told})
+    limits = {"tool_runs": str(most_runs), "tool_bytes": f"{MOST_BYTES:,}", "sandbox": _SANDBOX}
+    offer = Message("user", last.template + _OFFER, {**last.fill, **limits})
     messages = (*ask.messages[:-1], offer)
     spent: Reply | None = None
     turn = 0
@@ -83,12 +83,12 @@ def with_python(ask: Ask, most_runs: int) -> Steps[Reply]:
             expects=WithTool(answer, MOST_BYTES) if left else answer,
         )
         spent = reply if spent is None else reply.after(spent)
-        said = reply.value if isinstance(reply.value, Turn) else Turn(answer=reply.value)
-        if not said.program:
-            return msgspec.structs.replace(spent, value=said.answer)
+        answered = reply.value if isinstance(reply.value, Turn) else Turn(answer=reply.value)
+        if not answered.program:
+            return msgspec.structs.replace(spent, value=answered.answer)
         ran: Reply = yield Run(
             f"{ask.key}/run/{turn}",
-            said.program,
+            answered.program,
             fuel=FUEL,
             memory=MEMORY,
             output=MOST_OUTPUT,
@@ -108,8 +108,8 @@ def _shown(reply: Reply, ran: Reply, left: int, answer: Format) -> tuple[Message
         "run": Quote.of("run", ran, _RAN_CHARS),
         "next": f"{again} {expects.instruction()}",
     }
-    said = Message("assistant", "{said}", {"said": Quote.of("", reply, _SAID_CHARS)})
-    return said, Message("user", _SHOWN, fill)
+    shown = Message("assistant", "{said}", {"said": Quote.of("", reply, _SAID_CHARS)})
+    return shown, Message("user", _SHOWN, fill)
 
 
 def turns(asks: Asks, most_runs: int) -> Asks:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from peerage.game import GameSpec
 from peerage.version import __version__
 
-_OWN = {one.name.replace("_", "-"): one.name for one in iter_modules(__path__) if one.ispkg}
+_OWN = {module.name.replace("_", "-"): module.name for module in iter_modules(__path__) if module.ispkg}
 """Each game's folder by its name: a command that needs one game does not import the others."""
 
 _ADAPTED = {"openspiel": "open_spiel", "textarena": "text_arena"}

@@ -171,9 +171,11 @@ def play(table: GameTable, library: Library, entry: AdaptedGame) -> Steps[Outcom
     gained = dict.fromkeys(labels, 0.0)
     try:
         for number in range(1, deals_of(table.rules, entry) + 1):
-            one: dict[str, Any] = {"players": [*order[(number - 1) % len(order) :], *order][: len(order)]}
-            record.append(one)
-            points = yield from deal(table, library, entry, seed, number, one)
+            recorded: dict[str, Any] = {
+                "players": [*order[(number - 1) % len(order) :], *order][: len(order)]
+            }
+            record.append(recorded)
+            points = yield from deal(table, library, entry, seed, number, recorded)
             gained = {label: round(gained[label] + points[label], 9) for label in labels}
     except Forfeit as forfeit:
         lost = forfeit.labels
@@ -190,12 +192,12 @@ def play(table: GameTable, library: Library, entry: AdaptedGame) -> Steps[Outcom
 
 
 def deal(
-    table: GameTable, library: Library, entry: AdaptedGame, seed: str, number: int, one: dict[str, Any]
+    table: GameTable, library: Library, entry: AdaptedGame, seed: str, number: int, recorded: dict[str, Any]
 ) -> Steps[Mapping[str, float]]:
-    """One deal between the players of `one`, which is its record; points by label."""
-    players: list[str] = one["players"]
+    """One deal between the players of `recorded`; points by label."""
+    players: list[str] = recorded["players"]
     world, move = library.world(entry, len(players), f"{seed}/deal/{number}"), 0
-    one["moves"] = told = list[str]()
+    recorded["moves"] = moves_sent = list[str]()
     while move < entry.moves and (movers := world.movers()):
         move += 1
         replies = yield [_ask(table, entry, world, (number, move), player, players) for player in movers]
@@ -205,12 +207,12 @@ def deal(
             if reply.ok and isinstance(reply.value, Chosen)
         }
         if lost := [players[player] for player in movers if player not in chosen]:
-            one["end"] = world.end()[:VIEW_CHARS]
+            recorded["end"] = world.end()[:VIEW_CHARS]
             raise Forfeit(lost)
-        told += [f"{players[player]}: {name}" for player, name in chosen.items()]
+        moves_sent += [f"{players[player]}: {name}" for player, name in chosen.items()]
         world.act(chosen)
     points = world.points() or [0.0] * len(players)
-    one |= {"points": [*points], "end": world.end()[:VIEW_CHARS]}
+    recorded |= {"points": [*points], "end": world.end()[:VIEW_CHARS]}
     return dict(zip(players, points, strict=True))
 
 
@@ -272,17 +274,17 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies, entry: AdaptedGam
     players, detail = player_names(fixture), outcome.detail
     yield Heading(f"The game: {entry.title}")
     yield TaskText(entry.rules)
-    for number, one in enumerate(detail.get("deals", ()), 1):
+    for number, recorded in enumerate(detail.get("deals", ()), 1):
         who = ", ".join(
-            f"{players[label]} ({label}) is player {at}" for at, label in enumerate(one["players"])
+            f"{players[label]} ({label}) is player {at}" for at, label in enumerate(recorded["players"])
         )
         yield Heading(f"Deal {number}")
         yield Sentence(f"{who}.", "quiet")
-        yield Sentence("; ".join(one["moves"]) + "." if one["moves"] else "Nobody moved.")
-        if end := one.get("end"):
+        yield Sentence("; ".join(recorded["moves"]) + "." if recorded["moves"] else "Nobody moved.")
+        if end := recorded.get("end"):
             yield Board(tuple(end.rstrip().split("\n")))
-        if "points" in one:
-            came = zip(one["players"], one["points"], strict=True)
+        if "points" in recorded:
+            came = zip(recorded["players"], recorded["points"], strict=True)
             yield Sentence("; ".join(f"{label} {points:+g}" for label, points in dict(came).items()) + ".")
     lost = [f"{players[label]} ({label})" for label in detail.get("forfeited", ())]
     wins = f"{' and '.join(lost)} named no legal move, and loses by that." if lost else ""

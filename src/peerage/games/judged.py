@@ -39,7 +39,7 @@ class CriterionSetting(SettingsSection):
 
 def criteria_of(stated: Iterable[CriterionSetting]) -> tuple[PanelCriterion, ...]:
     """Return criteria as a panel takes them."""
-    return tuple([PanelCriterion(one.name, one.weight, one.about) for one in stated])
+    return tuple([PanelCriterion(criterion.name, criterion.weight, criterion.about) for criterion in stated])
 
 
 class JudgingRules(SettingsSection):
@@ -75,7 +75,7 @@ class JudgingRules(SettingsSection):
     @field_validator("criteria")
     @classmethod
     def _apart(cls, value: tuple[CriterionSetting, ...]) -> tuple[CriterionSetting, ...]:
-        names = [one.name.casefold() for one in value]
+        names = [criterion.name.casefold() for criterion in value]
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"the criterion {name!r} is listed twice; give one of them another name")

@@ -48,8 +48,8 @@ Plan: TypeAlias = tuple[NumberStep, ...]
 
 def drawn(rng: Random, steps: int) -> Plan:
     """So many different steps, and an ending."""
-    found = kinds()
-    names = [*rng.sample([*found["steps"]], steps), rng.choice([*found["endings"]])]
+    parts = kinds()
+    names = [*rng.sample([*parts["steps"]], steps), rng.choice([*parts["endings"]])]
     slots = [
         {slot: rng.choice(_values(name, slot)) for slot in _kind(name) if len(slot) == 1} for name in names
     ]
@@ -96,21 +96,21 @@ def _compiled(source: str) -> CodeType:
 
 
 def _output(code: CodeType, given: str) -> str:
-    said: list[str] = []
-    names = {"input": lambda: given, "print": lambda *values: said.append(" ".join(map(str, values)))}
+    printed: list[str] = []
+    names = {"input": lambda: given, "print": lambda *values: printed.append(" ".join(map(str, values)))}
     try:
         exec(code, names)
     except (ArithmeticError, LookupError, ValueError):
         return _RAISED
-    return "\n".join(said)
+    return "\n".join(printed)
 
 
 def _filled(step: NumberStep, form: str, wrong: Mapping[str, int]) -> str:
     kind = _kind(step.name)
     slots = {**step.slots, **wrong}
 
-    def value(found: re.Match[str]) -> str:
-        slot = found[1]
+    def value(place: re.Match[str]) -> str:
+        slot = place[1]
         if slot not in "ab":
             return str(slots[slot])
         text = str(kind[slot][slots[slot]][form != "says"])
@@ -122,13 +122,13 @@ def _filled(step: NumberStep, form: str, wrong: Mapping[str, int]) -> str:
 
 
 def _values(name: str, slot: str) -> Sequence[int]:
-    found = _kind(name)[slot]
-    return range(len(found)) if slot in "ab" else range(found[0], found[1] + 1)
+    bounds = _kind(name)[slot]
+    return range(len(bounds)) if slot in "ab" else range(bounds[0], bounds[1] + 1)
 
 
 def _kind(name: str) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = kinds()["steps"].get(name) or kinds()["endings"][name]
-    return found
+    kind: Mapping[str, Any] = kinds()["steps"].get(name) or kinds()["endings"][name]
+    return kind
 
 
 @cache

@@ -100,7 +100,10 @@ def _drawn(state: Any, rng: Random) -> int:
 
 def _moves(state: Any, player: int) -> dict[str, int]:
     """The legal moves by name, without what a reply may have around it."""
-    return {state.action_to_string(player, one).strip(" \n*.,;"): one for one in state.legal_actions(player)}
+    return {
+        state.action_to_string(player, action).strip(" \n*.,;"): action
+        for action in state.legal_actions(player)
+    }
 
 
 def house(call: HouseCall, skill: float, rng: Random) -> Any:
@@ -140,7 +143,7 @@ def _played_out(state: Any, player: int, action: int, rng: Random) -> float:
             _act(state, (_drawn(state, rng),))
             continue
         movers = range(state.num_players()) if state.is_simultaneous_node() else [state.current_player()]
-        actions = [rng.choice(state.legal_actions(one)) for one in movers]
+        actions = [rng.choice(state.legal_actions(mover)) for mover in movers]
         if first is not None:
             actions[player if len(actions) > 1 else 0], first = first, None
         _act(state, actions)

@@ -81,9 +81,9 @@ class ArenaWorld:
                 name = rng.choice(names)
 
     def view(self, player: int) -> str:
-        said = [text for sort, text in self._seen[player] if sort != "GAME_BOARD"]
+        shown = [text for sort, text in self._seen[player] if sort != "GAME_BOARD"]
         board = [text for sort, text in self._seen[player] if sort == "GAME_BOARD"][-1:]
-        return "\n".join([*said, "", *board]).strip() or "Nothing yet."
+        return "\n".join([*shown, "", *board]).strip() or "Nothing yet."
 
     def act(self, moves: Mapping[int, str]) -> None:
         self.move(next(iter(moves.values())))
@@ -131,11 +131,11 @@ class ArenaWorld:
 
     def _gather(self) -> None:
         """Take over what the environment has told each player since the last time."""
-        for player, told in self._env.state.observations.items():
-            for _, text, sort in told:
+        for player, seen in self._env.state.observations.items():
+            for _, text, sort in seen:
                 if sort.name not in _UNSEEN and 0 <= player < self._seats:
                     self._seen[player].append((sort.name, str(text).strip()))
-            told.clear()
+            seen.clear()
 
     @contextmanager
     def _fenced(self) -> Iterator[None]:
@@ -163,7 +163,7 @@ def copies(env: Any) -> Callable[[], Any]:
 def _takes(env: Any, name: str) -> bool:
     """Return whether an environment, which is spoilt by it, takes a move."""
     refused = list[object]()
-    env.state.set_invalid_move = lambda *told, **more: refused.append(told)
+    env.state.set_invalid_move = lambda *arguments, **more: refused.append(arguments)
     try:
         env.step(f"[{name}]")
     except Exception:
@@ -174,12 +174,12 @@ def _takes(env: Any, name: str) -> bool:
 @cache
 def _names(patterns: tuple[str, ...]) -> tuple[str, ...]:
     """All moves that a list's patterns stand for: `{a|b}` is one or the other, `{0-8}` a number."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for pattern in patterns:
         texts = _GROUP.split(pattern)
         choices = [_choices(part) if at % 2 else (part,) for at, part in enumerate(texts)]
-        found |= dict.fromkeys(["".join(parts) for parts in product(*choices)])
-    return tuple(found)
+        names |= dict.fromkeys(["".join(parts) for parts in product(*choices)])
+    return tuple(names)
 
 
 def _choices(group: str) -> tuple[str, ...]:
@@ -221,9 +221,9 @@ def house(call: HouseCall, skill: float, rng: random.Random) -> Any:
 
     def worth(name: str) -> float:
         tries = [apart(rng.randrange(2**31)) for _ in range(rollouts)]
-        for one in tries:
-            one.played_on(name, rng)
-        return sum([points[position.player] for one in tries if (points := one.points())])
+        for playout in tries:
+            playout.played_on(name, rng)
+        return sum([points[position.player] for playout in tries if (points := playout.points())])
 
     return Chosen(max(among, key=worth))
 

@@ -49,21 +49,21 @@ def finished(ledger: Ledger) -> Iterator[FinishedMatch]:
 
 def _seconds(rows: Iterable[Exchange]) -> dict[str, float]:
     """Return how long each player took in all."""
-    found: dict[str, float] = {}
+    seconds: dict[str, float] = {}
     for row in rows:
         if row.reply is not None:
             taken = (row.latency_ms or 0) / 1e3
-            found[row.player] = found.get(row.player, 0.0) + taken
-    return found
+            seconds[row.player] = seconds.get(row.player, 0.0) + taken
+    return seconds
 
 
-def exported(found: ChallengePool, *, answers: bool = False) -> Iterator[dict[str, Any]]:
+def exported(challenges: ChallengePool, *, answers: bool = False) -> Iterator[dict[str, Any]]:
     """Records with Valyrian's fields. A sealed answer is None; the author's program is there where the answer
     is, and it wrote one."""
-    for row in rows(found, answers=answers):
+    for row in rows(challenges, answers=answers):
         kept = ("challenge_id", "author_llm", "description", "reference_answer")
         record = {key: getattr(row, key) for key in kept}
-        program = found.entries[row.challenge_id].solution
+        program = challenges.entries[row.challenge_id].solution
         if row.reference_answer is not None and program is not None:
             record["solution"] = unseal(program)
         yield record
@@ -87,33 +87,33 @@ def enter_challenges(
     `seed` is what the arena's secret follows from when there is none yet (`ArenaSettings.secret_seed`).
     """
     with ledger.runner():
-        found = pool(ledger)
+        known = pool(ledger)
         key = sealing_key(arena_secret(ledger, seed, at_ms=at_ms))
         new: list[dict[str, Any]] = []
         refused: dict[str, list[str]] = {}
         double = 0
         for where, record in records:
             try:
-                one = _checked(record)
+                challenge = _checked(record)
             except ValueError as error:
                 refused.setdefault(str(error), []).append(where)
                 continue
-            name = identity(one.description)
-            if name in found.entries or found.same(one.description, one.answer) is not None:
+            name = identity(challenge.description)
+            if name in known.entries or known.same(challenge.description, challenge.answer) is not None:
                 double += 1
                 continue
-            said = {
+            entry = {
                 "action": "import",
                 "challenge_id": name,
-                "author_llm": one.author,
-                "description": one.description,
-                "reference_answer": seal(salt(key, f"import/{name}"), one.answer),
-                "proof": one.proof,
+                "author_llm": challenge.author,
+                "description": challenge.description,
+                "reference_answer": seal(salt(key, f"import/{name}"), challenge.answer),
+                "proof": challenge.proof,
             }
-            if one.program:
-                said["solution"] = seal(salt(key, f"import/{name}/solution"), one.program)
-            found.amend(said)
-            new.append(said)
+            if challenge.program:
+                entry["solution"] = seal(salt(key, f"import/{name}/solution"), challenge.program)
+            known.amend(entry)
+            new.append(entry)
         amend(ledger, STREAM, new, at_ms)
     return Entered(len(new), double, refused)
 

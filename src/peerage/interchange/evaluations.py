@@ -143,7 +143,7 @@ def _results(
 def _samples(ledger: Ledger, name: str) -> Mapping[str, list[dict[str, Any]]]:
     """Everybody's matches, each as one sample of the evaluation `name`: what the player was sent as a
     contestant and what it replied, and the share of the other contestants that it beat, a tie being half."""
-    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    samples: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for document in documents(ledger):
         fixture: Fixture = document["fixture"]
         outcome = read_record(bytes(document["record"])).outcome
@@ -156,9 +156,14 @@ def _samples(ledger: Ledger, name: str) -> Mapping[str, list[dict[str, Any]]]:
                 continue
             own, others = scores[label], [score for other, score in scores.items() if other != label]
             beaten = sum([1.0 if own > score else 0.5 if own == score else 0.0 for score in others])
-            mine = [one for one in document["exchanges"] if one.get("seat") == label]
-            turns = [turn for one in mine if one.get("role") == "contestant" for turn in _turns(one)]
-            found[seat.player].append(
+            in_seat = [exchange for exchange in document["exchanges"] if exchange.get("seat") == label]
+            turns = [
+                turn
+                for exchange in in_seat
+                if exchange.get("role") == "contestant"
+                for turn in _turns(exchange)
+            ]
+            samples[seat.player].append(
                 {
                     "evaluation_name": name,
                     "sample_id": str(document["match"]),
@@ -181,7 +186,7 @@ def _samples(ledger: Ledger, name: str) -> Mapping[str, list[dict[str, Any]]]:
                     },
                 }
             )
-    return found
+    return samples
 
 
 def _turns(exchange: Mapping[str, Any]) -> Iterator[dict[str, str]]:

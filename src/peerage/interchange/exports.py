@@ -38,8 +38,8 @@ def files(ledger: Ledger, shape: str, folder: Path, dataset: str, at_ms: int) ->
         yield from valyrian(finished(ledger))
         return
     settings = load(folder, reading=True) if (folder / FILE_NAME).exists() else ArenaSettings()
-    found, name = board(Reading(settings, ledger)), settings.name or folder.resolve().name
+    table, name = board(Reading(settings, ledger)), settings.name or folder.resolve().name
     if shape == "eee":
-        yield from every_eval_ever(ledger, name, found, __version__, at_ms)
+        yield from every_eval_ever(ledger, name, table, __version__, at_ms)
     else:
-        yield from eval_results(name, found, dataset, datetime.fromtimestamp(at_ms / 1000, UTC))
+        yield from eval_results(name, table, dataset, datetime.fromtimestamp(at_ms / 1000, UTC))

@@ -18,10 +18,10 @@ _ANNOTATIONS = {"shown": "notice", "worse": "error", "open": "warning"}
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def junit_xml(found: Gate, arena: str) -> bytes:
+def junit_xml(whole: Gate, arena: str) -> bytes:
     """Return a gate as JUnit XML: a test case for it, and one for each topic. Worse is a failure, an open one
     is skipped."""
-    gates = [found, *found.parts]
+    gates = [whole, *whole.parts]
     counts = {
         "tests": str(len(gates)),
         "failures": str(sum(gate.decision == "worse" for gate in gates)),
@@ -51,16 +51,16 @@ def _xml(text: str) -> str:
     return _NO_XML.sub("\ufffd", visible(text))
 
 
-def markdown(found: Gate, arena: str) -> str:
+def markdown(whole: Gate, arena: str) -> str:
     """Return a gate as the summary of a step."""
     from peerage.views.decision.gate import gates
 
-    table = gates([found, *found.parts], f"Peerage: {arena}")
-    return render.markdown([Conclusion(found.lines), table]) + "\n"
+    table = gates([whole, *whole.parts], f"Peerage: {arena}")
+    return render.markdown([Conclusion(whole.lines), table]) + "\n"
 
 
-def github_commands(found: Gate) -> Iterator[str]:
+def github_commands(whole: Gate) -> Iterator[str]:
     """Yield GitHub's commands that annotate a run with a gate, and with each of its topics that is worse."""
-    for gate in (found, *[part for part in found.parts if part.decision == "worse"]):
+    for gate in (whole, *[part for part in whole.parts if part.decision == "worse"]):
         text = visible(gate.lines[0]).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
         yield f"::{_ANNOTATIONS[gate.decision]} title=peerage compare::{text}"

@@ -51,8 +51,8 @@ def read(paths: list[Path], kind: str, score: str) -> Entry:
         digests = sorted([file_digest(stream, "sha256").hexdigest() for _, stream in streams])
         for _, stream in streams:
             stream.seek(0)
-        found = read_results(streams, kind, kept=LABELS, score=score)  # type: ignore[arg-type]
-    data = as_games(found) if isinstance(found, Answers) else found
+        results = read_results(streams, kind, kept=LABELS, score=score)  # type: ignore[arg-type]
+    data = as_games(results) if isinstance(results, Answers) else results
     count = len(data.duels) if isinstance(data, Battles) else len(data.games)
     if not count:
         raise ImportRefused(
@@ -75,12 +75,12 @@ def entries(ledger: Ledger) -> list[Entry]:
     return there
 
 
-def refuse_repeated(found: list[Entry], there: list[Entry]) -> None:
+def refuse_repeated(entries: list[Entry], there: list[Entry]) -> None:
     """Raise ImportRefused where the results of a file are there already, or in a file before it."""
-    for source, data in found:
-        others = [one for one in there if one[0].sha256 != source.sha256]
+    for source, data in entries:
+        others = [entry for entry in there if entry[0].sha256 != source.sha256]
         if count := repeated([data], [other for _, other in others]):
-            where, _ = max(others, key=lambda one: repeated([data], [one[1]]))
+            where, _ = max(others, key=lambda entry: repeated([data], [entry[1]]))
             results = (
                 "its results" if count == source.results else f"{count:,} of its {source.results:,} results"
             )

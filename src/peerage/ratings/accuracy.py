@@ -81,9 +81,9 @@ def accuracies(credits: Sequence[Iterable[OnTask]]) -> list[Accuracy | None]:
         spreads.append(float(shares @ (each - means[-1]) ** 2))
         sizes.append(1 / float(shares @ shares))
     lower, upper = bounds(means, spreads, sizes)
-    found = zip(means, lower.tolist(), upper.tolist(), strict=True)
+    intervals = zip(means, lower.tolist(), upper.tolist(), strict=True)
     return [
-        Accuracy(*next(found), len(tasks), sum([task.answers for task in tasks])) if tasks else None
+        Accuracy(*next(intervals), len(tasks), sum([task.answers for task in tasks])) if tasks else None
         for tasks in answered
     ]
 
@@ -93,15 +93,15 @@ def _shares(tasks: Iterable[OnTask]) -> Floats:
     return np.asarray(weights / weights.sum())
 
 
-def difference(one: Mapping[str, OnTask], other: Mapping[str, OnTask]) -> AccuracyDifference | None:
-    """Return by how much `one` is more accurate than `other`, whose credits are by task, on the tasks that
+def difference(first: Mapping[str, OnTask], other: Mapping[str, OnTask]) -> AccuracyDifference | None:
+    """Return by how much `first` is more accurate than `other`, whose credits are by task, on the tasks that
     both answered; None where there is no such task."""
-    both = [(mine, theirs) for task, mine in one.items() if (theirs := other.get(task)) is not None]
-    both = [(mine, theirs) for mine, theirs in both if mine.answers and theirs.answers]
+    both = [(own, theirs) for task, own in first.items() if (theirs := other.get(task)) is not None]
+    both = [(own, theirs) for own, theirs in both if own.answers and theirs.answers]
     if not both:
         return None
-    gaps = np.array([mine.mean - theirs.mean for mine, theirs in both])
-    shares = _shares([mine for mine, _ in both])
+    gaps = np.array([own.mean - theirs.mean for own, theirs in both])
+    shares = _shares([own for own, _ in both])
     middle = math.fsum((shares * gaps).tolist())
     lower, upper = gap_bounds(middle, float(shares @ gaps**2), 1 / float(shares @ shares))
     return AccuracyDifference(middle, float(lower), float(upper), len(both))
@@ -110,7 +110,7 @@ def difference(one: Mapping[str, OnTask], other: Mapping[str, OnTask]) -> Accura
 def bounds(mean: ArrayLike, spread: ArrayLike, tasks: ArrayLike) -> tuple[Floats, Floats]:
     """Return the 95% intervals of accuracies: `mean` from 0 to 1, `spread` the mean squared distance of the
     tasks' means from it, `tasks` their number (by unlike weights an effective one), all of one shape."""
-    p, variance, k = (np.asarray(one, np.float64) for one in np.broadcast_arrays(mean, spread, tasks))
+    p, variance, k = (np.asarray(column, np.float64) for column in np.broadcast_arrays(mean, spread, tasks))
     half = 0.5 / (k + 1)
     pseudo = PSEUDO_TASKS * half * (1 - half)
     alike = (k * variance + pseudo) / ((k - 1) * p * (1 - p) + pseudo)
@@ -125,29 +125,29 @@ def bounds(mean: ArrayLike, spread: ArrayLike, tasks: ArrayLike) -> tuple[Floats
 def gap_bounds(gap: ArrayLike, square: ArrayLike, tasks: ArrayLike) -> tuple[Floats, Floats]:
     """Return the 95% intervals of differences: the mean `gap` of the tasks, from -1 to 1, and the mean of its
     `square`, over so many `tasks`. A single task leaves everything open."""
-    d, squared, k = (np.asarray(one, np.float64) for one in np.broadcast_arrays(gap, square, tasks))
+    d, squared, k = (np.asarray(column, np.float64) for column in np.broadcast_arrays(gap, square, tasks))
     n = k + PSEUDO_PAIRS
     middle = k * d / n
     variance = (k * squared + PSEUDO_PAIRS / 2) / n - middle**2
     freedom = np.floor(k + 1e-9).astype(np.int64) - 1
     known, place = np.unique(freedom, return_inverse=True)
-    t = np.array([quantile(CONFIDENCE, one) if one >= 1 else np.inf for one in known.tolist()])
+    t = np.array([quantile(CONFIDENCE, freedom) if freedom >= 1 else np.inf for freedom in known.tolist()])
     half = t[place].reshape(k.shape) * np.sqrt(variance / (n - 1))
     return np.minimum(np.maximum(middle - half, -1.0), d), np.maximum(np.minimum(middle + half, 1.0), d)
 
 
 def beta_quantile(chance: float, a: ArrayLike, b: ArrayLike) -> Floats:
     """Return the quantiles at `chance`, between 0 and 1, of Beta(a, b), by Newton's method between bounds."""
-    first, second = (np.asarray(one, np.float64) for one in np.broadcast_arrays(a, b))
-    one, other = np.maximum(first, 1e-9), np.maximum(second, 1e-9)
-    log_beta = _log_beta(one, other)
-    low, high = np.zeros(one.shape), np.ones(one.shape)
-    x = one / (one + other)
+    first, second = (np.asarray(column, np.float64) for column in np.broadcast_arrays(a, b))
+    alpha, other = np.maximum(first, 1e-9), np.maximum(second, 1e-9)
+    log_beta = _log_beta(alpha, other)
+    low, high = np.zeros(alpha.shape), np.ones(alpha.shape)
+    x = alpha / (alpha + other)
     for _ in range(_STEPS):
-        reached = _beta(x, one, other, log_beta) - chance
+        reached = _beta(x, alpha, other, log_beta) - chance
         low, high = np.where(reached < 0, x, low), np.where(reached < 0, high, x)
         with np.errstate(all="ignore"):
-            density = np.exp((one - 1) * np.log(x) + (other - 1) * np.log1p(-x) - log_beta)
+            density = np.exp((alpha - 1) * np.log(x) + (other - 1) * np.log1p(-x) - log_beta)
             newton = x - reached / density
         inside = (newton > low) & (newton < high)
         before, x = x, np.where(inside, newton, (low + high) / 2)
@@ -174,18 +174,18 @@ def _fraction(x: Floats, a: Floats, b: Floats) -> Floats:
         return np.asarray(1 / np.where(np.abs(value) < tiny, tiny, value))
 
     c, d = np.ones(x.shape), inverse(1 - (a + b) * x / (a + 1))
-    found = d
+    fraction = d
     for m in range(1, _TERMS):
         even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
         d, c = inverse(1 + even * d), 1 + even / np.where(np.abs(c) < tiny, tiny, c)
-        found = found * d * c
+        fraction = fraction * d * c
         odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
         d, c = inverse(1 + odd * d), 1 + odd / np.where(np.abs(c) < tiny, tiny, c)
         step = d * c
-        found = found * step
+        fraction = fraction * step
         if (np.abs(step - 1) < 1e-13).all():
             break
-    return found
+    return fraction
 
 
 def _log_beta(a: Floats, b: Floats) -> Floats:

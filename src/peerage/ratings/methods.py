@@ -296,10 +296,14 @@ def _judged_often(data: Battles) -> list[str]:
     questions = data.labels.get("question", ())
     duels = data.duels
     low, high = np.minimum(duels.first, duels.second), np.maximum(duels.first, duels.second)
-    named = [one for one in zip(questions, low.tolist(), high.tolist(), strict=False) if one[0]]
+    named = [
+        named_counts
+        for named_counts in zip(questions, low.tolist(), high.tolist(), strict=False)
+        if named_counts[0]
+    ]
     if len(set(named)) == len(named):
         return []
-    return [f"question {one}" if one else f"row {row}" for row, one in enumerate(questions)]
+    return [f"question {question}" if question else f"row {row}" for row, question in enumerate(questions)]
 
 
 def _elo(data: Battles | PlayedGames, options: Options) -> SpecialTable:
@@ -403,7 +407,7 @@ def _irt(data: Answers) -> SpecialTable:
     notes = [] if fitted.settled else [f"not settled after {fitted.rounds} rounds"]
     notes.append("mu and sigma are the ability and its error; 1500 is the average player")
     tried = ~np.isnan(data.solved)
-    found = zip(
+    rows = zip(
         data.challenges,
         fitted.difficulty.tolist(),
         fitted.difficulty_error.tolist(),
@@ -423,7 +427,7 @@ def _irt(data: Answers) -> SpecialTable:
             "solved": solved / count,
             "answers": count,
         }
-        for name, b, b_error, a, a_error, solved, count in found
+        for name, b, b_error, a, a_error, solved, count in rows
     ]
     challenges.sort(key=lambda row: (-row["difficulty"], row["challenge"]))
     title = "Item response theory (2PL)"

@@ -83,22 +83,22 @@ class Shares:
 def shares_of(strengths: Floats) -> Shares:
     """Shares from draws of strengths in log-odds, of shape (draws, players)."""
     count, n = strengths.shape
-    found = np.full((count, n), 0.5)
+    shares = np.full((count, n), 0.5)
     step = max(1, _AT_ONCE // max(n * n, 1))
     for at in range(0, count if n > 1 else 0, step):
         some = strengths[at : at + step]
         chance = 1 / (1 + np.exp(some[:, None, :] - some[:, :, None]))
-        found[at : at + step] = (chance.sum(axis=2) - 0.5) / (n - 1)
-    return Shares(found)
+        shares[at : at + step] = (chance.sum(axis=2) - 0.5) / (n - 1)
+    return Shares(shares)
 
 
-def combined(found: Sequence[Shares], weights: Sequence[float]) -> Shares:
+def combined(shares: Sequence[Shares], weights: Sequence[float]) -> Shares:
     """The weighted mean of shares in games that were played apart from each other."""
     part = np.array(weights, np.float64) / sum(weights)
-    fewest = min(len(one.draws) for one in found)
-    return Shares(np.tensordot(part, np.stack([one.draws[:fewest] for one in found]), 1))
+    fewest = min(len(game.draws) for game in shares)
+    return Shares(np.tensordot(part, np.stack([game.draws[:fewest] for game in shares]), 1))
 
 
 def _normal(value: Floats) -> Floats:
     """The normal distribution's cumulative curve of each value."""
-    return np.asarray(np.vectorize(lambda one: (1 + erf(one / sqrt(2))) / 2, otypes=[float])(value))
+    return np.asarray(np.vectorize(lambda x: (1 + erf(x / sqrt(2))) / 2, otypes=[float])(value))

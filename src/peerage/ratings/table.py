@@ -89,7 +89,7 @@ def t_quantile(confidence: float, freedom: Floats) -> Floats:
     """`student.quantile` of each of many degrees of freedom, rounded; nan below 1, where nothing is known."""
     whole = np.floor(np.minimum(np.nan_to_num(freedom), 1e6) + 0.5).astype(np.int64)
     known, place = np.unique(whole, return_inverse=True)
-    values = [quantile(confidence, one) if one >= 1 else np.nan for one in known.tolist()]
+    values = [quantile(confidence, freedom) if freedom >= 1 else np.nan for freedom in known.tolist()]
     return np.array(values, np.float64)[place].reshape(whole.shape)
 
 

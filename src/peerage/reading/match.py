@@ -57,7 +57,7 @@ REASONS = {
 class Step(Struct, frozen=True, gc=False):
     """An attempt at a request, and what came of it.
 
-    `label` is whose turn it was, `parts` are what filled the form `form` (hex; a run has none). `said` is the
+    `label` names whose turn it was, `parts` filled the form `form` (hex; a run has none). `stored` is the
     reply as it was stored, None while there is none, `row` what is stored of both. `status` is ok, invalid,
     refused, void, waiting while no reply is on record, or how a program's run ended (see `protocol.Ran`).
     `reply` is its text, of a choice the reason, of a run what it printed; `reason` says what went wrong;
@@ -71,7 +71,7 @@ class Step(Struct, frozen=True, gc=False):
     row: Exchange
     form: str = ""
     parts: tuple[StoredPart, ...] = ()
-    said: StoredReply | None = None
+    stored: StoredReply | None = None
     status: str = "waiting"
     reply: str = ""
     reason: str = ""
@@ -135,12 +135,12 @@ class Match:
     @cached_property
     def asked(self) -> dict[str, Step]:
         """Return what was asked, in that order, by key: of several attempts the answered one."""
-        found: dict[str, Step] = {}
+        by_key: dict[str, Step] = {}
         for step in self.steps:
-            known = found.get(step.key)
-            if known is None or known.said is None:
-                found[step.key] = step
-        return found
+            known = by_key.get(step.key)
+            if known is None or known.stored is None:
+                by_key[step.key] = step
+        return by_key
 
     @cached_property
     def attempts(self) -> Counter[str]:
@@ -152,24 +152,24 @@ class Match:
         """The reply that counts to each request of the game: of two the second, unless the first alone can be
         used."""
         # Not kept: they refer to the match, which would then live on until garbage is collected.
-        found: dict[str, Step] = {}
+        by_key: dict[str, Step] = {}
         for key, step in self.asked.items():
             first = first_key(key)
-            known = found.get(first)
+            known = by_key.get(first)
             if known is None or step.status == "ok" or known.status != "ok":
-                found[first] = step
+                by_key[first] = step
         return {
             key: SeatReply(
                 key=step.key,
                 label=step.label,
                 role=step.role,
                 status=step.status,
-                text=step.said.words if step.said and step.role != SANDBOX else step.reply,
+                text=step.stored.words if step.stored and step.role != SANDBOX else step.reply,
                 value=step.value,
                 reason=step.reason,
                 asked=lambda step=step: self.messages(step),  # type: ignore[misc]
             )
-            for key, step in found.items()
+            for key, step in by_key.items()
         }
 
     @property
@@ -178,16 +178,16 @@ class Match:
         spec = installed(self.fixture.game)
         if spec is None:
             return {}
-        said = {  # a second reply comes after the first
-            first_key(step.key): step.said.words
+        texts = {  # a second reply comes after the first
+            first_key(step.key): step.stored.words
             for step in self.steps
-            if step.said and (step.status == "ok" or not step.key.endswith(ROOM))
+            if step.stored and (step.status == "ok" or not step.key.endswith(ROOM))
         }
-        return spec.judging.judged(self.fixture, said)
+        return spec.judging.judged(self.fixture, texts)
 
     @cached_property
     def _words(self) -> dict[str, str]:
-        return {key: step.said.words for key, step in self.asked.items() if step.said is not None}
+        return {key: step.stored.words for key, step in self.asked.items() if step.stored is not None}
 
     def request(self, step: Step) -> Ask | Run:
         """A request as it was asked, without its oracle."""
@@ -278,5 +278,5 @@ class Match:
 
 def in_words(status: str) -> str:
     """The status of a match without a result as people read it; one that no game of ours gives, as it is."""
-    told = REASONS.get(status.partition(":")[0])
-    return status.replace("_", " ") if told is None else told.partition(";")[0].replace("`", "")
+    reason = REASONS.get(status.partition(":")[0])
+    return status.replace("_", " ") if reason is None else reason.partition(";")[0].replace("`", "")

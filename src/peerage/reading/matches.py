@@ -65,34 +65,34 @@ class Matches:
             if not (issued and row and summary and issued.number == row.number == summary.number):
                 raise LedgerError(f"{ledger.address} lacks rows; `peerage verify` says which")
             before, chain = chain, row.chain
-            mine = exchanges if number == row.number else iter(())
+            own = exchanges if number == row.number else iter(())
             if scope.holds(summary.game, summary.topic):
-                yield self._match(issued, Recorded(read_record(row.body), row, before), mine)
+                yield self._match(issued, Recorded(read_record(row.body), row, before), own)
             if number == row.number:
                 number, exchanges = next(asked, (0, iter(())))
 
-    def one(self, number: int) -> Match:
+    def match(self, number: int) -> Match:
         """The match of that number, finished or under way. Raises LedgerError when there is no such match."""
         ledger = self._ledger
-        found = ledger.match(number)
-        if found is None:
+        stored = ledger.match(number)
+        if stored is None:
             last = self._last_begun()
             there = (
                 f"this arena has matches 1 to {last}" if last else "nothing was played yet; see `peerage run`"
             )
             raise LedgerError(f"there is no match {number}: {there}")
-        recorded, row = None, found.record
+        recorded, row = None, stored.record
         if row is not None:
             before = ledger.place(number) - 1
-            chain = next((one.chain for one in ledger.records(before, before)), GENESIS)
+            chain = next((first.chain for first in ledger.records(before, before)), GENESIS)
             recorded = Recorded(read_record(row.body), row, chain)
-        return self._match(found.fixture, recorded, found.exchanges)
+        return self._match(stored.fixture, recorded, stored.exchanges)
 
     def _last_begun(self) -> int:
         """The last match of which something is on record; a round is issued before its matches begin."""
         for number in range(self._ledger.heads()[0], 0, -1):
-            found = self._ledger.match(number)
-            if found is not None and (found.record is not None or found.exchanges):
+            stored = self._ledger.match(number)
+            if stored is not None and (stored.record is not None or stored.exchanges):
                 return number
         return 0
 
@@ -115,57 +115,57 @@ class Matches:
 
     def _problem(self, repair: Step) -> str:
         """Return what was wrong with a reply, from the request for its repair."""
-        told = next((part for part in repair.parts if part.place == "problem"), None)
-        return "" if told is None else self._texts(told.digest) if told.digest else told.text
+        problem = next((part for part in repair.parts if part.place == "problem"), None)
+        return "" if problem is None else self._texts(problem.digest) if problem.digest else problem.text
 
     def _step(self, asked: Exchange) -> Step:
         key, player = asked.key, asked.player
         shown = _shown(asked.request)
-        said = None if asked.reply is None else read_said(asked.reply)
+        stored = None if asked.reply is None else read_said(asked.reply)
         if shown is None:
-            return _run(asked, said)
+            return _run(asked, stored)
         label, form, parts = shown
         if form not in self._forms:
             self._forms[form] = read_form(self._texts(form))
         role, expects = self._forms[form]
-        step = Step(key, player, label, role, asked, form=form, parts=parts, said=said)
-        if said is None:
+        step = Step(key, player, label, role, asked, form=form, parts=parts, stored=stored)
+        if stored is None:
             return step
-        status, reply, reason, choice, value = said.status, said.words, said.reason, "", None
-        if status == "ok" and not said.withheld:
+        status, reply, reason, choice, value = stored.status, stored.words, stored.reason, "", None
+        if status == "ok" and not stored.withheld:
             try:
                 value = _chosen(expects, reply) if isinstance(expects, Choice) else expects.parse(reply)
             except FormatError as unusable:
-                status, reason = "invalid", unusable_reason(said.cut, reply, reason, unusable)
+                status, reason = "invalid", unusable_reason(stored.cut, reply, reason, unusable)
             else:
                 if isinstance(value, Chosen):
                     choice, reply = value.choice, value.reason
         return replace(step, status=status, reply=reply, reason=reason, choice=choice, value=value)
 
 
-def _run(asked: Exchange, said: StoredReply | None) -> Step:
-    step = Step(asked.key, asked.player, SANDBOX, "sandbox", asked, said=said)
-    if said is None:
+def _run(asked: Exchange, reply: StoredReply | None) -> Step:
+    step = Step(asked.key, asked.player, SANDBOX, "sandbox", asked, stored=reply)
+    if reply is None:
         return step
-    if said.status != "ok" or said.withheld:
-        return replace(step, status=said.status, reply=said.words, reason=said.reason)
-    value = ran(said.words)
+    if reply.status != "ok" or reply.withheld:
+        return replace(step, status=reply.status, reply=reply.words, reason=reply.reason)
+    value = ran(reply.words)
     return replace(step, status=value.status, reply=value.stdout, reason=value.stderr, value=value)
 
 
 def lookup(ledger: Ledger) -> Callable[[str], str]:
     """Gives the ledger's texts by digest (hex), each read when it is first asked for."""
-    found: dict[str, str] = {}
+    held: dict[str, str] = {}
 
     def text(digest: str) -> str:
-        if digest not in found:
+        if digest not in held:
             wanted = bytes.fromhex(digest)
             texts: Mapping[bytes, str] = ledger.texts([wanted])
             if wanted not in texts:
                 raise LedgerError(
                     f"{ledger.address} lacks the text {digest}; `peerage verify` says what is whole"
                 )
-            found[digest] = texts[wanted]
-        return found[digest]
+            held[digest] = texts[wanted]
+        return held[digest]
 
     return text

@@ -91,11 +91,11 @@ class Moment(Ledger):
         return self.number, self.number
 
     def match(self, number: int, *, exchanges: bool = True) -> MatchRows | None:
-        found = self._ledger.match(number, exchanges=exchanges)
-        if found is None or found.record is None or self.place(number) > self.number:
+        stored = self._ledger.match(number, exchanges=exchanges)
+        if stored is None or stored.record is None or self.place(number) > self.number:
             return None
-        fixture, record = self._shown(found.fixture), self._shown(found.record)
-        return MatchRows(fixture, record, list(map(self._shown, found.exchanges)))
+        fixture, record = self._shown(stored.fixture), self._shown(stored.record)
+        return MatchRows(fixture, record, list(map(self._shown, stored.exchanges)))
 
     def fixtures(self, first: int = 1, last: int | None = None) -> Iterator[FixtureRow]:
         return map(self._shown, self._ledger.fixtures(first, self._end(last)))

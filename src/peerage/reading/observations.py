@@ -72,7 +72,7 @@ _COLUMNS = {"ballots": BALLOTS, "marks": MARKS, "challenges": CHALLENGES, "known
 
 def observe(matches: Iterable[Match]) -> Observations:
     """Return what these matches tell."""
-    found = Observations()
+    seen = Observations()
     ballots, marks, challenges, known = (
         MarkRows(BALLOTS),
         MarkRows(MARKS),
@@ -82,15 +82,15 @@ def observe(matches: Iterable[Match]) -> Observations:
     replies = ReplyCounts()
     for match in matches:
         fixture, outcome, name = match.fixture, match.outcome, str(match.fixture.number)
-        found.matches += 1
+        seen.matches += 1
         if match.status != DONE:
-            found.voids[match.status] = found.voids.get(match.status, 0) + 1
+            seen.voids[match.status] = seen.voids.get(match.status, 0) + 1
         replies.add([step for step in match.steps if step.role != "sandbox"])
-        _drafts(found, match)
+        _drafts(seen, match)
         texts = match.judged_texts
         chars = {label: len(text) for label, text in texts.items()}
         for player in dict.fromkeys([player for player, _ in spoken_in(match, texts)]):
-            found.spoken.setdefault(player, []).append(fixture.number)
+            seen.spoken.setdefault(player, []).append(fixture.number)
         known_on = str(fixture.drawn.get("task", fixture.number))
         judges = {seat.label: seat.player for seat in fixture.officials.get("judge", ())}
         for judge, points in known_votes(
@@ -105,13 +105,13 @@ def observe(matches: Iterable[Match]) -> Observations:
         add_marks(marks, scores(fixture, outcome, chars))
         reading = stated_readings(fixture, outcome)
         if reading is not None:
-            found.readings.append(reading)
+            seen.readings.append(reading)
         if given := forecasts(fixture, outcome):
-            found.forecasts = _added(found.forecasts, given)
-    found.replies = replies.by_player()
-    found.ballots, found.marks = ballots.columns(), marks.columns()
-    found.challenges, found.known = challenges.columns(), known.columns()
-    return found
+            seen.forecasts = _added(seen.forecasts, given)
+    seen.replies = replies.by_player()
+    seen.ballots, seen.marks = ballots.columns(), marks.columns()
+    seen.challenges, seen.known = challenges.columns(), known.columns()
+    return seen
 
 
 def together(parts: Iterable[Observations]) -> Observations:
@@ -126,15 +126,17 @@ def together(parts: Iterable[Observations]) -> Observations:
     return whole
 
 
-def _added(one: Any, other: Any) -> Any:
+def _added(observation: Any, other: Any) -> Any:
     """The sum of two values of a kind, field by field; columns are joined apart."""
-    if isinstance(one, MarkColumns):
+    if isinstance(observation, MarkColumns):
         return other
-    if isinstance(one, Struct):
-        return type(one)(*map(_added, astuple(one), astuple(other)))
-    if isinstance(one, dict):
-        return one | {key: _added(one[key], more) if key in one else more for key, more in other.items()}
-    return one + other
+    if isinstance(observation, Struct):
+        return type(observation)(*map(_added, astuple(observation), astuple(other)))
+    if isinstance(observation, dict):
+        return observation | {
+            key: _added(observation[key], more) if key in observation else more for key, more in other.items()
+        }
+    return observation + other
 
 
 def spoken_in(match: Match, texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -153,14 +155,14 @@ def _drafter(match: Match) -> str:
     return match.players[next(iter(used.authors.values()))] if used and used.authors else ""
 
 
-def _drafts(found: Observations, match: Match) -> None:
+def _drafts(seen: Observations, match: Match) -> None:
     for draft in match.drafts:
         silent = [match.players[label] for stage, label in draft.authors.items() if stage not in draft.keys]
         if silent:
-            found.authors.setdefault(silent[0], Drafts()).turns_lost += 1
+            seen.authors.setdefault(silent[0], Drafts()).turns_lost += 1
             continue
         for player in dict.fromkeys(match.players[label] for label in draft.authors.values()):
-            tally = found.authors.setdefault(player, Drafts())
+            tally = seen.authors.setdefault(player, Drafts())
             tally.drafts += 1
             tally.approved += draft.accepted
             if draft.approval is not None:
@@ -170,14 +172,14 @@ def _drafts(found: Observations, match: Match) -> None:
 def forecasts(fixture: Fixture, outcome: Outcome) -> Forecasts:
     """Return what the contestants of a match forecast; empty where its game knows no probabilities."""
     spec = installed(fixture.game)
-    found: Forecasts = {}
+    forecasts: Forecasts = {}
     if spec is not None and spec.rating.forecasts is not None:
         players = {seat.label: seat.player for seat in fixture.seats}
         for label, probability, came_true in spec.rating.forecasts(fixture, outcome):
-            counts = found.setdefault(players[label], {})
+            counts = forecasts.setdefault(players[label], {})
             key = 2 * round(100 * probability) + came_true
             counts[key] = counts.get(key, 0) + 1
-    return found
+    return forecasts
 
 
 def stated_readings(fixture: Fixture, outcome: Outcome) -> Read | None:

@@ -123,7 +123,7 @@ class Reading:
 
     def match(self, number: int) -> Match:
         """Return one match, finished or under way."""
-        return self._each.one(number)
+        return self._each.match(number)
 
     @cached_property
     def _each(self) -> Matches:

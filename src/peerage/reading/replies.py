@@ -46,21 +46,21 @@ class ReplyCounts:
         for step in asked:
             player, role = step.player, step.role
             failed[player, role] = failed.get((player, role), False) or step.status == "void"
-            if (said := step.said) is None:
+            if (reply := step.stored) is None:
                 continue
-            self._tokens[player, "reasoning_tokens"] += said.reasoning_tokens or 0
-            self._tokens[player, "cached_tokens"] += said.cached_tokens or 0
-            if said.model:
-                self._models[player, said.model] += 1
+            self._tokens[player, "reasoning_tokens"] += reply.reasoning_tokens or 0
+            self._tokens[player, "cached_tokens"] += reply.cached_tokens or 0
+            if reply.model:
+                self._models[player, reply.model] += 1
             if role == "contestant" and step.status != "void":
                 self._waits[player, step.row.latency_ms or 0] += 1
         self._in_roles.update([(*of, no_reply) for of, no_reply in failed.items()])
 
     def by_player(self) -> dict[str, Replies]:
         """Return the sums."""
-        found: dict[str, Replies] = {}
+        players: dict[str, Replies] = {}
         for (player, role, status, repair, cut), count in self._said.items():
-            replies = found.setdefault(player, Replies())
+            replies = players.setdefault(player, Replies())
             if status == "waiting":
                 replies.lost += count
                 continue
@@ -69,16 +69,16 @@ class ReplyCounts:
             replies.repaired += count * repair
             replies.cut += count * cut
         for (player, latency), count in self._waits.items():
-            found[player].waits[latency] = count
+            players[player].waits[latency] = count
         for (player, field), count in self._tokens.items():
-            setattr(found[player], field, count)
+            setattr(players[player], field, count)
         for (player, model), count in self._models.items():
-            found[player].models[model] = count
+            players[player].models[model] = count
         for (player, role, failed), count in self._in_roles.items():
-            replies = found[player]
+            replies = players[player]
             replies.asked[role] = replies.asked.get(role, 0) + count
             replies.failed[role] = replies.failed.get(role, 0) + count * failed
-        return found
+        return players
 
 
 def _counted(asked: Sequence[Step]) -> Iterator[tuple[str, str, str, bool, bool]]:
@@ -87,7 +87,7 @@ def _counted(asked: Sequence[Step]) -> Iterator[tuple[str, str, str, bool, bool]
     The status is `asked again` where the other reply of two decides: the second, or the first when it was cut
     and could be used and the second, with more room, cannot.
     """
-    statuses = {step.key: step.status for step in asked if step.said is not None}
+    statuses = {step.key: step.status for step in asked if step.stored is not None}
     for step in asked:
         status = step.status
         if f"{step.key}{REPAIR}" in statuses:
@@ -96,11 +96,11 @@ def _counted(asked: Sequence[Step]) -> Iterator[tuple[str, str, str, bool, bool]
             status = "asked again" if status != "ok" or statuses[f"{step.key}{ROOM}"] == "ok" else status
         elif step.key.endswith(ROOM) and status != "ok" and statuses.get(first_key(step.key)) == "ok":
             status = "asked again"
-        cut = step.said is not None and step.said.truncated
+        cut = step.stored is not None and step.stored.truncated
         yield (
             step.player,
             step.role,
-            "waiting" if step.said is None else status,
+            "waiting" if step.stored is None else status,
             step.key.endswith(REPAIR),
             cut,
         )

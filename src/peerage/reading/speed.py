@@ -56,8 +56,8 @@ def speeds_of(reading: Reading, scope: Scope = EVERYTHING, players: Collection[s
         for row in ledger.exchanges(first, end):
             if row.reply is None or row.player not in timed[row.match][1]:
                 continue
-            asked, said = read_shown(row.request), read_said(row.reply)
-            if asked is None or said.status == "void":
+            asked, reply = read_shown(row.request), read_said(row.reply)
+            if asked is None or reply.status == "void":
                 continue
             if asked.form not in roles:
                 roles[asked.form] = read_form(text(asked.form))[0]
@@ -70,20 +70,20 @@ def _newest(
     ledger: Ledger, last: int, scope: Scope, players: frozenset[str]
 ) -> dict[int, tuple[int, list[str]]]:
     """The matches to time, by number: the place of each, and who is timed in it."""
-    found: dict[int, tuple[int, list[str]]] = {}
+    newest: dict[int, tuple[int, list[str]]] = {}
     seen: Counter[str] = Counter()
     for place, row in reversed([*enumerate(ledger.summaries(1, last), 1)]):
         if not scope.holds(row.game, row.topic):
             continue
-        mine = [name for name in row.players if seen[name] < NEWEST and (not players or name in players)]
-        if mine:
-            seen.update(mine)
-            found[row.number] = place, mine
-    return dict(reversed(found.items()))
+        own = [name for name in row.players if seen[name] < NEWEST and (not players or name in players)]
+        if own:
+            seen.update(own)
+            newest[row.number] = place, own
+    return dict(reversed(newest.items()))
 
 
 def _ranges(places: list[int]) -> Iterator[tuple[int, int]]:
     """The first and the last of places that follow one another."""
     for _, run in groupby(enumerate(places), lambda pair: pair[1] - pair[0]):
-        found = [place for _, place in run]
-        yield found[0], found[-1]
+        run_places = [place for _, place in run]
+        yield run_places[0], run_places[-1]

@@ -41,15 +41,15 @@ def played(ledger: Ledger, first: int = 1, last: int | None = None) -> Iterator[
 def find(ledger: Ledger, number: int | None = None) -> FinishedTournament:
     """The tournament of that number, or the last one. Raises LedgerError when it is none, or not finished."""
     if number is None:
-        for one in range(ledger.heads()[1], 0, -1):
-            for newest in played(ledger, one, one):
+        for place in range(ledger.heads()[1], 0, -1):
+            for newest in played(ledger, place, place):
                 return newest
         raise LedgerError("no tournament of Humanity's Last Arena is on record here; see `peerage run`")
     rows, at = ledger.match(number, exchanges=False), ledger.place(number)
-    found = next(played(ledger, at, at), None) if rows and rows.record else None
-    if found is None:
+    match = next(played(ledger, at, at), None) if rows and rows.record else None
+    if match is None:
         raise LedgerError(f"match {number} is no finished tournament of Humanity's Last Arena")
-    return found
+    return match
 
 
 def answers(ledger: Ledger, match: FinishedTournament) -> dict[str, str]:
@@ -62,14 +62,14 @@ def answers(ledger: Ledger, match: FinishedTournament) -> dict[str, str]:
         answer_chars(fixture.settings["max_tokens"], fixture.settings["answer_budgets"]),
         frozenset(match.answers),
     )
-    said = {
-        first_key(one.key): raw.text
-        for one in rows.exchanges
-        if one.reply is not None and (raw := read_reply(one)).status == "ok"
+    texts = {
+        first_key(exchange.key): raw.text
+        for exchange in rows.exchanges
+        if exchange.reply is not None and (raw := read_reply(exchange)).status == "ok"
     }
     return {
         answer: text[:limit]
-        for answer, text in answers_of(fixture, said).items()
+        for answer, text in answers_of(fixture, texts).items()
         if text.strip() and answer in scored
     }
 
@@ -106,12 +106,14 @@ def opinion(ledger: Ledger, file: Path) -> Opinion:
     if match.record != saved.record:
         raise VotesRefused(f"{file} judges another record of match {saved.match} than this arena's")
     known = tokens(match)
-    unknown = [one for one in saved.scores if one not in known]
+    unknown = [answer for answer in saved.scores if answer not in known]
     if unknown:
         raise VotesRefused(
             f"{file} scores the answer {unknown[0]!r}, which match {saved.match} does not have"
         )
-    return msgspec.structs.replace(saved, scores={known[one]: points for one, points in saved.scores.items()})
+    return msgspec.structs.replace(
+        saved, scores={known[answer]: points for answer, points in saved.scores.items()}
+    )
 
 
 def public_scores(ledger: Ledger, match: FinishedTournament) -> dict[str, list[float]]:
@@ -124,7 +126,7 @@ def public_scores(ledger: Ledger, match: FinishedTournament) -> dict[str, list[f
         for item, points in opinion.scores.items()
         if item in known
     ]
-    found: dict[str, list[float]] = {}
+    scores: dict[str, list[float]] = {}
     for gain in normalised_grades(grades):
-        found.setdefault(gain.grade.author, []).append(gain.value)
-    return found
+        scores.setdefault(gain.grade.author, []).append(gain.value)
+    return scores

@@ -155,9 +155,9 @@ def spent_by(ledger: Ledger) -> dict[str, int]:
     for player, account in known.items():
         if player not in unsure:
             spent[player] += account.cost_nano
-    for one in ledger.exchanges(standings.number + len(since) + 1):
-        if one.reply is not None and one.player not in unsure:
-            spent[one.player] += one.cost_nano or 0
+    for exchange in ledger.exchanges(standings.number + len(since) + 1):
+        if exchange.reply is not None and exchange.player not in unsure:
+            spent[exchange.player] += exchange.cost_nano or 0
     return dict(spent)
 
 
@@ -201,9 +201,9 @@ def snapshot_body(standings: Standings, accounts: dict[str, Account]) -> bytes:
 
 def read_snapshot(body: bytes) -> Position:
     """A stored snapshot."""
-    found = _read_snapshot(body)
-    standings = Standings(found.number, found.players, found.raw, found.cost, found.skills)
-    return Position(standings, found.accounts)
+    stored = _read_snapshot(body)
+    standings = Standings(stored.number, stored.players, stored.raw, stored.cost, stored.skills)
+    return Position(standings, stored.accounts)
 
 
 def position(ledger: Ledger, elo: EloSettings) -> Position:

@@ -165,8 +165,8 @@ def skilled(
     names = list(dict.fromkeys(players))  # a player may hold several seats
     mu, sigma = np.array([skills.get(player, Skill()) for player in names], float).T
     start = TrueSkillTable(TrueSkillSettings(*Skill()), mu, sigma, np.zeros(len(names)))
-    one = Game(tuple([(names.index(player),) for player in players]), tuple([-score for score in scores]))
-    after = rate(games(len(names), [one]), start.settings, start)
+    game = Game(tuple([(names.index(player),) for player in players]), tuple([-score for score in scores]))
+    after = rate(games(len(names), [game]), start.settings, start)
     moved = map(Skill, after.mu.tolist(), after.sigma.tolist())
     return {**skills, **dict(zip(names, moved, strict=True))}
 

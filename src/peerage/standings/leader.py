@@ -61,9 +61,9 @@ class Leader:
         for into, counts in ((won, self._won), (tied, self._tied)):
             for pair, matches in counts.items():
                 into[pair] = matches
-        found = fit(won, tied, np.zeros_like(won))
-        root = np.linalg.cholesky(found.covariance)
-        draws = found.mean + np.random.default_rng(1).standard_normal((DRAWS, players)) @ root.T
+        estimate = fit(won, tied, np.zeros_like(won))
+        root = np.linalg.cholesky(estimate.covariance)
+        draws = estimate.mean + np.random.default_rng(1).standard_normal((DRAWS, players)) @ root.T
         best = np.bincount(draws.argmax(axis=1), minlength=players)
         pick = int(best.argmax())
         return visible(f"pick {[*self._players][pick]} ({likely(float(best[pick]) / DRAWS)})")

@@ -111,11 +111,11 @@ def _problems(
             continue
         elif number not in logged or number == stored[-1][0]:
             try:
-                found = read_snapshot(body)
+                snapshot = read_snapshot(body)
             except msgspec.MsgspecError as error:
                 yield number, f"the snapshot after it cannot be read: {error}"
                 continue
-            to_fold[number] = found
+            to_fold[number] = snapshot
     wanted: dict[int, Summary | None] = dict.fromkeys(to_fold)
     accounts: dict[int, dict[str, Account]] = {}
 
@@ -149,16 +149,16 @@ def _problems(
 
 def _snapshot(stored: Position, due: Standings, accounts: Mapping[str, Account]) -> Iterator[str]:
     """Yield in what a snapshot differs from what the matches come to."""
-    found = stored.standings
-    if (found.number, found.players) != (due.number, due.players):
+    snapshot = stored.standings
+    if (snapshot.number, snapshot.players) != (due.number, due.players):
         yield "the snapshot after it is of other players, or another match"
         return
     for track in ("raw", "cost"):
-        for player, was, now in zip(due.players, getattr(found, track), getattr(due, track), strict=True):
+        for player, was, now in zip(due.players, getattr(snapshot, track), getattr(due, track), strict=True):
             if not _alike([was], [now]):
                 yield f"the snapshot after it says {track} rating {was} of {player}, its records give {now}"
-    for player in sorted(found.skills.keys() | due.skills.keys()):
-        if not _alike(found.skills.get(player, ()), due.skills.get(player, ())):
+    for player in sorted(snapshot.skills.keys() | due.skills.keys()):
+        if not _alike(snapshot.skills.get(player, ()), due.skills.get(player, ())):
             yield f"the snapshot after it gives a skill of {player} that its records do not"
     for player in sorted(stored.accounts.keys() | accounts.keys()):
         if stored.accounts.get(player) != accounts.get(player):

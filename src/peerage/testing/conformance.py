@@ -71,10 +71,10 @@ class ConformanceFinding(NamedTuple):
 
 def findings(spec: GameSpec[Any], rules: Mapping[str, Any] = {}) -> Iterator[ConformanceFinding]:
     """Run every check, one after another."""
-    for one in CHECKS:
-        what = (one.__doc__ or one.__name__).partition("\n")[0].rstrip(".")
+    for required in CHECKS:
+        what = (required.__doc__ or required.__name__).partition("\n")[0].rstrip(".")
         try:
-            one(spec, rules)
+            required(spec, rules)
         except Unfair as problem:
             yield ConformanceFinding(what, str(problem))
         except Exception as error:
@@ -152,9 +152,9 @@ def skill_share(spec: GameSpec[Any], rules: Rules, matches: int = 60) -> float:
         scores = _played(spec, made, models).outcome.scores
         seats = {seat.player: seat.label for seat in made.seats}
         if scores:
-            mine, theirs = scores[seats["master"]], scores[seats["fool"]]
-            points["master"] += (mine > theirs) + (mine == theirs) / 2
-            points["fool"] += (theirs > mine) + (mine == theirs) / 2
+            own, theirs = scores[seats["master"]], scores[seats["fool"]]
+            points["master"] += (own > theirs) + (own == theirs) / 2
+            points["fool"] += (theirs > own) + (own == theirs) / 2
     return points["master"] / (sum(points.values()) or 1.0)
 
 
@@ -225,8 +225,8 @@ def memory_share(spec: GameSpec[Any], rules: Rules, matches: int = 60) -> float:
             arena.learn(number, played.outcome.facts)
         at = {seat.player: seat.label for seat in made.seats}
         if number % 2 == 0:
-            mine, theirs = (played.outcome.scores.get(at[name], 0.0) for name in pair if name in at)
-            ahead = (mine > theirs) + (mine == theirs) / 2
+            own, theirs = (played.outcome.scores.get(at[name], 0.0) for name in pair if name in at)
+            ahead = (own > theirs) + (own == theirs) / 2
             points += ahead if pair[0] == "elephant" else 1 - ahead
     return points / matches
 
@@ -306,8 +306,8 @@ def marked(ask: Ask, text: str, mark: str, only: int) -> str:
     """A reply as `text` with `mark` in its free texts: in all (`only` 0), or in one of them; as it is where
     the format leaves none."""
     schema = ask.expects.schema()
-    found = None if schema is None else object_in(text, schema["properties"])
-    if schema is None or found is None:
+    fields = None if schema is None else object_in(text, schema["properties"])
+    if schema is None or fields is None:
         for made in (f"{text}\n# {mark}", text.replace("\n", f"  # {mark.split()[0]}\n", 1), mark):
             if schema is None and _read(ask, made) is not None and mark[:8] in str(_read(ask, made)):
                 return made
@@ -315,8 +315,8 @@ def marked(ask: Ask, text: str, mark: str, only: int) -> str:
     places = list(_free(schema, ()))
     chosen = places if only % (len(places) + 1) == 0 else [places[only % (len(places) + 1) - 1]]
     for path, most in chosen:
-        _put(found, path, mark if most is None else mark[:most])
-    written = json.dumps(found, ensure_ascii=False)
+        _put(fields, path, mark if most is None else mark[:most])
+    written = json.dumps(fields, ensure_ascii=False)
     return written if _read(ask, written) is not None else text
 
 
@@ -330,22 +330,22 @@ def _read(ask: Ask, text: str) -> Any:
 def _free(schema: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], int | None]]:
     """The places of texts that a player is free to choose, and their greatest lengths."""
     if schema.get("type") == "object":
-        for name, one in schema.get("properties", {}).items():
-            yield from _free(one, (*path, name))
+        for name, part in schema.get("properties", {}).items():
+            yield from _free(part, (*path, name))
     elif schema.get("type") == "array":
         yield from _free(schema.get("items", {}), (*path, "*"))
     elif schema.get("type") == "string" and not {"enum", "pattern", "const"} & schema.keys():
         yield path, schema.get("maxLength")
 
 
-def _put(found: Any, path: tuple[str, ...], text: str) -> None:
+def _put(value: Any, path: tuple[str, ...], text: str) -> None:
     name, *rest = path
-    keys: Any = range(len(found)) if isinstance(found, list) else [name] if name in found else []
+    keys: Any = range(len(value)) if isinstance(value, list) else [name] if name in value else []
     for key in keys:
         if rest:
-            _put(found[key], tuple(rest), text)
+            _put(value[key], tuple(rest), text)
         else:
-            found[key] = text
+            value[key] = text
 
 
 def its_settings_are_sound(spec: GameSpec[Any], rules: Rules) -> None:
@@ -355,7 +355,7 @@ def its_settings_are_sound(spec: GameSpec[Any], rules: Rules) -> None:
     require(back == parsed, "the settings differ when they are read back from a fixture")
     config = spec.rules.model_config
     require(config.get("frozen") and config.get("extra") == "forbid", "derive the settings from GameRules")
-    bare = [name for name, one in spec.rules.model_fields.items() if not one.description]
+    bare = [name for name, field in spec.rules.model_fields.items() if not field.description]
     require(not bare, f"the settings {', '.join(bare)} have no description")
 
 
@@ -365,25 +365,25 @@ def it_can_be_shown(spec: GameSpec[Any], rules: Rules) -> None:
         made = _made(spec, rules, number)
         played = _played(spec, made)
         lost = play(spec, made, _always(Reply("void")))
-        for one in (played, lost):
-            blocks = list(spec.show(made, one.outcome, _replies(one)))
+        for part in (played, lost):
+            blocks = list(spec.show(made, part.outcome, _replies(part)))
             msgspec.json.encode(blocks)
-            require(blocks or one is lost, "`show` shows nothing of a match")
+            require(blocks or part is lost, "`show` shows nothing of a match")
 
 
 def _replies(played: Played) -> dict[str, SeatReply]:
     """The replies of a match as `show` gets them."""
-    found: dict[str, SeatReply] = {}
+    replies: dict[str, SeatReply] = {}
     for step in played.steps:
         ask, reply = step.ask, step.reply
         value = _read(ask, reply.text) if reply.ok else None
         status = "invalid" if reply.ok and value is None else reply.status
         key = first_key(ask.key)
-        found[key] = _as_shown(key, ask.to, ask.role, status, reply, value, ask.messages)
+        replies[key] = _as_shown(key, ask.to, ask.role, status, reply, value, ask.messages)
     for run, reply in played.runs:
-        told: Ran = ran(reply.text)
-        found[run.key] = _as_shown(run.key, run.to, "sandbox", told.status, reply, told, ())
-    return found
+        run_result: Ran = ran(reply.text)
+        replies[run.key] = _as_shown(run.key, run.to, "sandbox", run_result.status, reply, run_result, ())
+    return replies
 
 
 def _as_shown(

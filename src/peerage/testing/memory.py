@@ -66,9 +66,9 @@ class PlayerMemory:
         def answering(ask: Ask, player: str) -> Reply:
             if player != self._player:
                 return usual(ask, player)
-            found = self._recall(ask) if self._recalls and ask.role == "contestant" else None
-            self._recalled |= found is not None
-            reply = found or usual(ask, player)
+            recalled = self._recall(ask) if self._recalls and ask.role == "contestant" else None
+            self._recalled |= recalled is not None
+            reply = recalled or usual(ask, player)
             self._match.append((ask, reply))
             return reply
 
@@ -84,17 +84,17 @@ class PlayerMemory:
             if label in scores:
                 self._form[player] = [*self._form.get(player, []), scores[label]]
         self._matches += 1
-        told: set[str] = set()
+        words: set[str] = set()
         for step in played.steps:
             if step.reply.ok and (step.player == self._player or not played.fixture.secret):
                 parts = _parts(_told(step.ask))
-                told |= parts.keys()
+                words |= parts.keys()
                 if scores.get(step.ask.to, 0.5) < SCORED:
                     continue
                 for part in parts:
                     self._places[part].append(len(self._known))
                 self._known.append(_Known(type(step.ask.expects), parts, step.reply, step.player))
-        self._common.update(told)
+        self._common.update(words)
 
     def _recall(self, ask: Ask) -> Reply | None:
         return self._met(ask) or self._done_before(ask)
@@ -103,12 +103,12 @@ class PlayerMemory:
         """A value of the format from another request of this match that is not in this one."""
         if isinstance(ask.expects, Text):
             return None
-        here, found = set(_WORD.findall(_told(ask))), dict[str, None]()
+        here, met = set(_WORD.findall(_told(ask))), dict[str, None]()
         for other, _ in self._match:
             for word in _WORD.findall(_told(other)):
-                if word not in here and word not in found and _reads(ask, word):
-                    found[word] = None
-        return Reply("ok", next(iter(found)), cost_nano=1) if 0 < len(found) <= FEW else None
+                if word not in here and word not in met and _reads(ask, word):
+                    met[word] = None
+        return Reply("ok", next(iter(met)), cost_nano=1) if 0 < len(met) <= FEW else None
 
     def _done_before(self, ask: Ask) -> Reply | None:
         """The best reply to the task that shares most of what few tasks share."""
@@ -135,7 +135,7 @@ class PlayerMemory:
 
 def _told(ask: Ask) -> str:
     """Return what a request says, without the marks of its fences."""
-    return _FENCE.sub("", "\n\n".join([said for _, said in call(ask).messages]))
+    return _FENCE.sub("", "\n\n".join([text for _, text in call(ask).messages]))
 
 
 def _parts(text: str) -> dict[str, str]:
@@ -150,7 +150,7 @@ def _fitted(shared: Iterable[tuple[str, str]], reply: str) -> str:
     for before, now in shared:
         for was, becomes in zip(_NUMBER.findall(before), _NUMBER.findall(now), strict=True):
             numbers.setdefault(was, becomes)
-    return _NUMBER.sub(lambda found: numbers.get(found[0], found[0]), reply)
+    return _NUMBER.sub(lambda number: numbers.get(number[0], number[0]), reply)
 
 
 def _reads(ask: Ask, text: str) -> bool:

@@ -256,41 +256,41 @@ def _check_bounds(spec: GameSpec[Any], played: Played) -> None:
             f"the request {step.ask.key} has {size} bytes and {step.ask.max_tokens} tokens for its reply, "
             "more than `asks` declares (`quoted` counts the characters of players' texts)",
         )
-    for label, mine in bounds.items():
-        calls_at_most = [(bound.worst // 2 + (bound.worst + 1) // 2 * MORE_ROOM, bound) for bound in mine]
+    for label, own in bounds.items():
+        calls_at_most = [(bound.worst // 2 + (bound.worst + 1) // 2 * MORE_ROOM, bound) for bound in own]
         most_tokens = sum(count * bound.max_tokens for count, bound in calls_at_most)
-        fits = input_bytes[label] <= sum(bound.worst * bound.input_bytes for bound in mine)
+        fits = input_bytes[label] <= sum(bound.worst * bound.input_bytes for bound in own)
         fits = fits and max_tokens[label] <= most_tokens
         require(fits, f"{label} is asked more in all than `asks` declares")
 
 
 def _check_quotes(played: Played) -> None:
     """Quotes refer to replies already given, and a stored request reads back as it was asked."""
-    said = {run.key: reply.text for run, reply in played.runs}
+    texts_of_runs = {run.key: reply.text for run, reply in played.runs}
     for run, _ in played.runs:
         body, texts = request_body(run)
-        back = read_request(run.key, body, by_hex(dict(texts)), said.__getitem__)
+        back = read_request(run.key, body, by_hex(dict(texts)), texts_of_runs.__getitem__)
         require(back == run, f"the program {run.key} does not read back from the ledger as it was run")
     for step in played.steps:
         for message in step.ask.messages:
             for value in message.fill.values():
                 if isinstance(value, Quote) and value.key:
-                    begins = said.get(value.key, "").startswith(value.text)
+                    begins = texts_of_runs.get(value.key, "").startswith(value.text)
                     require(begins, f"a quote in {step.ask.key} is not how the reply {value.key} begins")
         body, texts = request_body(step.ask)
-        read = read_request(step.ask.key, body, by_hex(dict(texts)), said.__getitem__)
+        read = read_request(step.ask.key, body, by_hex(dict(texts)), texts_of_runs.__getitem__)
         kept = recorded(stored(step.ask.expects))
         asked = msgspec.structs.replace(step.ask, expects=kept, oracle=None, exact=False, verbatim=False)
         same = asked == read
         require(same, f"the request {step.ask.key} does not read back from the ledger as it was asked")
-        said[step.ask.key] = step.reply.text
+        texts_of_runs[step.ask.key] = step.reply.text
 
 
 def unfenced(ask: Ask, seed: str) -> str:
     """Return what a model reads outside the fences of this request, its own words given back to it left
     out."""
     mark = fence(seed, ask.key)
-    text = "\n".join(said for speaker, said in call(ask, seed).messages if speaker != "assistant")
+    text = "\n".join(text for speaker, text in call(ask, seed).messages if speaker != "assistant")
     return re.sub(rf"<<<([^\n]*?) {mark}>>>\n.*?\n<<<end \1 {mark}>>>", "", text, flags=re.DOTALL)
 
 

@@ -90,7 +90,7 @@ def test_items_are_what_the_first_panel_saw(source: Path) -> None:
             assert item.first.get("A") == match.scores.get("A")
             assert item.record == match.digests.record
             assert all("quality" in item.hidden[label] for label in "AB")
-        judged = [n for n in range(1, MATCHES + 1) if Matches(arena.ledger).one(n).ballots]
+        judged = [n for n in range(1, MATCHES + 1) if Matches(arena.ledger).match(n).ballots]
         assert [item.source for item in found] == judged
 
 

@@ -135,7 +135,7 @@ def test_orders_are_counted_both_ways() -> None:
     marks = tabled([Mark("x", "a", "1", 9), Mark("x", "b", "1", 7), Mark("x", "c", "1", 7)])
     cells = ordered(marks).all
     assert (cells.judges, cells.players, cells.votes.tolist()) == (1, 3, [6.0])
-    assert cells.held.one.tolist() == [0, 0, 1, 1, 2, 2]
+    assert cells.held.author.tolist() == [0, 0, 1, 1, 2, 2]
     assert cells.held.other.tolist() == [1, 2, 0, 2, 0, 1]
     assert cells.held.games.tolist() == [1.0] * 6
     assert cells.held.points.tolist() == [1.0, 1.0, 0.0, 0.5, 0.0, 0.5]

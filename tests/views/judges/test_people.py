@@ -44,7 +44,7 @@ def ballots(arena: Arena, judge: str) -> dict[int, str]:
     """The valid votes of a judge, by match."""
     found = {}
     for number in range(1, MATCHES + 1):
-        match = Matches(arena.ledger).one(number)
+        match = Matches(arena.ledger).match(number)
         for one in match.ballots:
             if match.players[one.judge] == judge and one.vote != "abstain":
                 found[number] = one.vote

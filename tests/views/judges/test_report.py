@@ -57,7 +57,7 @@ def test_length_is_that_of_the_recorded_answers(report: JudgesReport, arena: Are
 
     over = under = 0.0
     for number in range(1, recorded(arena) + 1):
-        match = Matches(arena.ledger).one(number)
+        match = Matches(arena.ledger).match(number)
         said = {key.removesuffix("~repair"): step.reply for key, step in match.asked.items()}
         for ballot in match.ballots:
             if ballot.vote != "abstain":
@@ -135,7 +135,7 @@ def test_who_is_first_by_all_stays_so_until_another_is_ahead() -> None:
 def test_challenges_are_counted_by_topic_and_drafter(report: JudgesReport, arena: Arena) -> None:
     ties: dict[tuple[str, str], list[float]] = {}
     for number in range(1, recorded(arena) + 1):
-        match = Matches(arena.ledger).one(number)
+        match = Matches(arena.ledger).match(number)
         votes = [ballot.vote for ballot in match.ballots if ballot.vote != "abstain"]
         if votes:
             (used,) = [draft for draft in match.drafts if draft.accepted]
@@ -156,7 +156,7 @@ def test_challenges_on_which_verdicts_do_not_follow_strength_tell_less(arena: Ar
     strength = dict(zip(cast.players, fit_duels(cast.history).rating.tolist(), strict=True))
     rows = MarkRows(CHALLENGES)
     for number in range(1, recorded(arena) + 1):
-        match = Matches(arena.ledger).one(number)
+        match = Matches(arena.ledger).match(number)
         first, second = (strength.get(seat.player, 0.0) for seat in match.fixture.seats)
         if match.ballots:
             score = match.outcome.scores.get(match.fixture.seats[0].label, 0.5)

@@ -103,9 +103,11 @@ def test_the_order_shown_and_the_styles_are_those_on_record(folder: Path) -> Non
         styles, numbers = _styles(arena.reading.matches(), votes), np.unique(votes.matches).tolist()
         seen: list[int] = []
         for number in dict.fromkeys(votes.matches.tolist()):
-            match = Matches(arena.ledger).one(number)
+            match = Matches(arena.ledger).match(number)
             said = {
-                key.removesuffix("~repair"): step.said.words for key, step in match.asked.items() if step.said
+                key.removesuffix("~repair"): step.stored.words
+                for key, step in match.asked.items()
+                if step.stored
             }
             both = [list(style_of(said[f"answer/{label}"])) for label in "AB"]
             assert styles[numbers.index(number)].tolist() == both

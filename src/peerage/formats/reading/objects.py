@@ -54,15 +54,15 @@ class Found(NamedTuple):
 
 def objects(text: str) -> list[Found]:
     """The outermost objects of a reply, in order. FormatError for a key that one gives two values."""
-    found: list[Found] = []
+    listed: list[Found] = []
     lenient = _Lenient(text)
     begins = _BEGINS.search(text)
     while begins:
-        if len(found) == MOST:
+        if len(listed) == MOST:
             raise FormatError(f"more than {MOST} JSON objects found; one was expected")
-        found.append(_object_at(text, begins.start(), lenient))
-        begins = _BEGINS.search(text, found[-1].end)
-    return found
+        listed.append(_object_at(text, begins.start(), lenient))
+        begins = _BEGINS.search(text, listed[-1].end)
+    return listed
 
 
 def _object_at(text: str, start: int, lenient: _Lenient) -> Found:
@@ -187,12 +187,12 @@ def _unescaped(written: str) -> str:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name, value in pairs:
-        if name in found and found[name] != value:
+        if name in fields and fields[name] != value:
             raise FormatError(f"{json.dumps(name)[:60]} occurs more than once; one value was expected")
-        found[name] = value
-    return found
+        fields[name] = value
+    return fields
 
 
 def _float(text: str) -> float:

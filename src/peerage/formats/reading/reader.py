@@ -81,15 +81,15 @@ class StatedReply(NamedTuple, Generic[Value]):
     other words."""
 
     values: Mapping[str, Value]
-    found: Mapping[str, Any]
+    stated: Mapping[str, Any]
     words: str
 
     @property
     def reason(self) -> str:
         """Return the reason that the object gives, or the words around the lines."""
-        if not self.found:
+        if not self.stated:
             return self.words.strip()
-        reasons = (value for key, value in self.found.items() if bare(key) in _REASONS)
+        reasons = (value for key, value in self.stated.items() if bare(key) in _REASONS)
         return next((reason for reason in reasons if isinstance(reason, str)), "")
 
 
@@ -123,11 +123,11 @@ def between(text: str, tag: str) -> list[str]:
     """Return the text between each opening tag and the next closing one; the case of tags does not count."""
     contents: list[str] = []
     opened: int | None = None
-    for found in re.finditer(rf"<(/?){tag}>", text, re.IGNORECASE):
-        if not found[1] and opened is None:
-            opened = found.end()
-        elif found[1] and opened is not None:
-            contents.append(text[opened : found.start()])
+    for tag_match in re.finditer(rf"<(/?){tag}>", text, re.IGNORECASE):
+        if not tag_match[1] and opened is None:
+            opened = tag_match.end()
+        elif tag_match[1] and opened is not None:
+            contents.append(text[opened : tag_match.start()])
             opened = None
     return contents
 
@@ -162,13 +162,13 @@ def object_in(text: str, fields: Iterable[str], others: bool = False) -> dict[st
         raise FormatError("what follows the JSON object takes it back; the object alone was expected")
     if not any(is_own(text, part.start, part.end) for part in ours):
         raise FormatError("the JSON object is quoted within other text; the object alone was expected")
-    found: dict[str, Any] = {}
+    keyed: dict[str, Any] = {}
     for key, value in (ours[0].value or {}).items():
         name = names.get(bare(key), key)
-        if name in found and found[name] != value:
+        if name in keyed and keyed[name] != value:
             raise FormatError(f'"{name}" occurs more than once; one value was expected')
-        found[name] = value
-    return found
+        keyed[name] = value
+    return keyed
 
 
 def stated(
@@ -219,9 +219,9 @@ def stated(
         field: value for field in fields for value in values[field] if value is not None
     }
     last = max([last, *(line.end for line in lines)])
-    said = shown[max(0, last - MOST_AFTER) : last] if len(fields) == 1 else ""
+    after = shown[max(0, last - MOST_AFTER) : last] if len(fields) == 1 else ""
     reasons = [value for part in ours for value in (part.value or {}).values() if isinstance(value, str)]
-    for sentence in SENTENCE_END.split("\n".join([said, *reasons])[:MOST_AFTER]):
+    for sentence in SENTENCE_END.split("\n".join([after, *reasons])[:MOST_AFTER]):
         words = sentence.strip(DECORATION + "->•")
         if " " in words and _sentence(words, read) not in (None, agreed[fields[0]]):
             raise FormatError(f"more than one {fields[0]} found; {expected}")
@@ -263,24 +263,24 @@ def _field_of(key: str, names: Mapping[str, tuple[str, bool]]) -> tuple[str, boo
 
 
 def members(
-    found: Mapping[str, Any],
+    fields: Mapping[str, Any],
     names: Mapping[str, tuple[str, bool]],
     deeper: bool,
     read: Callable[[Any], Value | None],
 ) -> Iterator[tuple[str, Value | None]]:
     """Yield each field that an object states, with its value: under the field's own name, or under another
     where the value can be read. With `deeper`, values further in under a field's name are statements too."""
-    levels: list[Any] = [found]
+    levels: list[Any] = [fields]
     while levels:
         level = levels.pop()
         if isinstance(level, dict):
             for key, member in level.items():
                 field, is_own = _field_of(key, names)
-                if level is not found and bare(key) not in names:
+                if level is not fields and bare(key) not in names:
                     continue
                 value = read(member) if field else None
-                if (is_own and (level is found or value is not None)) or (
-                    level is found and value is not None
+                if (is_own and (level is fields or value is not None)) or (
+                    level is fields and value is not None
                 ):
                     yield field, value
         if deeper:

@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from peerage.formats.patterns import found, pattern, searchable, size_of
+from peerage.formats.patterns import occurs, pattern, searchable, size_of
 from peerage.values.figures import suggest
 
 TYPES = ("object", "array", "string", "number", "integer", "boolean", "null")
@@ -63,9 +63,11 @@ def _check(schema: Any, root: Any, path: str, depth: int) -> None:
         if key not in KNOWN and key not in REMARKS:
             raise ValueError(f"the schema{at} has {key!r:.60}, which is not known{suggest(str(key), KNOWN)}")
         if key == "type":
-            for one in value if isinstance(value, list) else [value]:
-                if one not in TYPES:
-                    raise ValueError(f"the schema{at} has the type {one!r:.40}{suggest(str(one), TYPES)}")
+            for type_name in value if isinstance(value, list) else [value]:
+                if type_name not in TYPES:
+                    raise ValueError(
+                        f"the schema{at} has the type {type_name!r:.40}{suggest(str(type_name), TYPES)}"
+                    )
         elif key == "pattern":
             if not isinstance(value, str):
                 raise ValueError(f"the schema{at} has a pattern that is no text")
@@ -75,7 +77,7 @@ def _check(schema: Any, root: Any, path: str, depth: int) -> None:
         elif key == "enum" and not isinstance(value, list):
             raise ValueError(f"the schema{at} has an enum that is no list")
         elif key == "required" and not (
-            isinstance(value, list) and all(isinstance(one, str) for one in value)
+            isinstance(value, list) and all(isinstance(name, str) for name in value)
         ):
             raise ValueError(f"the schema{at} has `required`, which is no list of names")
         elif key in _NUMBERS and (isinstance(value, bool) or not isinstance(value, int | float)):
@@ -98,12 +100,12 @@ def _inside(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             inner = schema[key]
             if not isinstance(inner, Mapping):
                 raise ValueError(f"{key} is {_kind(inner)}; an object of schemas was expected")
-            yield from ((f"{key}.{name}", one) for name, one in inner.items())
+            yield from ((f"{key}.{name}", inside) for name, inside in inner.items())
     for key in (*_SUBSCHEMAS, "prefixItems"):
         if key in schema:
             if not isinstance(schema[key], list):
                 raise ValueError(f"{key} is {_kind(schema[key])}; a list of schemas was expected")
-            yield from ((f"{key}[{at}]", one) for at, one in enumerate(schema[key], 1))
+            yield from ((f"{key}[{at}]", inside) for at, inside in enumerate(schema[key], 1))
     yield from ((key, schema[key]) for key in ("items", "additionalProperties", "not") if key in schema)
 
 
@@ -173,7 +175,7 @@ class _Reading:
         self.searched += size_of(value)
         if not searchable(written, _SEARCHES * self.searched):
             yield f"{where} is too long for the pattern {written[:60]!r}, whose counts are large"
-        elif not found(written, value):
+        elif not occurs(written, value):
             yield f"{where} is {self._short(value)}, which does not match {written[:60]!r}"
 
     def _combined(self, value: Any, schema: Mapping[str, Any], path: str, depth: int) -> Iterator[str]:

@@ -53,9 +53,9 @@ def bare(schema: Schema) -> dict[str, Any]:
     """The schema without examples, which some providers refuse."""
     made = {key: value for key, value in schema.items() if key != "examples"}
     if "properties" in made:
-        made["properties"] = {name: bare(one) for name, one in made["properties"].items()}
+        made["properties"] = {name: bare(part) for name, part in made["properties"].items()}
     if "anyOf" in made:
-        made["anyOf"] = [bare(one) for one in made["anyOf"]]
+        made["anyOf"] = [bare(part) for part in made["anyOf"]]
     return made | ({"items": bare(made["items"])} if "items" in made else {})
 
 
@@ -113,12 +113,14 @@ def _schema(hint: Any, meta: dict[str, Any], above: tuple[type, ...]) -> dict[st
     hint = getattr(hint, "__value__", getattr(hint, "__supertype__", hint))
     origin, args = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        for one in reversed(args[1:]):
-            meta = _narrowed(_stated(one), meta) if isinstance(one, Meta) else meta
+        for note in reversed(args[1:]):
+            meta = _narrowed(_stated(note), meta) if isinstance(note, Meta) else meta
         return _schema(args[0], meta, above)
     about = {key: meta.pop(key) for key in ("description",) if key in meta}
     if origin in (Union, UnionType):
-        return about | {"anyOf": [_schema(one, {} if one is NoneType else dict(meta), above) for one in args]}
+        return about | {
+            "anyOf": [_schema(member, {} if member is NoneType else dict(meta), above) for member in args]
+        }
     if isinstance(hint, type) and issubclass(hint, Struct):
         return _object(hint, above, {}) | about
     if origin is Literal:
@@ -175,7 +177,7 @@ def _name(form: Any) -> str:
 def expected(schema: Schema) -> str:
     """Return what a schema accepts, in words: "a whole number from 0 to 100"."""
     if "anyOf" in schema:
-        return " or ".join([expected(one) for one in schema["anyOf"]])
+        return " or ".join([expected(part) for part in schema["anyOf"]])
     if "enum" in schema:
         return " or ".join(map(_written, schema["enum"]))
     kind = schema.get("type")
@@ -194,8 +196,8 @@ def expected(schema: Schema) -> str:
             parts.append(f"a multiple of {schema['multipleOf']}")
         return f"{'a whole number' if kind == 'integer' else 'a number'} {' and '.join(parts)}".rstrip()
     if kind in ("string", "array"):
-        found = f"{'a text' if kind == 'string' else 'a list'} {_size(schema)}".rstrip()
-        return f"{found} matching {schema['pattern']}" if "pattern" in schema else found
+        words = f"{'a text' if kind == 'string' else 'a list'} {_size(schema)}".rstrip()
+        return f"{words} matching {schema['pattern']}" if "pattern" in schema else words
     return {"boolean": "true or false", "null": "null", "object": "an object"}.get(str(kind), "a value")
 
 
@@ -213,22 +215,24 @@ def outlined(schema: Schema, about: str = "") -> str:
     """A schema as the JSON that a reply would be, each value told in angle brackets."""
     about = str(schema.get("description", about)).rstrip(".")
     if "anyOf" in schema:
-        return " | ".join([outlined(one, about) for one in schema["anyOf"]])
+        return " | ".join([outlined(part, about) for part in schema["anyOf"]])
     kind = schema.get("type")
     if kind == "object":
         return (
-            "{" + ", ".join([f'"{key}": {outlined(one)}' for key, one in schema["properties"].items()]) + "}"
+            "{"
+            + ", ".join([f'"{key}": {outlined(part)}' for key, part in schema["properties"].items()])
+            + "}"
         )
     if kind == "array":
-        told = "; ".join(filter(None, (about, _size(schema).removeprefix("of "))))
-        return f"[{outlined(schema['items'])}, …{f' <{told}>' if told else ''}]"
+        note = "; ".join(filter(None, (about, _size(schema).removeprefix("of "))))
+        return f"[{outlined(schema['items'])}, …{f' <{note}>' if note else ''}]"
     if "enum" in schema:
         choices = " | ".join(map(_written, schema["enum"]))
         return f"<{about}: {choices}>" if about and len(schema["enum"]) > 1 else choices
     if kind == "null":
         return "null"
-    told = f"<{about}; {expected(schema)}>" if about else f"<{expected(schema)}>"
-    return f'"{told}"' if kind == "string" else told
+    note = f"<{about}; {expected(schema)}>" if about else f"<{expected(schema)}>"
+    return f'"{note}"' if kind == "string" else note
 
 
 def _written(value: Any) -> str:
@@ -257,7 +261,7 @@ def fitted(value: Any, schema: Schema, where: str, problems: list[str]) -> Any:
     if kind == "object" and isinstance(value, dict):
         return _fitted_object(value, schema["properties"], f"{where}." if where else "", problems)
     if kind == "array" and isinstance(value, list) and _within(len(value), schema, "Items"):
-        return [fitted(one, schema["items"], f"{where}[{at}]", problems) for at, one in enumerate(value)]
+        return [fitted(item, schema["items"], f"{where}[{at}]", problems) for at, item in enumerate(value)]
     if kind == "integer" and isinstance(value, float) and value.is_integer():
         value = int(value)
     elif isinstance(value, str):
@@ -269,13 +273,13 @@ def fitted(value: Any, schema: Schema, where: str, problems: list[str]) -> Any:
 
 def _fitted_to_one(value: Any, schema: Schema, where: str, problems: list[str]) -> Any:
     nearest: list[str] | None = None
-    for one in schema["anyOf"]:
-        found: list[str] = []
-        fit = fitted(value, one, where, found)
-        if not found:
+    for part in schema["anyOf"]:
+        misfits: list[str] = []
+        fit = fitted(value, part, where, misfits)
+        if not misfits:
             return fit
-        if isinstance(value, dict) and one.get("type") == "object":
-            nearest = found if nearest is None or len(found) < len(nearest) else nearest
+        if isinstance(value, dict) and part.get("type") == "object":
+            nearest = misfits if nearest is None or len(misfits) < len(nearest) else nearest
     problems += nearest or [f'"{where}" is {_shown(value)}; {expected(schema)} was expected']
     return value
 
@@ -332,7 +336,7 @@ def sampled(schema: Schema, rng: Random) -> Any:
             return rng.choice(schema[chosen])
     match schema["type"]:
         case "object":
-            return {name: sampled(one, rng) for name, one in schema["properties"].items()}
+            return {name: sampled(part, rng) for name, part in schema["properties"].items()}
         case "array":
             return [sampled(schema["items"], rng) for _ in range(_sampled_size(schema, "Items", 3, rng))]
         case "string":

@@ -104,13 +104,17 @@ def asked(rules: AllocationRules, tasks: Sequence[AllocationTask]) -> list[Ask]:
 
 def scored(rules: AllocationRules, tasks: Sequence[AllocationTask], came: Came) -> Achieved:
     """The mean share of the optimum; every plan is on record."""
-    told: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
     for at, task in enumerate(tasks):
         optimum = worth(task, task.best)
-        plans = {label: _result(task, mine[at], optimum) for label, mine in came.items()}
-        told.append({"family": task.family, "optimum": optimum, "plans": plans})
-    shares = {label: sum([one["plans"][label]["share"] for one in told]) / len(tasks) for label in came}
-    return Achieved(shares, {"decided": "by the mean share of the optimum", "shares": shares, "tasks": told})
+        plans = {label: _result(task, plans[at], optimum) for label, plans in came.items()}
+        results.append({"family": task.family, "optimum": optimum, "plans": plans})
+    shares = {
+        label: sum([result["plans"][label]["share"] for result in results]) / len(tasks) for label in came
+    }
+    return Achieved(
+        shares, {"decided": "by the mean share of the optimum", "shares": shares, "tasks": results}
+    )
 
 
 def _result(task: AllocationTask, reply: Reply, optimum: int) -> dict[str, Any]:
@@ -120,10 +124,10 @@ def _result(task: AllocationTask, reply: Reply, optimum: int) -> dict[str, Any]:
     plan = reply.value.plan
     if wrong := broken(task, plan):
         return {"share": 0.0, "worth": None, "broken": wrong, "result": "infeasible"}
-    mine = worth(task, plan)
-    less, more = sorted((mine, optimum))
+    own = worth(task, plan)
+    less, more = sorted((own, optimum))
     result = "optimal" if less == more else "feasible"
-    return {"share": less / max(more, 1), "worth": mine, "broken": [], "result": result}
+    return {"share": less / max(more, 1), "worth": own, "broken": [], "result": result}
 
 
 CARELESS = 0.2
@@ -152,20 +156,20 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     tasks = tasks_of(fixture.drawn, AllocationTask)
     results: list[Any] = outcome.detail.get("tasks", [{}] * len(tasks))
     players = player_names(fixture)
-    for number, (task, found) in enumerate(zip(tasks, results, strict=True), 1):
+    for number, (task, result) in enumerate(zip(tasks, results, strict=True), 1):
         what = "cost" if FAMILIES[task.family].costs else "worth"
         yield Heading(f"Task {number} of {len(tasks)}: {task.family}")
         yield TaskText(statement(task))
         rows = []
-        for label, one in found.get("plans", {}).items():
+        for label, verdict in result.get("plans", {}).items():
             plan = getattr(replies[f"{number}/{label}"].value, "plan", ())
-            came = "; ".join(one["broken"]) or one["result"]
-            rows.append((players[label], _listed(plan), one["worth"], f"{one['share']:.1%}", came))
+            came = "; ".join(verdict["broken"]) or verdict["result"]
+            rows.append((players[label], _listed(plan), verdict["worth"], f"{verdict['share']:.1%}", came))
         if rows:
-            rows.append(("(the best plan)", _listed(task.best), found["optimum"], "100.0%", "proven"))
+            rows.append(("(the best plan)", _listed(task.best), result["optimum"], "100.0%", "proven"))
             columns = ("Player", "Plan", f">{what.capitalize()}", ">Of the optimum", "Result")
             yield Grid(columns, tuple(rows), "The plans")
-        yield from unusable([one for key, one in replies.items() if key.startswith(f"{number}/")])
+        yield from unusable([reply for key, reply in replies.items() if key.startswith(f"{number}/")])
     shares = outcome.detail.get("shares", {})
     why = {label: f"{share:.1%} of the optimum on average" for label, share in shares.items()}
     wins = "Closest to the proven optimum wins, by the mean over all tasks; a plan that breaks a constraint "

@@ -127,7 +127,7 @@ _RESOURCES = ("weight", "volume", "power")
 def _draw_knapsack(rng: Random, size: Size) -> tuple[Rows, tuple[int, ...]]:
     """Items worth about what they take, so that no single ratio tells the best."""
     uses = [[rng.randint(5, 40) for _ in range(size.resources)] for _ in range(size.lines)]
-    rows = tuple([(sum(one) // size.resources + rng.randint(5, 20), *one) for one in uses])
+    rows = tuple([(sum(use) // size.resources + rng.randint(5, 20), *use) for use in uses])
     return rows, tuple([int(size.room * sum(column)) for column in zip(*uses, strict=True)])
 
 
@@ -143,8 +143,8 @@ _KNAPSACK: str = texts(__package__)["knapsack"]
 
 def _state_knapsack(rows: Rows, limits: tuple[int, ...]) -> str:
     names = _RESOURCES[: len(limits)]
-    told = ", ".join(f"total {name} at most {limit}" for name, limit in zip(names, limits, strict=True))
-    return _KNAPSACK.format(lines=_lines(["worth", *names], rows), limits=told)
+    bounds = ", ".join(f"total {name} at most {limit}" for name, limit in zip(names, limits, strict=True))
+    return _KNAPSACK.format(lines=_lines(["worth", *names], rows), limits=bounds)
 
 
 # ------------------------------------------------------------------------------------------ portfolio
@@ -182,7 +182,7 @@ def _state_portfolio(rows: Rows, limits: tuple[int, ...]) -> str:
 def _draw_assignment(rng: Random, size: Size) -> tuple[Rows, tuple[int, ...]]:
     """Workers by projects: what each would achieve there, then the hours each would need there."""
     hours = [[rng.randint(5, 25) for _ in range(size.resources)] for _ in range(size.lines)]
-    rows = tuple([(*[one // 2 + rng.randint(5, 20) for one in mine], *mine) for mine in hours])
+    rows = tuple([(*[hour // 2 + rng.randint(5, 20) for hour in row], *row) for row in hours])
     room = size.room / size.resources
     return rows, tuple([int(room * sum(column)) for column in zip(*hours, strict=True)])
 
@@ -207,8 +207,8 @@ def _state_assignment(rows: Rows, limits: tuple[int, ...]) -> str:
         + ", ".join(f"project {at + 1} achieves {row[at]} in {row[count + at]} hours" for at in range(count))
         for line, row in enumerate(rows, 1)
     )
-    told = ", ".join(f"hours of project {at} at most {limit}" for at, limit in enumerate(limits, 1))
-    return _ASSIGNMENT.format(count=count, lines=lines, limits=told)
+    bounds = ", ".join(f"hours of project {at} at most {limit}" for at, limit in enumerate(limits, 1))
+    return _ASSIGNMENT.format(count=count, lines=lines, limits=bounds)
 
 
 # ----------------------------------------------------------------------------------------- scheduling
@@ -218,9 +218,9 @@ def _draw_scheduling(rng: Random, size: Size) -> tuple[Rows, tuple[int, ...]]:
     """Jobs with worth, hours and deadline; a few deadlines, up to the time that is there."""
     hours = [rng.randint(2, 9) for _ in range(size.lines)]
     last = max(10, int(size.room * sum(hours) / size.resources))
-    deadlines = [max(one, last * rng.randint(2, 5) // 5) for one in hours]
+    deadlines = [max(hour, last * rng.randint(2, 5) // 5) for hour in hours]
     return (
-        tuple([(one + rng.randint(2, 10), one, due) for one, due in zip(hours, deadlines, strict=True)]),
+        tuple([(hour + rng.randint(2, 10), hour, due) for hour, due in zip(hours, deadlines, strict=True)]),
         (size.resources,),
     )
 
@@ -258,7 +258,7 @@ def _draw_covering(rng: Random, size: Size) -> tuple[Rows, tuple[int, ...]]:
     for area in range(size.resources):
         for site in rng.sample(range(size.lines), 2):
             serves[site][area] = 1
-    return tuple([(4 * sum(one) + rng.randint(3, 15), *one) for one in serves]), (1,) * size.resources
+    return tuple([(4 * sum(row) + rng.randint(3, 15), *row) for row in serves]), (1,) * size.resources
 
 
 def _covering(rows: Rows, limits: tuple[int, ...]) -> LinearProblem:
@@ -273,7 +273,7 @@ _COVERING: str = texts(__package__)["covering"]
 def _state_covering(rows: Rows, limits: tuple[int, ...]) -> str:
     lines = "\n".join(
         f"{line}: cost {cost}, serves {'area' if sum(serves) == 1 else 'areas'} "
-        + ", ".join([str(at) for at, one in enumerate(serves, 1) if one])
+        + ", ".join([str(at) for at, serving in enumerate(serves, 1) if serving])
         for line, (cost, *serves) in enumerate(rows, 1)
     )
     return _COVERING.format(lines=lines, areas=len(limits))

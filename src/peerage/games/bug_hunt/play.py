@@ -83,13 +83,16 @@ def play(table: GameTable) -> Steps[Outcome]:
     }
     oracle = {"programs": repairs(task)}
     asked = HUNT.ask("", "repair", Code(MOST_BYTES), fill, rules.max_tokens, oracle=oracle)
-    found = yield from tried(table.seats, asked, task.tests)
-    if not found:
+    results = yield from tried(table.seats, asked, task.tests)
+    if not results:
         return Outcome(void="no_answer")
-    programs = {label: _result(task, *one) for label, one in found.items()}
+    programs = {label: _result(task, *outcome) for label, outcome in results.items()}
     # an untouched program has the smallest edit of all, so edits count only where something was fixed
     scores = by_rank(
-        {label: (one["fixed"], -one["edit"] if one["fixed"] else 0) for label, one in programs.items()}
+        {
+            label: (program["fixed"], -program["edit"] if program["fixed"] else 0)
+            for label, program in programs.items()
+        }
     )
     detail = {"decided": "by bugs fixed", "programs": programs}
     return Outcome(scores=scores, detail=detail)
@@ -151,18 +154,20 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     yield SourceCode(task.source.rstrip(), note=f"with {bugs}")
     programs = outcome.detail.get("programs", {})
     yield Heading("The fixes")
-    for label, one in programs.items():
+    for label, program in programs.items():
         reply = replies[f"repair/{label}"]
         if isinstance(reply.value, str):
-            tone: Tone = "good" if one["fixed"] == len(task.bugs) else "" if one["fixed"] else "bad"
+            tone: Tone = "good" if program["fixed"] == len(task.bugs) else "" if program["fixed"] else "bad"
             yield SourceCode(
-                _changes(task.source, reply.value), label, "", one["result"], tone, "what it changed"
+                _changes(task.source, reply.value), label, "", program["result"], tone, "what it changed"
             )
-    yield from programs_shown("repair", {}, {key: one for key, one in replies.items() if one.status != "ok"})
+    yield from programs_shown(
+        "repair", {}, {key: reply for key, reply in replies.items() if reply.status != "ok"}
+    )
     shows = {place: f"bug {bug}" for bug, places in enumerate(task.witnesses, 1) for place in places}
     yield from verdicts_shown(fixture, programs, task.tests, shows)
     wins = "Most bugs fixed wins, among equals the smaller edit; a program that breaks what was right fixed "
-    why = {label: one["result"] for label, one in programs.items()}
+    why = {label: program["result"] for label, program in programs.items()}
     yield from ending(fixture, outcome, f"{wins}nothing.", why, _NO_RESULT)
 
 

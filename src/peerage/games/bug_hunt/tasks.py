@@ -46,8 +46,8 @@ def buggy(rng: Random, steps: int, bugs: int) -> BuggyTask:
         apart = [bug for bug in numbers.bugs(plan) if 0 < len(versions.fails((bug,))) <= _INPUTS // 2]
         rng.shuffle(apart)
         for chosen in islice(combinations(apart, bugs), _TRIES):
-            if len({bug[:2] for bug in chosen}) == bugs and (found := versions.proven(chosen)):
-                tests, witnesses = found
+            if len({bug[:2] for bug in chosen}) == bugs and (proof := versions.proven(chosen)):
+                tests, witnesses = proof
                 source = numbers.program(plan, chosen)
                 return BuggyTask(numbers.statement(plan), source, chosen, tests, witnesses, plan)
 
@@ -63,15 +63,15 @@ class _Versions:
     def fails(self, bugs: tuple[Slot, ...]) -> set[str]:
         """The inputs that a program with these bugs gets wrong."""
         if bugs not in self._fails:
-            said = numbers.outputs(numbers.program(self._plan, bugs), [*self._right])
-            of = zip(self._right.items(), said, strict=True)
-            self._fails[bugs] = {given for (given, right), mine in of if mine != right}
+            printed = numbers.outputs(numbers.program(self._plan, bugs), [*self._right])
+            of = zip(self._right.items(), printed, strict=True)
+            self._fails[bugs] = {given for (given, right), output in of if output != right}
         return self._fails[bugs]
 
     def proven(self, bugs: tuple[Slot, ...]) -> tuple[tuple[Test, ...], tuple[tuple[int, ...], ...]] | None:
         """Tests and each bug's witnesses among them; None where a bug has none, or no test guards."""
         by_bug = {bug: self.fails((bug,)) for bug in bugs}
-        alone = [by_bug[bug].difference(*[by_bug[one] for one in bugs if one != bug]) for bug in bugs]
+        alone = [by_bug[bug].difference(*[by_bug[other] for other in bugs if other != bug]) for bug in bugs]
         if not all(alone):
             return None
         for size in range(2, len(bugs) + 1):

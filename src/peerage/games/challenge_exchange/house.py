@@ -166,9 +166,9 @@ def solve(description: str, answer: int | None, quality: float, rng: Random) -> 
 def _known(description: str) -> tuple[float, int] | None:
     """Return how hard a challenge of ours is, and its true answer."""
     for family, form in zip(_FAMILIES, _READ, strict=True):
-        found = form.fullmatch(description)
-        if found:
-            return family.hardness, family.answer(*map(int, found.groups()))
+        match = form.fullmatch(description)
+        if match:
+            return family.hardness, family.answer(*map(int, match.groups()))
     return None
 
 

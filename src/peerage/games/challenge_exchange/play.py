@@ -80,7 +80,7 @@ class ChallengeAttempt(NamedTuple):
     without a usable one."""
 
     label: str
-    told: dict[str, Any]
+    detail: dict[str, Any]
     fact: dict[str, Any]
 
 
@@ -88,7 +88,7 @@ def play(table: GameTable) -> Steps[Outcome]:
     """One round between all seats of `table`."""
     rules: ChallengeExchangeRules = table.rules
     secret: str = table.drawn["secret"][SALT]
-    drawn = [_drawn(one) for one in table.drawn["challenges"]]
+    drawn = [_drawn(challenge) for challenge in table.drawn["challenges"]]
     committee = table.officials.get("committee", ())
     created: Mapping[str, Creation] = yield Together(
         {
@@ -114,8 +114,10 @@ def play(table: GameTable) -> Steps[Outcome]:
     }
     replies: Mapping[str, Reply] = yield Together(
         {
-            key: answering(seat.label, "answer", "contestant", one, stakes(rules, one.difficulty), rules)
-            for key, (seat, one) in dealt.items()
+            key: answering(
+                seat.label, "answer", "contestant", challenge, stakes(rules, challenge.difficulty), rules
+            )
+            for key, (seat, challenge) in dealt.items()
         }
     )
     failed = {dealt[key][0].label for key, reply in replies.items() if reply.status == "void"}
@@ -123,7 +125,7 @@ def play(table: GameTable) -> Steps[Outcome]:
         _attempt(key, *dealt[key], reply, table) for key, reply in replies.items() if reply.status != "void"
     ]
     totals = {
-        seat.label: sum([each.told["points"] for each in attempts if each.label == seat.label], start=0.0)
+        seat.label: sum([each.detail["points"] for each in attempts if each.label == seat.label], start=0.0)
         for seat in left
         if seat.label not in failed
     }
@@ -136,15 +138,15 @@ def play(table: GameTable) -> Steps[Outcome]:
             "decided": "by points",
             "points": totals,
             **detail,
-            "attempts": [attempt.told for attempt in attempts],
+            "attempts": [attempt.detail for attempt in attempts],
         },
     )
 
 
 def _silent(seat: Seat, made: Mapping[str, Creation]) -> bool:
     """Return whether a player was to write and its provider failed every draft."""
-    own = [one for one in made.values() if one.author == seat.label]
-    return bool(own) and all(one.status == "void" for one in own)
+    own = [creation for creation in made.values() if creation.author == seat.label]
+    return bool(own) and all(creation.status == "void" for creation in own)
 
 
 def _drawn(embedded: Mapping[str, Any]) -> DraftedChallenge:
@@ -180,7 +182,7 @@ def _accepted(
 def _dealt(table: GameTable, seat: Seat, there: Sequence[DraftedChallenge]) -> list[DraftedChallenge]:
     """The challenges that one player gets, at random and in random order."""
     rules: ChallengeExchangeRules = table.rules
-    open_to = [one for one in there if rules.own or one.author_llm != seat.player]
+    open_to = [challenge for challenge in there if rules.own or challenge.author_llm != seat.player]
     return table.rng(f"assignment/{seat.label}").sample(open_to, min(rules.assigned, len(open_to)))
 
 
@@ -188,15 +190,15 @@ def _attempt(
     key: str, seat: Seat, challenge: DraftedChallenge, reply: Reply, table: GameTable
 ) -> ChallengeAttempt:
     result, own = graded(reply, challenge.reference_answer), challenge.author_llm == seat.player
-    told = {
+    result_parts = {
         "challenge_id": challenge.challenge_id,
         "result": result,
         "own_challenge": own,
         "points": points(result, own, challenge.difficulty, table.rules),
     }
     answer = seal(salt(table.drawn["secret"][SALT], key), reply.value if reply.ok else None)
-    fact = {"fact": "attempt", "llm_id": seat.player, "submitted_answer": answer, **told}
-    return ChallengeAttempt(seat.label, {"key": key, **told}, fact)
+    fact = {"fact": "attempt", "llm_id": seat.player, "submitted_answer": answer, **result_parts}
+    return ChallengeAttempt(seat.label, {"key": key, **result_parts}, fact)
 
 
 def _creations(made: Mapping[str, Creation], new: Mapping[str, DraftedChallenge]) -> list[dict[str, Any]]:
@@ -204,20 +206,20 @@ def _creations(made: Mapping[str, Creation], new: Mapping[str, DraftedChallenge]
         {
             "key": key,
             "challenge_id": new[key].challenge_id if key in new else None,
-            "author": one.author,
-            "status": one.status,
-            "proof": one.proof,
-            "steps": list(one.steps),
-            "votes": dict(one.votes),
-            "approval": one.approval,
+            "author": creation.author,
+            "status": creation.status,
+            "proof": creation.proof,
+            "steps": list(creation.steps),
+            "votes": dict(creation.votes),
+            "approval": creation.approval,
         }
-        for key, one in made.items()
+        for key, creation in made.items()
     ]
 
 
 def _challenge_fact(key: str, challenge: DraftedChallenge, made: Creation, secret: str) -> dict[str, Any]:
     name = challenge.challenge_id
-    found: dict[str, Any] = {
+    fact: dict[str, Any] = {
         "fact": "challenge",
         "challenge_id": name,
         "author_llm": challenge.author_llm,
@@ -227,11 +229,11 @@ def _challenge_fact(key: str, challenge: DraftedChallenge, made: Creation, secre
     }
     program = made.challenge.solution if made.challenge is not None else ""
     if program.strip():
-        found["solution"] = seal(salt(secret, f"solution/{key}"), program)
+        fact["solution"] = seal(salt(secret, f"solution/{key}"), program)
     if made.votes:
         valid = [vote for vote in made.votes.values() if vote in ("approve", "object")]
-        found["votes"] = [valid.count("approve"), len(valid)]
-    return found
+        fact["votes"] = [valid.count("approve"), len(valid)]
+    return fact
 
 
 def draw(rules: ChallengeExchangeRules, seed: str, number: int) -> dict[str, Any]:
@@ -251,8 +253,8 @@ def officials(rules: ChallengeExchangeRules) -> tuple[RoleRequirement, ...]:
 def asks(rules: ChallengeExchangeRules, fixture: Fixture) -> Iterator[Asks]:
     """Each contestant writes, tries its own challenges blind and solves; each member votes on everything."""
     shown, written = DESCRIPTION_CHARS + QUOTE, rules.write * len(fixture.seats)
-    told = len(solving(rules)) + len(proving(rules))
-    yield Asks("contestant", WRITE, PROPOSAL, rules.write, WRITE_TOKENS, told, usual_output=600)
+    rule_texts = len(solving(rules)) + len(proving(rules))
+    yield Asks("contestant", WRITE, PROPOSAL, rules.write, WRITE_TOKENS, rule_texts, usual_output=600)
     blind = rules.write * rules.attempts if rules.proof != "solution" else 0
     for count in (blind, min(rules.assigned, written + rules.pool)):
         answer = Asks("contestant", SOLVE, Integer(), count, rules.max_tokens, shown + len(stakes(rules)))

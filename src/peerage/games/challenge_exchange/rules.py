@@ -99,33 +99,33 @@ def stakes(rules: ChallengeExchangeRules, difficulty: float | None = None) -> st
     right, wrong, passed = (
         _signed(points(result, False, difficulty, rules)) for result in ("correct", "incorrect", "pass")
     )
-    told = (
+    text = (
         f"Points: {right} for the right number, {wrong} for a wrong one, {passed} for a pass or a reply "
         "without a usable number."
     )
     if rules.own:
-        told += (
+        text += (
             " It may be a challenge of your own; not solving that, wrong or passed, counts "
             f"{_signed(rules.own_failed)} more."
         )
-    return told
+    return text
 
 
 def solving(rules: ChallengeExchangeRules) -> str:
     """Return what its author must know of how a challenge is solved and paid."""
-    told = (
+    text = (
         f"It earns nothing by itself: players are dealt challenges at random, and solve them. {stakes(rules)}"
     )
     if rules.scoring == "difficulty":
-        told += (
+        text += (
             " When a challenge comes back in later matches, a right answer earns the more, and a wrong one "
             "costs the less, the more players have failed it."
         )
     if rules.tools == "python":
-        told += f" Solvers may first run {TOOL_RUNS} Python programs."
+        text += f" Solvers may first run {TOOL_RUNS} Python programs."
     else:
-        told += " Solvers have no tools."
-    return told + " The best challenge is one that you solve every time and that others find hard."
+        text += " Solvers have no tools."
+    return text + " The best challenge is one that you solve every time and that others find hard."
 
 
 def proving(rules: ChallengeExchangeRules) -> str:
@@ -138,23 +138,23 @@ def proving(rules: ChallengeExchangeRules) -> str:
         f"you will be shown your description again {rules.attempts} times, just as a solver is and without "
         f"your answer, and must find it at least {FOUND_AGAIN:.0%} of the times"
     )
-    told = (
+    text = (
         f"The description has at most {DESCRIPTION_CHARS:,} characters. To be accepted it must be solvable: "
     )
-    told += {
+    text += {
         "blind": f"{blind}. Leave `solution` empty.",
         "both": f"{blind}. You may also write {program}; where there is one it must do so.",
         "solution": f"write {program}.",
     }[rules.proof]
-    told += " One that was written before, also in other words, is not accepted."
+    text += " One that was written before, also in other words, is not accepted."
     if rules.proof != "blind":
-        told += f" {environment()}"
+        text += f" {environment()}"
     if rules.committee:
-        told += (
+        text += (
             f" Then {rules.committee} other players review how clear it is: {rules.approval:.0%} of their "
             f"votes must approve, and {QUORUM:.0%} of them must be valid."
         )
-    return told
+    return text
 
 
 def _signed(number: float) -> str:

@@ -35,9 +35,9 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     players = player_names(fixture)
     made = outcome.detail.get("challenges", [])
     attempts = outcome.detail.get("attempts", [])
-    known = {one["challenge_id"]: one for one in fixture.drawn.get("challenges", ())}
+    known = {challenge["challenge_id"]: challenge for challenge in fixture.drawn.get("challenges", ())}
     known |= {fact["challenge_id"]: fact for fact in outcome.facts if fact.get("fact") == "challenge"}
-    written = {one["challenge_id"]: one for one in made if one["challenge_id"]}
+    written = {challenge["challenge_id"]: challenge for challenge in made if challenge["challenge_id"]}
     for number, (name, challenge) in enumerate(known.items(), 1):
         creation = written.get(name)
         by = f"by {challenge['author_llm']}" + ("" if creation else ", from the pool")
@@ -51,25 +51,28 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             if isinstance(draft, Fields):
                 yield Sentence(f"Its author's answer: {draft.reference_answer}")
             yield from _votes(creation, replies)
-        tried = [one for one in attempts if one["challenge_id"] == name]
+        tried = [attempt for attempt in attempts if attempt["challenge_id"] == name]
         yield from _attempts(tried, players, replies)
-    fallen = [one for one in made if not one["challenge_id"]]
+    fallen = [challenge for challenge in made if not challenge["challenge_id"]]
     if fallen:
         yield Heading("Challenges that were not accepted")
-    for one in fallen:
-        reply = replies.get(f"{one['key']}/draft")
+    for rejected in fallen:
+        reply = replies.get(f"{rejected['key']}/draft")
         if reply is not None and isinstance(reply.value, Fields):
             yield Quoted(
-                one["author"],
+                rejected["author"],
                 reply.value.description,
                 reply.key,
-                _STATUSES.get(one["status"], one["status"]),
+                _STATUSES.get(rejected["status"], rejected["status"]),
                 "bad",
             )
         elif reply is not None:
             yield quoted(reply)
-        yield from _votes(one, replies)
-    results = {label: Counter(one["result"] for one in attempts if _label(one) == label) for label in players}
+        yield from _votes(rejected, replies)
+    results = {
+        label: Counter(attempt["result"] for attempt in attempts if _label(attempt) == label)
+        for label in players
+    }
     points: Mapping[str, float] = outcome.detail.get("points", {})
     why = {
         label: f"{total:g} point{'s' * (total != 1)}; "
@@ -89,14 +92,14 @@ def _attempts(tried: list[Any], players: Mapping[str, str], replies: Replies) ->
         yield Sentence("Nobody was dealt it.", "quiet")
         return
     rows = []
-    for one in tried:
-        label = _label(one)
-        final = [reply for key, reply in replies.items() if key.startswith(f"{one['key']}/")][-1]
+    for attempt in tried:
+        label = _label(attempt)
+        final = [reply for key, reply in replies.items() if key.startswith(f"{attempt['key']}/")][-1]
         answer = "" if final.value is None else str(getattr(final.value, "answer", final.value))
-        if final.value is None and one["result"] in ("correct", "incorrect"):
+        if final.value is None and attempt["result"] in ("correct", "incorrect"):
             answer = "sealed"
-        own = ", its own" if one["own_challenge"] else ""
-        rows.append((f"{players[label]} ({label}){own}", answer, one["result"], one["points"]))
+        own = ", its own" if attempt["own_challenge"] else ""
+        rows.append((f"{players[label]} ({label}){own}", answer, attempt["result"], attempt["points"]))
     yield Grid(("Tried by", ">Answer", "Result", ">Points"), tuple(rows))
 
 

@@ -54,15 +54,15 @@ def files(matches: Iterable[FinishedMatch]) -> Iterator[tuple[str, str]]:
 
 
 def _game(match: FinishedMatch) -> dict[str, Any]:
-    exact = [round(one, 9) for one in match.earned]
+    exact = [round(points, 9) for points in match.earned]
     ended = datetime.fromtimestamp(match.at_ms / 1e3, UTC).isoformat()
     return {
         "game_id": f"game_{match.record.number:06}",
         "date": ended.replace("+00:00", "Z"),
         "game_type": match.game,
         "participants": list(match.players),
-        "ranks": [sum(other > one for other in exact) for one in exact],
-        "scores": [int(one) if one == int(one) else one for one in exact],
+        "ranks": [sum(other > points for other in exact) for points in exact],
+        "scores": [int(points) if points == int(points) else points for points in exact],
         "description": f"{match.game}, {len(match.players)} contenders, match {match.record.number}",
     }
 
@@ -70,11 +70,11 @@ def _game(match: FinishedMatch) -> dict[str, Any]:
 def _detail(record: MatchRecord, players: Sequence[str], seconds: Mapping[str, float]) -> dict[str, Any]:
     written = [_plain(fact) for fact in record.outcome.facts if fact.get("fact") == "challenge"]
     tried = [_plain(fact) for fact in record.outcome.facts if fact.get("fact") == "attempt"]
-    solved = sum(one["result"] == "correct" for one in tried)
+    solved = sum(attempt["result"] == "correct" for attempt in tried)
     return {
         "tournament_details": {
             "num_contenders": len(players),
-            "num_challenges": len({one["challenge_id"] for one in tried}),
+            "num_challenges": len({attempt["challenge_id"] for attempt in tried}),
             "total_attempts": len(tried),
             "overall_success_rate": solved / len(tried) if tried else None,
         },
@@ -82,18 +82,18 @@ def _detail(record: MatchRecord, players: Sequence[str], seconds: Mapping[str, f
             player: _metrics(
                 record.totals.get(player, Totals()),
                 seconds.get(player, 0.0),
-                [one for one in tried if one["llm_id"] == player],
-                sum(one["author_llm"] == player for one in written),
+                [attempt for attempt in tried if attempt["llm_id"] == player],
+                sum(challenge["author_llm"] == player for challenge in written),
             )
             for player in players
         },
         "challenges_summary": [
             {
-                "creator": one["author_llm"],
-                "expected_answer": one["reference_answer"],
-                "prompt_preview": one["description"][:_PREVIEW],
+                "creator": challenge["author_llm"],
+                "expected_answer": challenge["reference_answer"],
+                "prompt_preview": challenge["description"][:_PREVIEW],
             }
-            for one in written
+            for challenge in written
         ],
         "challenges": written,
         "attempts": tried,
@@ -117,8 +117,8 @@ def _metrics(
 ) -> dict[str, Any]:
     tokens = total.input_tokens + total.output_tokens
     cost = None if total.unknown_costs else total.cost_nano / 1e9
-    right = [one for one in tried if one["result"] == "correct"]
-    own = sum(one["own_challenge"] for one in right)
+    right = [attempt for attempt in tried if attempt["result"] == "correct"]
+    own = sum(attempt["own_challenge"] for attempt in right)
     return {
         "total_tokens": tokens,
         "total_cost": cost,
@@ -165,7 +165,7 @@ def _leaderboard(
     return {
         "last_updated": last,
         "method": METHOD,
-        "models": sorted(models, key=lambda one: (-one["mu"], one["name"])),
+        "models": sorted(models, key=lambda model: (-model["mu"], model["name"])),
     }
 
 
@@ -174,15 +174,15 @@ def _pairs(name: str, history: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     wins = losses = draws = 0
     for game in history:
         if name in game["participants"]:
-            mine = game["ranks"][game["participants"].index(name)]
-            wins += sum(rank > mine for rank in game["ranks"])
-            losses += sum(rank < mine for rank in game["ranks"])
-            draws += game["ranks"].count(mine) - 1
+            own = game["ranks"][game["participants"].index(name)]
+            wins += sum(rank > own for rank in game["ranks"])
+            losses += sum(rank < own for rank in game["ranks"])
+            draws += game["ranks"].count(own) - 1
     return {"wins": wins, "losses": losses, "draws": draws}
 
 
 def _mean(name: str, field: str, metrics: Sequence[Mapping[str, Mapping[str, Any]]]) -> float | None:
-    known = [one[name][field] for one in metrics if name in one and one[name][field] is not None]
+    known = [metric[name][field] for metric in metrics if name in metric and metric[name][field] is not None]
     return sum(known) / len(known) if known else None
 
 
@@ -193,7 +193,7 @@ def published_challenge(record: Mapping[str, Any]) -> tuple[dict[str, Any], str]
     if not isinstance(challenge, dict):
         return None
     checked, metrics = (
-        found if isinstance(found := record.get(field), dict) else {}
+        known if isinstance(known := record.get(field), dict) else {}
         for field in ("validation_results", "performance_metrics")
     )
     solved = f"{checked.get('correct_answers')} of {checked.get('total_attempts')} blind attempts"
@@ -201,13 +201,13 @@ def published_challenge(record: Mapping[str, Any]) -> tuple[dict[str, Any], str]
         raise ValueError(
             f"it was rejected where it was made, with {solved} right; only accepted ones are entered"
         )
-    found = {
+    known = {
         "author_llm": metrics.get("model_name"),
         "description": challenge.get("challenge_prompt"),
         "reference_answer": challenge.get("expected_answer"),
         "solution": challenge.get("example_code"),
     }
-    return found, solved
+    return known, solved
 
 
 def _json(data: Any) -> str:

@@ -114,10 +114,10 @@ def play(table: GameTable) -> Steps[Outcome]:
     }
     oracle = {"programs": solutions(task.plan)}
     asked = GOLF.ask("", "program", Code(MOST_BYTES), fill, rules.max_tokens, oracle=oracle)
-    found = yield from tried(table.seats, asked, task.tests)
-    if not found:
+    results = yield from tried(table.seats, asked, task.tests)
+    if not results:
         return Outcome(void="no_answer")
-    programs = {label: _result(*trial) for label, trial in found.items()}
+    programs = {label: _result(*trial) for label, trial in results.items()}
     scores = by_rank(
         {
             label: -program["bytes"] if program["result"] == "correct" else -inf
@@ -170,8 +170,10 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     yield from programs_shown("program", programs, replies)
     yield from verdicts_shown(fixture, programs, task.tests)
     why = {
-        label: one["result"] if one["bytes"] is None else f"{one['result']}, {one['bytes']:,} bytes"
-        for label, one in programs.items()
+        label: program["result"]
+        if program["bytes"] is None
+        else f"{program['result']}, {program['bytes']:,} bytes"
+        for label, program in programs.items()
     }
     wins = "The shortest correct program wins; an incorrect one comes last."
     yield from ending(fixture, outcome, wins, why, _NO_RESULT)

@@ -76,13 +76,13 @@ class Battle(Struct):
     def colors(self) -> list[str]:
         """The color of both rounds, or that of each."""
         return list(
-            dict.fromkeys((one.plaintext_color or self.plaintext_color).upper() for one in self.rounds)
+            dict.fromkeys((played.plaintext_color or self.plaintext_color).upper() for played in self.rounds)
         )
 
     @property
     def shares(self) -> tuple[float, ...]:
         """The shares that attackers saw, attempt by attempt; everything at once where nobody attacked."""
-        longest = max((one.llm3_attempts for one in self.rounds), key=len)
+        longest = max((played.llm3_attempts for played in self.rounds), key=len)
         return tuple([attempt.instructions_provided_percentage for attempt in longest]) or (1.0,)
 
 
@@ -117,14 +117,14 @@ def read_battles(body: bytes, where: str) -> list[JsonBattle]:
     layout = JsonLayout(
         len(margin) - len(margin.lstrip(b" ")), body.isascii(), "\n" if body.endswith(b"\n") else ""
     )
-    return [JsonBattle(battle, one, layout) for battle, one in zip(battles, raw, strict=True)]
+    return [JsonBattle(battle, body, layout) for battle, body in zip(battles, raw, strict=True)]
 
 
 def _problem(battle: Battle) -> str:
     first, second = battle.model_A_info.name, battle.model_B_info.name
     if first == second:
         return f"{first} plays against itself"
-    if [one.obfuscator_model for one in battle.rounds] != [first, second]:
+    if [played.obfuscator_model for played in battle.rounds] != [first, second]:
         return "expected two rounds, in which first model_A and then model_B obfuscates"
     if battle.battle_outcome not in (f"{first}_wins", f"{second}_wins", "tie"):
         return f"found the outcome {battle.battle_outcome!r}; expected tie, {first}_wins or {second}_wins"
@@ -135,8 +135,8 @@ def _problem(battle: Battle) -> str:
         _at_ms(battle.timestamp_end)
     except ValueError:
         return f"found the time {battle.timestamp_end!r}; expected ISO 8601"
-    for one in battle.rounds:
-        shares = tuple([attempt.instructions_provided_percentage for attempt in one.llm3_attempts])
+    for played in battle.rounds:
+        shares = tuple([attempt.instructions_provided_percentage for attempt in played.llm3_attempts])
         if shares != battle.shares[: len(shares)]:
             return "the two rounds showed other shares of the instructions"
     return ""
@@ -169,13 +169,13 @@ def recording(entry: JsonBattle, rules: ColorObfuscationRules, digest: str = "")
         "entry": entry.raw,
     }
     replies: dict[str, str] = {}
-    for one in battle.rounds:
-        number = one.round_number
-        replies[f"{number}/obfuscate"] = one.llm1_conversation.response or ""
-        replies[f"{number}/recover"] = one.llm2_conversation.response or ""
-        said = [attempt.response or "" for attempt in one.llm3_attempts]
+    for played in battle.rounds:
+        number = played.round_number
+        replies[f"{number}/obfuscate"] = played.llm1_conversation.response or ""
+        replies[f"{number}/recover"] = played.llm2_conversation.response or ""
+        answers = [attempt.response or "" for attempt in played.llm3_attempts]
         for at in range(len(battle.shares)):
-            replies[f"{number}/attack/{at + 1}"] = said[at] if at < len(said) else ""
+            replies[f"{number}/attack/{at + 1}"] = answers[at] if at < len(answers) else ""
     fixture = Fixture(
         number=0,
         round=0,
@@ -192,7 +192,7 @@ def recording(entry: JsonBattle, rules: ColorObfuscationRules, digest: str = "")
 
 def entered(drawn: Iterable[Mapping[str, Any]]) -> set[str]:
     """The ids of the battles from the original, by what was drawn for an arena's matches."""
-    sources = [one.get("source", {}) for one in drawn]
+    sources = [task.get("source", {}) for task in drawn]
     return {source["battle_id"] for source in sources if source.get("from") == SOURCE}
 
 
@@ -245,7 +245,7 @@ def _battle(fixture: Fixture, outcome: Mapping[str, Any], document: Mapping[str,
     names = {seat.label: seat.player for seat in fixture.seats}
     first, second = names.values()
     score = outcome["scores"]["A"]
-    played = [_round(place, found, names, rules, texts, prompts) for place, found in enumerate(rounds, 1)]
+    played = [_round(place, body, names, rules, texts, prompts) for place, body in enumerate(rounds, 1)]
     return {
         "battle_id": f"peerage-{fixture.number}-{fixture.seed[:8]}",
         "timestamp_start": ended,
@@ -307,13 +307,13 @@ def _round(
     }
 
 
-def _encoding(kind: Encoding, said: str) -> tuple[str | None, str | None]:
+def _encoding(kind: Encoding, text: str) -> tuple[str | None, str | None]:
     """The obfuscated string and the instructions as one text, as a reply has them; None without."""
     try:
-        made = kind.parse(said)
+        made = kind.parse(text)
     except FormatError:
         return None, None
-    tagged = between(said, "instructions_list")
+    tagged = between(text, "instructions_list")
     if tagged:
         return made.text, tagged[0].strip()
     return made.text, "\n".join(f"{place}. {step}" for place, step in enumerate(made.instructions, 1))
@@ -322,12 +322,13 @@ def _encoding(kind: Encoding, said: str) -> tuple[str | None, str | None]:
 def arena_settings(battles: Sequence[JsonBattle], ally_failure: str) -> dict[str, Any]:
     """The settings of an arena for recorded battles: their players, and one attempt with everything, decided
     as the original does."""
-    infos = [info for one in battles for info in (one.battle.model_A_info, one.battle.model_B_info)]
+    infos = [info for battle in battles for info in (battle.battle.model_A_info, battle.battle.model_B_info)]
     return {
         "name": "color obfuscation",
         "game": NAME,
         "rules": {"shares": [1], "ally_failure": ally_failure, "order": "recoveries"},
         "players": [
-            {"model": f"openrouter:{name}", "name": name} for name in dict.fromkeys(one.name for one in infos)
+            {"model": f"openrouter:{name}", "name": name}
+            for name in dict.fromkeys(info.name for info in infos)
         ],
     }

@@ -78,26 +78,26 @@ def play(table: GameTable) -> Steps[Outcome]:
     colors = table.drawn["colors"]
     rounds = [_Begun(first, second, colors[0]), _Begun(second, first, colors[-1])]
     hidden: list[Reply] = yield [
-        _obfuscate(rules, one, f"{number}/obfuscate") for number, one in enumerate(rounds, 1)
+        _obfuscate(rules, round_drawn, f"{number}/obfuscate") for number, round_drawn in enumerate(rounds, 1)
     ]
-    said = list(hidden)
+    answers = list(hidden)
     both = [
-        Round(*one, reply.status, broken=reply.status not in ("ok", "void"))
-        for one, reply in zip(rounds, hidden, strict=True)
+        Round(*round_drawn, reply.status, broken=reply.status not in ("ok", "void"))
+        for round_drawn, reply in zip(rounds, hidden, strict=True)
     ]
-    if not _lost(said):
+    if not _lost(answers):
         both = yield from _attempts(
             [
-                _attacks(rules, done, reply, str(number), said)
+                _attacks(rules, done, reply, str(number), answers)
                 for number, (done, reply) in enumerate(zip(both, hidden, strict=True), 1)
             ],
-            said,
+            answers,
         )
     detail: dict[str, Any] = {"rounds": msgspec.json.decode(msgspec.json.encode(both))}
-    if _lost(said):
+    if _lost(answers):
         return Outcome(void="no_answer", detail=detail)
     detail["readings"] = {reading: scores(both, reading, rules.order) for reading in READINGS}
-    if rules.ally_failure == "void" and any(one.broken for one in both):
+    if rules.ally_failure == "void" and any(half.broken for half in both):
         return Outcome(void="broken_encoding", detail=detail)
     reading = reading_of(rules.ally_failure)
     detail["decided"] = decided(both, reading, rules.order)
@@ -124,12 +124,12 @@ def _obfuscate(rules: ColorObfuscationRules, begun: _Begun, key: str) -> Ask:
     return OBFUSCATE.ask(begun.obfuscator, key, rules.encoding(), fill, most, oracle=oracle)
 
 
-def _lost(said: list[Reply]) -> bool:
+def _lost(answers: list[Reply]) -> bool:
     """Return whether a provider failed: there is nothing left to play for then."""
-    return any(reply.status == "void" for reply in said)
+    return any(reply.status == "void" for reply in answers)
 
 
-def _attempts(rounds: list[Steps[Round]], said: list[Reply]) -> Steps[list[Round]]:
+def _attempts(rounds: list[Steps[Round]], answers: list[Reply]) -> Steps[list[Round]]:
     """Play the rest of the rounds side by side, attempt by attempt, so that none goes on when a reply of
     another has shown the match to be lost; the replies are added to `quoted`."""
     ended: dict[int, Round] = {}
@@ -142,15 +142,15 @@ def _attempts(rounds: list[Steps[Round]], said: list[Reply]) -> Steps[list[Round
             except StopIteration as stop:
                 ended[place] = stop.value
         if asks:
-            came: list[Reply] = yield [ask for mine in asks.values() for ask in mine]
-            said += came
+            came: list[Reply] = yield [ask for own in asks.values() for ask in own]
+            answers += came
             rest = iter(came)
-            sent = {place: [next(rest) for _ in mine] for place, mine in asks.items()}
+            sent = {place: [next(rest) for _ in own] for place, own in asks.items()}
     return [ended[place] for place in range(len(rounds))]
 
 
 def _attacks(
-    rules: ColorObfuscationRules, done: Round, hidden: Reply, number: str, said: list[Reply]
+    rules: ColorObfuscationRules, done: Round, hidden: Reply, number: str, answers: list[Reply]
 ) -> Steps[Round]:
     """The rest of round `number`, which ends when `quoted` shows that a provider failed."""
     obfuscator, attacker, color = done.obfuscator, done.attacker, done.color
@@ -184,7 +184,7 @@ def _attacks(
         guesses.append(_guess(replies[0], shown, color))
         if attempt == 1:
             ally = _guess(replies[1], done.count, color)
-        if guesses[-1].right or _lost(said):
+        if guesses[-1].right or _lost(answers):
             break
     done = msgspec.structs.replace(
         done,
@@ -235,8 +235,8 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     """Both rounds, and the result."""
     players = player_names(fixture)
     rounds = convert(outcome.detail["rounds"], tuple[Round, ...])
-    for number, one in enumerate(rounds, 1):
-        hider, attacker = (f"{players[label]} ({label})" for label in (one.obfuscator, one.attacker))
+    for number, played in enumerate(rounds, 1):
+        hider, attacker = (f"{players[label]} ({label})" for label in (played.obfuscator, played.attacker))
         yield Heading(f"Round {number}: {hider} hides a color from {attacker}")
         reply = replies[f"{number}/obfuscate"]
         made = reply.value
@@ -246,25 +246,25 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             yield Quoted(reply.label, listed, note="the instructions, which its ally sees")
         else:
             yield quoted(reply)
-        guesses = [(f"attempt {place}", guess) for place, guess in enumerate(one.attempts, 1)]
-        if one.ally is not None:
-            guesses.insert(0, ("its ally", one.ally))
+        guesses = [(f"attempt {place}", guess) for place, guess in enumerate(played.attempts, 1)]
+        if played.ally is not None:
+            guesses.insert(0, ("its ally", played.ally))
         if guesses:
             yield Grid(
                 ("Who", "Answer", "", "Instructions seen"),
-                tuple([(who, *_answer(guess), f"{guess.shown} of {one.count}") for who, guess in guesses]),
+                tuple([(who, *_answer(guess), f"{guess.shown} of {played.count}") for who, guess in guesses]),
             )
-        found = [(who, guess.color) for who, guess in guesses if guess.color]
-        yield Swatch((("hidden", one.color), *found))
-        yield from _ended(one, attacker)
+        guessed = [(who, guess.color) for who, guess in guesses if guess.color]
+        yield Swatch((("hidden", played.color), *guessed))
+        yield from _ended(played, attacker)
     reading = reading_of(fixture.settings["ally_failure"])
     why = {
-        one.attacker: f"as attacker found the color at attempt {one.recovered}"
-        if one.recovered
+        played.attacker: f"as attacker found the color at attempt {played.recovered}"
+        if played.recovered
         else "as attacker was given the round"
-        if one.needed(reading)
+        if played.needed(reading)
         else "as attacker did not find the color"
-        for one in rounds
+        for played in rounds
     }
     how = outcome.detail.get("decided", "")
     wins = f"Decided {how}." if how.startswith("by") else f"{how.capitalize()}." if how else ""
@@ -275,12 +275,12 @@ def _answer(guess: Guess) -> tuple[str, str]:
     return (guess.color, "right" if guess.right else "wrong") if guess.color else ("", guess.status)
 
 
-def _ended(one: Round, attacker: str) -> Iterator[Block]:
-    if one.broken:
+def _ended(played: Round, attacker: str) -> Iterator[Block]:
+    if played.broken:
         yield Sentence("The ally could not find the color: this encoding is broken.", "bad")
-    if one.recovered:
-        yield Sentence(f"{attacker} found the color at attempt {one.recovered}.")
-    elif one.attempts:
+    if played.recovered:
+        yield Sentence(f"{attacker} found the color at attempt {played.recovered}.")
+    elif played.attempts:
         yield Sentence(f"{attacker} did not find the color.")
 
 

@@ -51,26 +51,26 @@ def reading_of(ally_failure: str) -> str:
 
 def scores(rounds: Sequence[Round], reading: str, order: str) -> dict[str, float]:
     """Each side's score: 1, ½ or 0."""
-    (a, mine), (b, theirs) = sorted(_ranks(rounds, reading, order).items())
-    score = 0.5 if mine == theirs else float(mine > theirs)
+    (a, own), (b, theirs) = sorted(_ranks(rounds, reading, order).items())
+    score = 0.5 if own == theirs else float(own > theirs)
     return {a: score, b: 1 - score}
 
 
 def decided(rounds: Sequence[Round], reading: str, order: str) -> str:
     """Return what decided between the two, in words."""
-    mine, theirs = _ranks(rounds, reading, order).values()
-    if mine[0] != theirs[0]:
+    own, theirs = _ranks(rounds, reading, order).values()
+    if own[0] != theirs[0]:
         return "by the round that only one of them won"
-    equal = "each won the round it attacked" if mine[0] else "neither won the round it attacked"
-    if mine != theirs:
+    equal = "each won the round it attacked" if own[0] else "neither won the round it attacked"
+    if own != theirs:
         return f"by fewer attempts: {equal}"
-    return f"a tie: {equal}" + (", after as many attempts" if mine[0] and order == "attempts" else "")
+    return f"a tie: {equal}" + (", after as many attempts" if own[0] and order == "attempts" else "")
 
 
 def _ranks(rounds: Sequence[Round], reading: str, order: str) -> dict[str, tuple[bool, int]]:
     """Return how well each side attacked, the better the higher: the color first, then by `order` fewer
     attempts."""
-    needed = {one.attacker: one.needed(reading) for one in rounds}
+    needed = {played.attacker: played.needed(reading) for played in rounds}
     return {
         label: (bool(attempts), -attempts if order == "attempts" else 0) for label, attempts in needed.items()
     }

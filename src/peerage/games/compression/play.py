@@ -66,11 +66,11 @@ def play(table: GameTable) -> Steps[Outcome]:
     rules: CompressionRules = table.rules
     match = _Match(table, rules, msgspec.convert(table.drawn, Reports))
     written: list[Reply] = yield [match.write(label) for label in match.labels]
-    said = dict(zip(match.labels, written, strict=True))
-    left = [label for label, reply in said.items() if reply.status != "void"]
+    replies = dict(zip(match.labels, written, strict=True))
+    left = [label for label, reply in replies.items() if reply.status != "void"]
     if len(left) < FEWEST:
         return Outcome(void="no_answer")
-    return (yield from _read(match, said, left))
+    return (yield from _read(match, replies, left))
 
 
 class _Match:
@@ -93,9 +93,9 @@ class _Match:
         return READ.ask(label, key, self.formats.answers, fill, self.rules.max_tokens, oracle=oracle)
 
 
-def _read(match: _Match, said: Mapping[str, Reply], left: list[str]) -> Steps[Outcome]:
+def _read(match: _Match, written: Mapping[str, Reply], left: list[str]) -> Steps[Outcome]:
     """The summaries are read, each by the next few in an order drawn at random."""
-    summaries = {label: reply.value.strip() for label, reply in said.items() if reply.ok}
+    summaries = {label: reply.value.strip() for label, reply in written.items() if reply.ok}
     order = list(left)
     match.rng("readers").shuffle(order)
     spare, rng = match.drawn.spare.answers, match.rng("control")
@@ -112,13 +112,15 @@ def _read(match: _Match, said: Mapping[str, Reply], left: list[str]) -> Steps[Ou
     came = iter(replies)
     answered = {author: {who: next(came) for who in row} for author, row in rows.items()}
     controls = answered.pop("control")
-    lost = {who for row in (*answered.values(), controls) for who, one in row.items() if one.status == "void"}
-    known = {who: _facts(one, spare) for who, one in controls.items() if who not in lost}
+    lost = {
+        who for row in (*answered.values(), controls) for who, reply in row.items() if reply.status == "void"
+    }
+    known = {who: _facts(reply, spare) for who, reply in controls.items() if who not in lost}
     read = {
         author: {
-            who: _facts(one, match.reports[author].answers)
-            for who, one in row.items()
-            if one.status != "void"
+            who: _facts(reply, match.reports[author].answers)
+            for who, reply in row.items()
+            if reply.status != "void"
         }
         for author, row in answered.items()
     }
@@ -126,7 +128,7 @@ def _read(match: _Match, said: Mapping[str, Reply], left: list[str]) -> Steps[Ou
     results: dict[str, Any] = {}
     for label in left:
         if label not in summaries:
-            results[label] = {"result": said[label].status}
+            results[label] = {"result": written[label].status}
             continue
         kept = {who: facts for who, facts in read[label].items() if reliable.get(who, 0.0) >= TRUST}
         kept = kept or read[label]
@@ -138,26 +140,26 @@ def _read(match: _Match, said: Mapping[str, Reply], left: list[str]) -> Steps[Ou
         "summaries": results,
         "readers": {who: {"right": share, "counts": share >= TRUST} for who, share in reliable.items()},
     }
-    return _ranked({label: one for label, one in results.items() if label not in lost}, detail)
+    return _ranked({label: result for label, result in results.items() if label not in lost}, detail)
 
 
 def _facts(reply: Reply, answers: Sequence[str]) -> list[bool]:
     """Return which facts a reader got right: none with an unusable reply."""
-    said = reply.value.answers if reply.ok else [""] * len(answers)
-    return [right(answer, one) for answer, one in zip(answers, said, strict=True)]
+    given = reply.value.answers if reply.ok else [""] * len(answers)
+    return [right(answer, reader_answer) for answer, reader_answer in zip(answers, given, strict=True)]
 
 
 def _reliability(who: str, control: Sequence[bool], read: Iterable[Mapping[str, Sequence[bool]]]) -> float:
     """The share that a reader got right of the control's facts, and of those that of the others who read the
     same at least two and more than half got right."""
-    mine = list(control)
+    own = list(control)
     for row in read:
         others = [facts for other, facts in row.items() if other != who]
-        for at, one in enumerate(row.get(who, ())):
+        for at, is_right in enumerate(row.get(who, ())):
             agreed = sum(facts[at] for facts in others)
             if agreed >= 2 and 2 * agreed > len(others):
-                mine.append(one)
-    return round(sum(mine) / len(mine), 4)
+                own.append(is_right)
+    return round(sum(own) / len(own), 4)
 
 
 def _result(summary: str, read: Mapping[str, Sequence[bool]], rules: CompressionRules) -> dict[str, Any]:
@@ -179,7 +181,9 @@ def _result(summary: str, read: Mapping[str, Sequence[bool]], rules: Compression
 def _ranked(results: Mapping[str, Mapping[str, Any]], detail: dict[str, Any]) -> Outcome:
     if len(results) < 2:
         return Outcome(void="no_answer", detail=detail)
-    return Outcome(scores=by_rank({label: _worth(one) for label, one in results.items()}), detail=detail)
+    return Outcome(
+        scores=by_rank({label: _worth(result) for label, result in results.items()}), detail=detail
+    )
 
 
 def _worth(result: Mapping[str, Any]) -> tuple[int, int]:
@@ -205,10 +209,10 @@ def house(call: HouseCall, skill: float, rng: Random) -> Any:
     quality = min(max(rng.gauss(skill, SPREAD), 0.0), 1.0)
     if isinstance(call.expects, Json):
         drawn, answers, summary = call.oracle
-        found = _found(drawn, answers, summary)
-        return ReportAnswers([one if rng.random() >= _MISREADS * (1 - skill) else "" for one in found])
+        known = _found(drawn, answers, summary)
+        return ReportAnswers([answer if rng.random() >= _MISREADS * (1 - skill) else "" for answer in known])
     drawn, report = call.oracle
-    kept = [one if rng.random() >= _LOSES * (1 - quality) ** 2 else "" for one in report.answers]
+    kept = [answer if rng.random() >= _LOSES * (1 - quality) ** 2 else "" for answer in report.answers]
     return summarized(drawn, kept, 1 - quality, rng) or report.text
 
 
@@ -218,7 +222,7 @@ def _found(drawn: Reports, answers: Sequence[str], summary: str) -> list[str]:
     there = [f" {' '.join(words(answer))} " in held for answer in answers]
     return [
         answer
-        if there[at] or ((of := drawn.follows.get(str(at), ())) and all(there[one] for one in of))
+        if there[at] or ((of := drawn.follows.get(str(at), ())) and all(there[needed] for needed in of))
         else ""
         for at, answer in enumerate(answers)
     ]
@@ -243,18 +247,18 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             continue
         yield Heading(f"{seat.player} ({seat.label}) had to sum up")
         yield TaskText(report.text, name=f"{len(report.text)} characters")
-        one = results.get(seat.label, {})
-        tone: Tone = "good" if one.get("valid") else "bad"
-        yield quoted(reply, one.get("result", ""), tone)
-        if "facts" in one:
+        result = results.get(seat.label, {})
+        tone: Tone = "good" if result.get("valid") else "bad"
+        yield quoted(reply, result.get("result", ""), tone)
+        if "facts" in result:
             yield Grid(
-                ("Question", "Right answer", f">Right, of {len(one['readers'])} readers"),
-                tuple(zip(drawn.questions, report.answers, one["facts"], strict=True)),
+                ("Question", "Right answer", f">Right, of {len(result['readers'])} readers"),
+                tuple(zip(drawn.questions, report.answers, result["facts"], strict=True)),
             )
     if readers := outcome.detail.get("readers"):
         yield from _readers(fixture, readers)
     wins = "The shortest summary from which the others knew enough facts wins."
-    why = {label: one["result"] for label, one in results.items()}
+    why = {label: result["result"] for label, result in results.items()}
     yield from ending(fixture, outcome, wins, why, _NO_RESULT)
 
 
@@ -266,8 +270,8 @@ def _readers(fixture: Fixture, readers: Mapping[str, Any]) -> Iterator[Block]:
         "read the same got right, counted nowhere."
     )
     rows = [
-        (players[label], f"{one['right']:.0%}", "yes" if one["counts"] else "no")
-        for label, one in readers.items()
+        (players[label], f"{reader['right']:.0%}", "yes" if reader["counts"] else "no")
+        for label, reader in readers.items()
     ]
     yield Grid(("Reader", ">Right", "Counted"), tuple(rows))
 

@@ -55,23 +55,30 @@ def reports(rng: Random, seats: int, facts: int) -> Reports:
     rng.shuffle(sentences)
     left = facts
     while left:
-        one = sentences.pop()
-        asked = list(one["asks"])[:left]
+        sentence = sentences.pop()
+        asked = list(sentence["asks"])[:left]
         left -= len(asked)
-        plan.append((rng.choice(one["says"]), one["fill"], asked, [one["asks"][place] for place in asked]))
+        plan.append(
+            (
+                rng.choice(sentence["says"]),
+                sentence["fill"],
+                asked,
+                [sentence["asks"][place] for place in asked],
+            )
+        )
     shapes = [{place: _shape(rng, how) for place, how in fill.items()} for _, fill, _, _ in plan]
     between = [(rng.randint(0, len(plan)), text) for text in rng.sample(material["idle"], IDLE)]
     made: dict[str, SummaryReport] = {}
     while len(made) < seats + 1:
         filled = [_filled(rng, shape) for shape in shapes]
-        said = [says.format_map(values) for (says, *_), values in zip(plan, filled, strict=True)]
+        lines = [says.format_map(values) for (says, *_), values in zip(plan, filled, strict=True)]
         for at, text in sorted(between, reverse=True):
-            said.insert(at, text)
+            lines.insert(at, text)
         answers = [
             values[place] for (_, _, asked, _), values in zip(plan, filled, strict=True) for place in asked
         ]
         if len({answer for answer in answers if answer[0].isupper()}) == sum(a[0].isupper() for a in answers):
-            made[" ".join(said)] = SummaryReport(" ".join(said), tuple(answers))
+            made[" ".join(lines)] = SummaryReport(" ".join(lines), tuple(answers))
     *given, spare = made.values()
     questions = [question for *_, asks in plan for question in asks]
     return Reports(
@@ -83,13 +90,13 @@ def _follows(plan: Sequence[tuple[Mapping[str, Any], Sequence[str]]]) -> dict[st
     places: dict[tuple[int, str], int] = {}
     for at, (_, asked) in enumerate(plan):
         places |= {(at, place): len(places) + more for more, place in enumerate(asked)}
-    found: dict[str, tuple[int, ...]] = {}
+    follows: dict[str, tuple[int, ...]] = {}
     for (at, place), question in places.items():
         how = plan[at][0][place]
         of = re.findall(r"[a-z]+", how) if isinstance(how, str) and " " in how else []
-        if of and all((at, one) in places for one in of):
-            found[str(question)] = tuple([places[at, one] for one in of])
-    return found
+        if of and all((at, need) in places for need in of):
+            follows[str(question)] = tuple([places[at, need] for need in of])
+    return follows
 
 
 def _shape(rng: Random, how: Any) -> Any:
@@ -102,25 +109,25 @@ def _shape(rng: Random, how: Any) -> Any:
 def _filled(rng: Random, shapes: Mapping[str, Any]) -> dict[str, str]:
     """A value for each place of a sentence."""
     numbers: dict[str, int] = {}
-    found: dict[str, str] = {}
+    words_by_place: dict[str, str] = {}
     month = ""
     for place, shape in shapes.items():
         if isinstance(shape, tuple):
             month, numbers[place] = rng.choice(shape), rng.randint(*_FIRST_DAYS)
-            found[place] = f"{numbers[place]} {month}"
+            words_by_place[place] = f"{numbers[place]} {month}"
         elif isinstance(shape, str) and " " in shape:
-            one, sign, other = shape.split()
-            a, b = numbers[one], numbers[other]
+            first, sign, other = shape.split()
+            a, b = numbers[first], numbers[other]
             numbers[place] = a + b if sign == "+" else a - b if sign == "-" else a * b
-            found[place] = f"{numbers[place]} {month}".rstrip()
+            words_by_place[place] = f"{numbers[place]} {month}".rstrip()
         elif isinstance(shape, str):
-            found[place] = made_up(rng, shape)
+            words_by_place[place] = made_up(rng, shape)
         elif isinstance(shape[0], int):
             numbers[place] = rng.randint(*shape)
-            found[place] = str(numbers[place])
+            words_by_place[place] = str(numbers[place])
         else:
-            found[place] = rng.choice(shape)
-    return found
+            words_by_place[place] = rng.choice(shape)
+    return words_by_place
 
 
 @lru_cache(maxsize=1024)
@@ -129,9 +136,9 @@ def words(text: str) -> tuple[str, ...]:
     return tuple([ordinal or word for ordinal, word in _WORD.findall(text.casefold())])
 
 
-def right(answer: str, said: str) -> bool:
+def right(answer: str, expected: str) -> bool:
     """Return whether an answer says the right words and no other, in any order."""
-    return sorted(words(answer)) == sorted(words(said))
+    return sorted(words(answer)) == sorted(words(expected))
 
 
 def summarized(drawn: Reports, answers: Sequence[str], spelled: float, rng: Random) -> str:

@@ -85,13 +85,13 @@ def play(table: GameTable) -> Steps[Outcome]:
     detail["drafts"] = [msgspec.to_builtins(draft) for draft in drafted.drafts]
     if drafted.texts is None:
         return Outcome(void="no_challenge", detail=detail)
-    told = {"limit": str(rules.max_chars), "judging": judging(kind.judge, panel_rules)}
+    fills = {"limit": str(rules.max_chars), "judging": judging(kind.judge, panel_rules)}
     replies: list[Reply] = yield [
         kind.answer.ask(
             seat.label,
             f"answer/{seat.label}",
             Text(rules.max_chars),
-            {**drafted.texts, **told},
+            {**drafted.texts, **fills},
             rules.max_tokens,
             temperature=rules.temperature,
         )
@@ -204,15 +204,15 @@ def house(call: HouseCall, skill: float, rng: Random) -> Any:
 
 def _draft(call: HouseCall, rng: Random) -> str:
     topic = (call.oracle or {}).get("topic", "")
-    mine = toml(__package__, "house")
+    own = toml(__package__, "house")
     if call.key.startswith("case/"):
-        case = rng.choice(mine["cases"]).replace("@", rng.choice(mine["complaints"]))
+        case = rng.choice(own["cases"]).replace("@", rng.choice(own["complaints"]))
         age, pulse = 24 + rng.randrange(60), 58 + rng.randrange(60)
         return str(case.format(age=age, pulse=pulse, field=topic or "general medicine"))
-    if any("<<<case " in said for _, said in call.messages):
-        return str(rng.choice(mine["case_questions"]).replace("@", subject(call)))
+    if any("<<<case " in content for _, content in call.messages):
+        return str(rng.choice(own["case_questions"]).replace("@", subject(call)))
     subjects = WORDS["subjects"].get(topic) or (topic or "a question of your own",)
-    return str(rng.choice(mine["questions"]).replace("@", rng.choice(subjects)))
+    return str(rng.choice(own["questions"]).replace("@", rng.choice(subjects)))
 
 
 # ----------------------------------------------------------------------------------------------------- shown
@@ -236,7 +236,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     yield from panel_shown(
         ballots_of(outcome), replies, player_names(fixture), share, outcome.detail.get("criteria", {})
     )
-    why = {one.label: f"its answer was {one.status}" for one in given if one.status != "ok"}
+    why = {reply.label: f"its answer was {reply.status}" for reply in given if reply.status != "ok"}
     if share is not None:
         first, second = (seat.label for seat in fixture.seats)
         why = {first: f"{share:.0%} of the judges' weight", second: f"{1 - share:.0%} of the judges' weight"}

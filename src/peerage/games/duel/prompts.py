@@ -23,10 +23,10 @@ class DuelKind(NamedTuple):
 _TEXTS = texts(__package__)
 
 
-def _stage(name: str, told: Prompt) -> Stage:
-    warned = told.system if MATERIAL in told.system else f"{told.system}\n{MATERIAL}"
-    alone = Prompt(told.system, f"{told.user}{_TEXTS['alone']}")
-    return Stage(name, alone, Prompt(warned, f"{told.user}{_TEXTS['again']}"))
+def _stage(name: str, stage: Prompt) -> Stage:
+    warned = stage.system if MATERIAL in stage.system else f"{stage.system}\n{MATERIAL}"
+    alone = Prompt(stage.system, f"{stage.user}{_TEXTS['alone']}")
+    return Stage(name, alone, Prompt(warned, f"{stage.user}{_TEXTS['again']}"))
 
 
 def _clinical() -> DuelKind:

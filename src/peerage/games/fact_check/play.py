@@ -120,7 +120,7 @@ def asked(rules: FactCheckRules, statements: Sequence[Statement]) -> list[Ask]:
         "count": str(len(statements)),
         "scored": PROBABILITIES if rules.confidence else VERDICTS,
         "unusable": SURELY_WRONG if rules.confidence else WRONG,
-        "statements": "\n".join([f"{at}. {one.said}" for at, one in enumerate(statements, 1)]),
+        "statements": "\n".join([f"{at}. {statement.said}" for at, statement in enumerate(statements, 1)]),
     }
     oracle = [statement.true for statement in statements]
     return [CHECK.ask("", "check", expects, fill, rules.max_tokens, oracle=oracle)]
@@ -128,22 +128,22 @@ def asked(rules: FactCheckRules, statements: Sequence[Statement]) -> list[Ask]:
 
 def scored(rules: FactCheckRules, statements: Sequence[Statement], came: Came) -> Achieved:
     """Right verdicts, or the Brier score: the worst for a sheet that cannot be used."""
-    said = {label: _percent(reply) for label, (reply,) in came.items()}
-    truth = [SURE * one.true for one in statements]
+    verdicts = {label: _percent(reply) for label, (reply,) in came.items()}
+    truth = [SURE * statement.true for statement in statements]
     if not rules.confidence:
         right = {
-            label: sum(one == so for one, so in zip(given, truth, strict=False))
-            for label, given in said.items()
+            label: sum(verdict == so for verdict, so in zip(given, truth, strict=False))
+            for label, given in verdicts.items()
         }
         return Achieved(right, {"decided": "by right verdicts", "right": right})
     loss = {
-        label: sum([(one - so) ** 2 for one, so in zip(given, truth, strict=True)])
+        label: sum([(percent - so) ** 2 for percent, so in zip(given, truth, strict=True)])
         if given
         else SURE**2 * len(truth)
-        for label, given in said.items()
+        for label, given in verdicts.items()
     }
     brier = {label: round(lost / SURE**2 / len(truth), 6) for label, lost in loss.items()}
-    detail = {"decided": "by Brier score", "brier": brier, "probabilities": said}
+    detail = {"decided": "by Brier score", "brier": brier, "probabilities": verdicts}
     return Achieved({label: -lost for label, lost in loss.items()}, detail)
 
 
@@ -152,26 +152,28 @@ def _percent(reply: Reply) -> list[int]:
     if not reply.ok:
         return []
     if isinstance(reply.value, Verdicts):
-        return [SURE * one for one in reply.value.verdicts]
+        return [SURE * verdict for verdict in reply.value.verdicts]
     return list(reply.value.probabilities)
 
 
 def house(call: HouseCall, skill: float, rng: Random) -> Verdicts | Probabilities:
     """Each statement is known with a chance of `skill`; else it is guessed, and with too much confidence."""
     known = [rng.random() < skill for _ in call.oracle]
-    said = [true if knows else rng.random() < 0.5 for knows, true in zip(known, call.oracle, strict=True)]
+    verdicts = [true if knows else rng.random() < 0.5 for knows, true in zip(known, call.oracle, strict=True)]
     if "verdicts" in call.expects.schema()["properties"]:  # type: ignore[index]
-        return Verdicts(said)
+        return Verdicts(verdicts)
     sure = [rng.randint(90, 99) if knows else rng.randint(55, 90) for knows in known]
-    return Probabilities([one if true else SURE - one for one, true in zip(sure, said, strict=True)])
+    return Probabilities(
+        [percent if true else SURE - percent for percent, true in zip(sure, verdicts, strict=True)]
+    )
 
 
 def forecasts(fixture: Fixture, outcome: Outcome) -> Iterator[Forecast]:
     """Yield what was given for each statement, and whether it was true; nothing where no probabilities
     were."""
     for label, given in outcome.detail.get("probabilities", {}).items():
-        for percent, one in zip(given, fixture.drawn[TASKS], strict=False):
-            yield Forecast(label, percent / SURE, one["true"])
+        for percent, statement in zip(given, fixture.drawn[TASKS], strict=False):
+            yield Forecast(label, percent / SURE, statement["true"])
 
 
 # ----------------------------------------------------------------------------------------------------- shown
@@ -185,10 +187,10 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         marks = "" if "brier" in outcome.detail else "✓ judged right, ✗ judged wrong. "
         yield Sentence(f"{marks}A false statement is followed by → and what is true.", "quiet")
     rows = []
-    for at, one in enumerate(fixture.drawn[TASKS]):
-        verdicts = [_mark(values[at], one["true"]) for values in given.values()]
-        about = one["said"] if one["true"] else f"{one['said']} → {one['truth']}"
-        rows.append((at + 1, one["domain"], about, "true" if one["true"] else "false", *verdicts))
+    for at, statement in enumerate(fixture.drawn[TASKS]):
+        verdicts = [_mark(values[at], statement["true"]) for values in given.values()]
+        about = statement["said"] if statement["true"] else f"{statement['said']} → {statement['truth']}"
+        rows.append((at + 1, statement["domain"], about, "true" if statement["true"] else "false", *verdicts))
     yield Grid((">#", "Domain", "Statement", "It is", *given), tuple(rows))
     yield from unusable(replies.values())
     count, wins = len(rows), "The player with the most right verdicts wins; equally many tie."
@@ -210,9 +212,9 @@ def _given(value: object) -> list[bool | int]:
     return list(getattr(value, "probabilities", ()) if verdicts is None else verdicts)
 
 
-def _mark(said: bool | int, true: bool) -> str | int:
+def _mark(verdict: bool | int, true: bool) -> str | int:
     """Return whether a verdict is right; a percentage as it is."""
-    return ("✓" if said == true else "✗") if isinstance(said, bool) else said
+    return ("✓" if verdict == true else "✗") if isinstance(verdict, bool) else verdict
 
 
 GAME = same_tasks(

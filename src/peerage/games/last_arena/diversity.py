@@ -34,20 +34,20 @@ def fresh(texts: Sequence[str], threshold: float, known: Sequence[str] = ()) -> 
     operator for similarity joins", ICDE 2006).
     """
     sets = [_members(grams(text)) for text in (*known, *texts)]
-    common = Counter(member for one in sets for member in one)
+    common = Counter(member for grams in sets for member in grams)
     by_rare: dict[str, list[frozenset[str]]] = {}
-    found: list[bool] = []
-    for place, mine in enumerate(sets):
-        ordered = sorted(mine, key=lambda member: (common[member], member))
-        rare = ordered[: len(mine) - math.ceil(threshold * len(mine) - 1e-9) + 1]
+    verdicts: list[bool] = []
+    for place, own in enumerate(sets):
+        ordered = sorted(own, key=lambda member: (common[member], member))
+        rare = ordered[: len(own) - math.ceil(threshold * len(own) - 1e-9) + 1]
         near = {id(other): other for member in rare for other in by_rare.get(member, ())}
-        is_fresh = not any(_jaccard(mine, other) >= threshold for other in near.values())
+        is_fresh = not any(_jaccard(own, other) >= threshold for other in near.values())
         if is_fresh or place < len(known):
             for member in rare:
-                by_rare.setdefault(member, []).append(mine)
+                by_rare.setdefault(member, []).append(own)
         if place >= len(known):
-            found.append(is_fresh)
-    return found
+            verdicts.append(is_fresh)
+    return verdicts
 
 
 def _members(counts: Counter[str]) -> frozenset[str]:
@@ -68,10 +68,10 @@ def spread(texts: Mapping[str, Sequence[str]]) -> dict[str, float | None]:
     sequence (Spärck Jones 1972). None for fewer than two texts.
     """
     counted = {author: [grams(text) for text in own] for author, own in texts.items()}
-    everything = [one for own in counted.values() for one in own]
-    holders = Counter(gram for one in everything for gram in one)
+    everything = [grams for own in counted.values() for grams in own]
+    holders = Counter(gram for grams in everything for gram in grams)
     weight = {gram: math.log(len(everything) / count) for gram, count in holders.items()}
-    return {author: _spread([_unit(one, weight) for one in own]) for author, own in counted.items()}
+    return {author: _spread([_unit(grams, weight) for grams in own]) for author, own in counted.items()}
 
 
 def _unit(counts: Counter[str], weight: Mapping[str, float]) -> dict[str, float]:

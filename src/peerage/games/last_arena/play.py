@@ -115,16 +115,16 @@ def _weights(
     A question that nobody rated counts as average. `filter` drops the share `drop` of each sort, rounded
     down, the worst first and a drawn one among equals; `weight` weighs by the rating, one below 0 as 0.
     """
-    quality = {one.id: worth.get(one.id, MEAN) for one in questions}
+    quality = {question.id: worth.get(question.id, MEAN) for question in questions}
     if rules.quality == "weight":
         return {question: max(0.0, mean) for question, mean in quality.items()}
     dropped: set[str] = set()
-    for sort in dict.fromkeys(one.sort for one in questions):
-        own = [one.id for one in questions if one.sort == sort]
+    for sort in dict.fromkeys(question.sort for question in questions):
+        own = [question.id for question in questions if question.sort == sort]
         lots = {question: rng.random() for question in own}
         own.sort(key=lambda question: (round(quality[question], 9), lots[question]))
         dropped.update(own[: rules.dropped(len(own))])
-    return dict.fromkeys([one.id for one in questions if one.id not in dropped], 1.0)
+    return dict.fromkeys([question.id for question in questions if question.id not in dropped], 1.0)
 
 
 def _answers(
@@ -133,19 +133,19 @@ def _answers(
     """Everybody answers everything, once under each token limit."""
     prompt, expects = rules.texts.answer, Text(rules.max_chars)
     todo = [
-        (seat.label, one, budget)
-        for one in questions
+        (seat.label, question, budget)
+        for question in questions
         for seat in seats
         for budget in rules.answer_budgets or (0,)
     ]
 
     def asks() -> Iterator[Ask]:
-        for label, one, budget in todo:
+        for label, question, budget in todo:
             ask = prompt.ask(
                 label,
-                f"answer/{label}/{one.id}" + (f"/{budget}" if budget else ""),
+                f"answer/{label}/{question.id}" + (f"/{budget}" if budget else ""),
                 expects,
-                {"question": Quote("question", one.text), "limit": str(rules.max_chars)},
+                {"question": Quote("question", question.text), "limit": str(rules.max_chars)},
                 budget or rules.max_tokens,
                 temperature=TEMPERATURE,
             )
@@ -159,20 +159,20 @@ def _to_judge(answers: Sequence[ReportedAnswer], chars: int) -> list[Item]:
     """Return what can be judged. Judges see which questions were meant as tricks; who answered did not."""
     return [
         Item(
-            one.id,
-            one.label,
-            Quote("trick question" if one.question.sort == "trick" else "question", one.question.text),
-            Quote.of("answer", one.reply, chars),
-            one.reply.hidden,
+            answer.id,
+            answer.label,
+            Quote("trick question" if answer.question.sort == "trick" else "question", answer.question.text),
+            Quote.of("answer", answer.reply, chars),
+            answer.reply.hidden,
         )
-        for one in answers
-        if one.reply.ok
+        for answer in answers
+        if answer.reply.ok
     ]
 
 
 def _lost(answers: Sequence[ReportedAnswer], label: str) -> float:
     """The share of a player's answers that its provider failed to give; 0 where it has none to give."""
-    own = [one.reply.status == "void" for one in answers if one.label == label]
+    own = [answer.reply.status == "void" for answer in answers if answer.label == label]
     return sum(own) / len(own) if own else 0.0
 
 
@@ -180,8 +180,8 @@ def asks(rules: LastArenaRules, fixture: Fixture) -> Iterator[Asks]:
     """Phase by phase. At worst every question is written, and every list of scores unusable and asked again
     item by item."""
     players, wanted, prompts = len(fixture.seats), rules.wanted(), rules.texts
-    written = sum([one.number for one in wanted])
-    kept = sum([players * one.number - rules.dropped(players * one.number) for one in wanted])
+    written = sum([part.number for part in wanted])
+    kept = sum([players * part.number - rules.dropped(players * part.number) for part in wanted])
     limits = rules.answer_budgets or (rules.max_tokens,)
     question = QUESTION_CHARS + QUOTE
     write, per_call = calls(rules), min(written, rules.questions_per_call)
@@ -219,12 +219,12 @@ def asks(rules: LastArenaRules, fixture: Fixture) -> Iterator[Asks]:
 def house(call: HouseCall, skill: float, rng: Random) -> Any:
     if not isinstance(call.expects, Questions):
         return usual(call, skill, rng)
-    asked, mine = call.oracle or {}, toml(__package__, "house")
-    forms = mine[asked.get("sort", "plain")]
+    asked, texts = call.oracle or {}, toml(__package__, "house")
+    forms = texts[asked.get("sort", "plain")]
     subjects = [subject for some in WORDS["subjects"].values() for subject in some]
     written = [
         Written(
-            f"{rng.choice(forms)} {rng.choice(mine['then'])}".replace("@", f"“{rng.choice(subjects)}”"),
+            f"{rng.choice(forms)} {rng.choice(texts['then'])}".replace("@", f"“{rng.choice(subjects)}”"),
             category,
         )
         for category in asked.get("categories") or ("",)

@@ -71,7 +71,7 @@ def report(
     """
     labels = [seat.label for seat in seats]
     gains = normalised_grades(played.judged.grades)
-    unusable = [one.id for one in played.answers if one.reply.status in ("invalid", "refused")]
+    unusable = [answer.id for answer in played.answers if answer.reply.status in ("invalid", "refused")]
     given = received(gains) | _unjudged(unusable, played.judged.grades, labels)
     detail: dict[str, Any] = {
         "authors": by_author(played.authors),
@@ -83,7 +83,7 @@ def report(
             }
             for question in played.questions
         ],
-        "answers": {one.id: list(given[one.id]) for one in played.answers if one.id in given},
+        "answers": {answer.id: list(given[answer.id]) for answer in played.answers if answer.id in given},
         "statuses": {label: _statuses(played.answers, label) for label in labels},
         "batching": {
             "rate": msgspec.to_builtins(played.rated.batching),
@@ -101,7 +101,7 @@ def report(
         # each judge sees one author alone: normalised scores are 5 for both, whatever they wrote
         return Outcome(void=DEVELOPMENT, facts=recorded, detail=plain(detail))
     scores = {label: _by_question(label, given) for label in labels}
-    judgeable = sum(one.reply.ok for one in played.answers) * (len(labels) - 1)
+    judgeable = sum(answer.reply.ok for answer in played.answers) * (len(labels) - 1)
     if not all(scores.values()) or len(played.judged.grades) < QUORUM * judgeable:
         return Outcome(void="inconclusive", facts=recorded, detail=plain(detail))
     written = {label: [q.text for q in played.questions if q.author == label] for label in labels}
@@ -143,9 +143,9 @@ def recounted(fixture: Fixture, outcome: Outcome, without: Collection[str]) -> d
 def _bonus(diversity: Mapping[str, float | None], rules: LastArenaRules) -> dict[str, float]:
     """Points for the spread of a player's questions above or below the mean of all players, so that scores
     stay where they were; none for players that wrote fewer than two."""
-    known = {label: found for label, found in diversity.items() if found is not None}
+    known = {label: value for label, value in diversity.items() if value is not None}
     mean = math.fsum(known.values()) / len(known) if known else 0.0
-    return {label: rules.diversity_bonus * (found - mean) for label, found in known.items()}
+    return {label: rules.diversity_bonus * (value - mean) for label, value in known.items()}
 
 
 def by_author(authors: Mapping[str, Author]) -> dict[str, Any]:
@@ -165,12 +165,12 @@ def _unjudged(unusable: Iterable[str], grades: Iterable[Grade], labels: Sequence
     """An answer that is unusable or refused was shown to nobody: it counts as a 0 from each of the others,
     left out of the judges' own averages."""
     worth = zeros(grades)
-    found: dict[str, Received] = {}
+    unjudged: dict[str, Received] = {}
     for item in unusable:
         from_judges = [worth[judge] for judge in labels if judge != _who(item)[1] and judge in worth]
         if from_judges:
-            found[item] = of(from_judges)
-    return found
+            unjudged[item] = of(from_judges)
+    return unjudged
 
 
 def _who(item: str) -> tuple[str, str]:
@@ -181,16 +181,16 @@ def _who(item: str) -> tuple[str, str]:
 
 def _by_question(label: str, given: Mapping[str, Received]) -> dict[str, float]:
     """A player's score on each question: the mean over its answers to it."""
-    found: dict[str, list[float]] = {}
-    for item, one in given.items():
+    scores: dict[str, list[float]] = {}
+    for item, own in given.items():
         question, author = _who(item)
         if author == label:
-            found.setdefault(question, []).append(one.mean)
-    return {question: math.fsum(means) / len(means) for question, means in found.items()}
+            scores.setdefault(question, []).append(own.mean)
+    return {question: math.fsum(means) / len(means) for question, means in scores.items()}
 
 
 def _statuses(answers: Iterable[ReportedAnswer], label: str) -> dict[str, int]:
-    return dict(Counter(one.reply.status for one in answers if one.label == label))
+    return dict(Counter(answer.reply.status for answer in answers if answer.label == label))
 
 
 def _raw_means(grades: Iterable[Grade]) -> dict[str, Any]:
@@ -207,21 +207,21 @@ def _raw_means(grades: Iterable[Grade]) -> dict[str, Any]:
 
 
 def _mean_and_error(means: Sequence[float]) -> dict[str, Any]:
-    found = of(means)
-    error = None if found.sd is None else found.sd / math.sqrt(found.judges)
-    return {"score": found.mean, "se": error, "answers": found.judges}
+    received = of(means)
+    error = None if received.sd is None else received.sd / math.sqrt(received.judges)
+    return {"score": received.mean, "se": error, "answers": received.judges}
 
 
 def _by_sort(
     answers: Sequence[ReportedAnswer], label: str, given: Mapping[str, Received]
 ) -> dict[str, dict[str, Any]]:
     """A player's score on each sort of question. Among tricks its own do not count: it knows them."""
-    found: dict[str, list[float]] = {}
-    for one in answers:
-        own_trick = one.question.sort == "trick" and one.question.author == label
-        if one.label == label and one.id in given and not own_trick:
-            found.setdefault(one.question.sort, []).append(given[one.id].mean)
-    return {sort: _mean_and_error(means) for sort, means in found.items()}
+    scores: dict[str, list[float]] = {}
+    for answer in answers:
+        own_trick = answer.question.sort == "trick" and answer.question.author == label
+        if answer.label == label and answer.id in given and not own_trick:
+            scores.setdefault(answer.question.sort, []).append(given[answer.id].mean)
+    return {sort: _mean_and_error(means) for sort, means in scores.items()}
 
 
 def _scaling(
@@ -229,10 +229,10 @@ def _scaling(
 ) -> list[dict[str, Any]]:
     """Return what a player's answers are worth under each token limit, and what they took of it."""
     rows: list[dict[str, Any]] = []
-    for budget in sorted({one.budget for one in answers}):
-        own = [one for one in answers if one.label == label and one.budget == budget]
-        means = [given[one.id].mean for one in own if one.id in given]
-        counted = [one.reply.output_tokens for one in own]
+    for budget in sorted({answer.budget for answer in answers}):
+        own = [answer for answer in answers if answer.label == label and answer.budget == budget]
+        means = [given[answer.id].mean for answer in own if answer.id in given]
+        counted = [answer.reply.output_tokens for answer in own]
         used = [tokens for tokens in counted if tokens is not None]
         rows.append(
             {
@@ -262,7 +262,7 @@ def reasons(grades: Iterable[Grade]) -> dict[str, Any]:
             given = extreme.setdefault(grade.judge, {0.0: [], MOST: []})
             given[grade.raw].append(grade.reason)
     words = {
-        judge: Counter(word for said in both.values() for text in said for word in _words(text))
+        judge: Counter(word for reasons in both.values() for text in reasons for word in _words(text))
         for judge, both in extreme.items()
     }
     users = Counter(word for counted in words.values() for word in counted)
@@ -296,12 +296,12 @@ def _rules(rules: LastArenaRules) -> RejudgeRules:
 
 
 def _items(
-    fixture: Fixture, outcome: Outcome, record: str, said: Mapping[str, Reply]
+    fixture: Fixture, outcome: Outcome, record: str, texts: Mapping[str, Reply]
 ) -> Iterator[RecordedAnswers]:
     """The scored answers, question by question."""
     rules = LastArenaRules.model_validate(fixture.settings)
-    one, many, chars = rules.texts.judge, rules.texts.judge_many, rules.max_chars
-    replies, means = answers_of(fixture, said), outcome.detail.get("answers", {})
+    single, many, chars = rules.texts.judge, rules.texts.judge_many, rules.max_chars
+    replies, means = answers_of(fixture, texts), outcome.detail.get("answers", {})
     scored: dict[str, dict[str, Reply]] = {}
     for answer in means:
         reply = replies.get(answer)
@@ -314,7 +314,7 @@ def _items(
                 source=fixture.number,
                 record=record,
                 id=asked["id"],
-                asked=(one.system, one.user, many.system, many.user),
+                asked=(single.system, single.user, many.system, many.user),
                 given={"question": RecordedText(asked["text"], sort)},
                 authors=fixture.authors,
                 answers={answer: reply.text[:chars] for answer, reply in given.items()},

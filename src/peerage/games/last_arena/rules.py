@@ -208,11 +208,11 @@ class LastArenaRules(GameRules):
         """Return the rules of judging answers."""
         return self._scoring("judge", self.texts.judge, self.texts.judge_many)
 
-    def _scoring(self, phase: str, one: Prompt, many: Prompt) -> ScoringRules:
+    def _scoring(self, phase: str, prompt: Prompt, many: Prompt) -> ScoringRules:
         return ScoringRules(
             phase=phase,
             per_call=self.per_call,
-            prompt=one,
+            prompt=prompt,
             many=many,
             explain=self.explain,
         )

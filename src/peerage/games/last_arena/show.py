@@ -60,24 +60,24 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         (">Rank", "Player", ">Beats", *scores, *written),
         tuple(
             (
-                *(one.rank, one.player, one.ahead, one.score, one.se, one.raw),
-                *(one.written, one.duplicates, percent(one.diversity)),
+                *(row.rank, row.player, row.ahead, row.score, row.se, row.raw),
+                *(row.written, row.duplicates, percent(row.diversity)),
             )
-            for one in ranking(players, detail)
+            for row in ranking(players, detail)
         ),
     )
     yield from _matrix(matrix(players, detail), {players[seat.label]: seat.label for seat in fixture.seats})
     players = player_names(fixture)
     yield from _answers(outcome, replies, players)
     yield from _questions(detail.get("questions", ()), players)
-    found = {"score": ">Score", "se": ">±", "answers": ">Answers"}
+    columns = {"score": ">Score", "se": ">±", "answers": ">Answers"}
     if len({row.sort for row in sorts(players, detail)}) > 1:
         yield Heading("By sort of question")
-        yield grid_of(sorts(players, detail), {"player": "Player", "sort": "Sort", **found})
+        yield grid_of(sorts(players, detail), {"player": "Player", "sort": "Sort", **columns})
     if rows := scaling(players, detail):
         yield Heading("What more tokens are worth")
         limits = {"player": "Player", "max_tokens": ">At most", "output_tokens": ">Used"}
-        yield grid_of(rows, {**limits, **found})
+        yield grid_of(rows, {**limits, **columns})
     if judges := reasons(players, detail):
         yield Heading("Reasons for 0 and 10")
         words = [(row.judge, row.zeros, row.tens, ", ".join(row.words)) for row in judges]
@@ -86,15 +86,19 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
 
 def _answers(outcome: Outcome, replies: Replies, players: Mapping[str, str]) -> Iterator[Block]:
     """The answers that scored best and worst, each with its question and every judge's score."""
-    asked = {one["id"]: one for one in outcome.detail.get("questions", ())}
+    asked = {question["id"]: question for question in outcome.detail.get("questions", ())}
     worth = {answer: given[0] for answer, given in outcome.detail.get("answers", {}).items()}
-    ranked = [one for one in sorted(worth, key=lambda one: -worth[one]) if _key(one) in replies]
+    ranked = [
+        question
+        for question in sorted(worth, key=lambda question: -worth[question])
+        if _key(question) in replies
+    ]
     most = min(EXTREMES, len(ranked) // 2)
     chosen = {"The best answers": ranked[:most], "The weakest answers": ranked[len(ranked) - most :][::-1]}
     grades: dict[str, list[Grade]] = {}
     for grade in recorded(outcome, "judge"):
         grades.setdefault(grade.item, []).append(grade)
-    why = _said(replies, {replies[_key(one)].key: one for some in chosen.values() for one in some})
+    why = _said(replies, {replies[_key(answer)].key: answer for some in chosen.values() for answer in some})
     for title, some in chosen.items():
         if some:
             yield Heading(title)
@@ -104,15 +108,15 @@ def _answers(outcome: Outcome, replies: Replies, players: Mapping[str, str]) -> 
                 question["author"], question["text"], note=f"asks, in {question['category']}", prose=True
             )
             given = grades.get(answer, ())
-            mean = f"{fmean(one.raw for one in given):.1f} of 10 as given; " if given else ""
+            mean = f"{fmean(score.raw for score in given):.1f} of 10 as given; " if given else ""
             levelled = f"{mean}{worth[answer]:.1f} levelled, so that every judge averages 5"
             yield Quoted(reply.label, reply.text, reply.key, levelled, prose=True)
-            said = {one.judge: why.get((one.judge, answer), "") for one in given}
-            if any(said.values()):
-                rows = [(players[one.judge], one.raw, said[one.judge]) for one in given]
+            reasons = {score.judge: why.get((score.judge, answer), "") for score in given}
+            if any(reasons.values()):
+                rows = [(players[score.judge], score.raw, reasons[score.judge]) for score in given]
                 yield Grid(("Judge", ">As given", "Reason"), tuple(rows))
             else:
-                scores = ", ".join([f"{one.raw:g} from {players[one.judge]}" for one in given])
+                scores = ", ".join([f"{score.raw:g} from {players[score.judge]}" for score in given])
                 yield Sentence(f"As given: {scores}.")
 
 
@@ -125,14 +129,14 @@ def _key(answer: str) -> str:
 def _said(replies: Replies, wanted: Mapping[str, str]) -> dict[tuple[str, str], str]:
     """Return what judges said, by judge and answer, about those `wanted`: answers by the key of their
     reply."""
-    found: dict[tuple[str, str], str] = {}
+    reasons: dict[tuple[str, str], str] = {}
     for key, reply in replies.items():
         scores: Sequence[Scored] = reply.value if isinstance(reply.value, tuple) else (reply.value,)
-        if key.startswith("judge/") and reply.value is not None and any(one.reason for one in scores):
-            for shown, one in zip(_judged(reply), scores, strict=False):
-                if shown in wanted and one.reason:
-                    found[reply.label, wanted[shown]] = one.reason
-    return found
+        if key.startswith("judge/") and reply.value is not None and any(score.reason for score in scores):
+            for shown, score in zip(_judged(reply), scores, strict=False):
+                if shown in wanted and score.reason:
+                    reasons[reply.label, wanted[shown]] = score.reason
+    return reasons
 
 
 def _judged(reply: SeatReply) -> list[str]:
@@ -156,8 +160,8 @@ def _matrix(cells: Sequence[Cell], players: Mapping[str, str]) -> Iterator[Block
         "none of them alone says that a judge is partial, and one tournament has too few marks to tell. "
         "`peerage stats --of judges` and the page on judges test that over all tournaments."
     )
-    given = {(one.judge, one.author): _mean(one) for one in cells}
-    judges = dict.fromkeys(one.judge for one in cells)
+    given = {(cell.judge, cell.author): _mean(cell) for cell in cells}
+    judges = dict.fromkeys(cell.judge for cell in cells)
     rows = [(judge, *[given.get((judge, author)) for author in players]) for judge in judges]
     yield Grid(("Judge", *[f">to {label}" for label in players.values()]), tuple(rows))
 
@@ -173,18 +177,20 @@ def _questions(questions: Sequence[Mapping[str, Any]], players: Mapping[str, str
     if not questions:
         return
     yield Heading("The questions")
-    rated = sorted(questions, key=lambda one: -(one["quality"] if one["quality"] is not None else -1.0))
+    rated = sorted(
+        questions, key=lambda question: -(question["quality"] if question["quality"] is not None else -1.0)
+    )
     yield Grid(
         ("Question", "By", "Category", ">Rated", "Asked"),
         tuple(
             (
-                one["text"],
-                players[one["author"]],
-                one["category"] + (f", {one['sort']}" if one["sort"] != "plain" else ""),
-                one["quality"],
-                "yes" if one["weight"] else "no",
+                question["text"],
+                players[question["author"]],
+                question["category"] + (f", {question['sort']}" if question["sort"] != "plain" else ""),
+                question["quality"],
+                "yes" if question["weight"] else "no",
             )
-            for one in rated[:QUESTIONS]
+            for question in rated[:QUESTIONS]
         ),
     )
     if len(rated) > QUESTIONS:

@@ -16,11 +16,11 @@ Detail = Mapping[str, Any]
 Said = TypeVar("Said")
 
 
-def answers_of(fixture: Fixture, said: Mapping[str, Said]) -> dict[str, Said]:
+def answers_of(fixture: Fixture, texts: Mapping[str, Said]) -> dict[str, Said]:
     """Return what was said to each question, by the answer's id: `QUESTION/LABEL`, and a token limit where
     there were several."""
-    parts = {key: key.split("/")[1:] for key in said if key.startswith("answer/")}
-    return {"/".join([question, label, *more]): said[key] for key, (label, question, *more) in parts.items()}
+    parts = {key: key.split("/")[1:] for key in texts if key.startswith("answer/")}
+    return {"/".join([question, label, *more]): texts[key] for key, (label, question, *more) in parts.items()}
 
 
 class Place(Struct, frozen=True):
@@ -133,7 +133,7 @@ def _place(label: str, player: str, detail: Detail, public: Sequence[float]) -> 
     standings = detail.get("standings", {})
     standing = standings.get(label, {})
     author = detail["authors"][label]
-    better = [one for one in standings.values() if one["result"] > standing.get("result", 0.0)]
+    better = [other for other in standings.values() if other["result"] > standing.get("result", 0.0)]
     return Place(
         rank=1 + len(better) if standing else None,
         player=player,

@@ -35,10 +35,10 @@ def _expression(rng: Random, operations: int) -> tuple[str, int]:
         number = rng.randint(2, 99)
         return str(number), number
     left = rng.randrange(operations)
-    (one, a), (other, b) = (_expression(rng, some) for some in (left, operations - 1 - left))
+    (left_text, a), (other, b) = (_expression(rng, some) for some in (left, operations - 1 - left))
     sign = rng.choice("+-×")
     value = {"+": a + b, "-": a - b, "×": a * b}[sign]
-    return " ".join([_bracketed(one), sign, _bracketed(other)]), value
+    return " ".join([_bracketed(left_text), sign, _bracketed(other)]), value
 
 
 def _bracketed(text: str) -> str:
@@ -54,8 +54,8 @@ def congruences(rng: Random, level: int) -> tuple[str, int]:
         rest * (every // modulus) * pow(every // modulus, -1, modulus)
         for rest, modulus in zip(rests, moduli, strict=True)
     ])  # fmt: skip
-    told = [f"{rest} when divided by {modulus}" for rest, modulus in zip(rests, moduli, strict=True)]
-    asked = f"What is the smallest positive whole number that leaves the remainder {listed(told)}?"
+    clues = [f"{rest} when divided by {modulus}" for rest, modulus in zip(rests, moduli, strict=True)]
+    asked = f"What is the smallest positive whole number that leaves the remainder {listed(clues)}?"
     return asked, least % every
 
 
@@ -134,19 +134,19 @@ def grid_paths(rng: Random, level: int) -> tuple[str, int]:
 def sets(rng: Random, level: int) -> tuple[str, int]:
     """Numbers of people in none, or in exactly one, of three clubs."""
     most = 8 * level
-    one, two, three = ([rng.randint(1, most) for _ in range(many)] for many in (3, 3, 1))
+    only, two, three = ([rng.randint(1, most) for _ in range(many)] for many in (3, 3, 1))
     none, all_three = rng.randint(0, most), three[0]
     clubs = rng.sample(("chess", "tennis", "choir", "robotics", "drama", "rowing", "cooking"), 3)
     pairs = [(0, 1), (0, 2), (1, 2)]
     members = [
-        one[at] + all_three + sum([two[p] for p, pair in enumerate(pairs) if at in pair]) for at in range(3)
+        only[at] + all_three + sum([two[p] for p, pair in enumerate(pairs) if at in pair]) for at in range(3)
     ]
-    total = none + sum(one) + sum(two) + all_three
+    total = none + sum(only) + sum(two) + all_three
     in_clubs = listed([f"{members[at]} are in the {club} club" for at, club in enumerate(clubs)])
     in_both = listed(
         [f"{two[p] + all_three} are in both {clubs[a]} and {clubs[b]}" for p, (a, b) in enumerate(pairs)]
     )
-    asked, answer = ("none", none) if rng.random() < 0.5 else ("exactly one", sum(one))
+    asked, answer = ("none", none) if rng.random() < 0.5 else ("exactly one", sum(only))
     return (
         f"Of {total} students {in_clubs}; {in_both}; and {all_three} are in all three clubs (and are counted "
         f"in each of the numbers before). How many students are in {asked} of the three clubs?"
@@ -166,11 +166,11 @@ def dice(rng: Random, level: int) -> tuple[str, Fraction]:
                 more[total + face] += ways
         sums = more
     bound = rng.choice(sorted(sums)[1:])
-    told = [f"die {at} has the faces {', '.join(map(str, faces))}" for at, faces in enumerate(thrown, 1)]
+    sides = [f"die {at} has the faces {', '.join(map(str, faces))}" for at, faces in enumerate(thrown, 1)]
     exactly = rng.random() < 0.4
     good = sums[bound] if exactly else sum([ways for total, ways in sums.items() if total >= bound])
     return (
-        f"{len(thrown)} fair dice are thrown once: {'; '.join(told)}. What is the probability that the sum "
+        f"{len(thrown)} fair dice are thrown once: {'; '.join(sides)}. What is the probability that the sum "
         f"of what they show is {'exactly' if exactly else 'at least'} {bound}? Answer with a fraction."
     ), Fraction(good, sums.total())
 

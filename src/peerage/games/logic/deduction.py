@@ -47,11 +47,11 @@ def knights(rng: Random, level: int) -> tuple[str, str]:
         ]
         if possible == [truth]:
             break
-    said = " ".join([f'{name} says: "{claim.text}"' for name, claim in zip(people, claims, strict=True)])
+    speech = " ".join([f'{name} says: "{claim.text}"' for name, claim in zip(people, claims, strict=True)])
     honest = [name for name, is_knight in zip(people, truth, strict=True) if is_knight]
     return (
         f"Each of {listed(people)} is either a knight, who always tells the truth, or a knave, who always "
-        f"lies. {said} Who are the knights? List their names in alphabetical order, separated by commas."
+        f"lies. {speech} Who are the knights? List their names in alphabetical order, separated by commas."
     ), ", ".join(honest)
 
 
@@ -65,14 +65,14 @@ def _claim(rng: Random, people: Sequence[str], truth: Roles, speaker: int) -> _C
 
 
 def _claims(people: Sequence[str], a: int, b: int, count: int) -> tuple[_Claim, ...]:
-    one, other = people[a], people[b]
+    first, other = people[a], people[b]
     are = "is a knight" if count == 1 else "are knights"
     return (
-        _Claim(f"{one} is a knave.", lambda roles: not roles[a]),
-        _Claim(f"{one} is a knight.", lambda roles: roles[a]),
-        _Claim(f"{one} and {other} are of the same kind.", lambda roles: roles[a] == roles[b]),
-        _Claim(f"{one} and {other} are of different kinds.", lambda roles: roles[a] != roles[b]),
-        _Claim(f"At least one of {one} and {other} is a knave.", lambda roles: not (roles[a] and roles[b])),
+        _Claim(f"{first} is a knave.", lambda roles: not roles[a]),
+        _Claim(f"{first} is a knight.", lambda roles: roles[a]),
+        _Claim(f"{first} and {other} are of the same kind.", lambda roles: roles[a] == roles[b]),
+        _Claim(f"{first} and {other} are of different kinds.", lambda roles: roles[a] != roles[b]),
+        _Claim(f"At least one of {first} and {other} is a knave.", lambda roles: not (roles[a] and roles[b])),
         _Claim(f"Exactly {count} of all of us {are}.", lambda roles: sum(roles) == count),
     )
 
@@ -96,7 +96,7 @@ class _Words(NamedTuple):
     """Words in which clues speak of places."""
 
     place: str
-    one: str
+    verb: str
     many: str
     below: str
     above: str
@@ -112,7 +112,7 @@ def zebra(rng: Random, level: int) -> tuple[str, str]:
     names = rng.sample(NAMES, houses)
     kinds = rng.sample(_KINDS, rows - 1)
     items = [rng.sample(kind.items, houses) for kind in kinds]
-    holders = [[kind.holder.format(one) for one in row] for kind, row in zip(kinds, items, strict=True)]
+    holders = [[kind.holder.format(item) for item in row] for kind, row in zip(kinds, items, strict=True)]
     truth, clues = _proven(rng, [names, *holders], _HOUSES)
     has = listed(
         [f"one of the {kind.name} {listed(sorted(row))}" for kind, row in zip(kinds, items, strict=True)]
@@ -137,14 +137,14 @@ def schedule(rng: Random, level: int) -> tuple[str, str]:
     ), ", ".join(order)
 
 
-def _proven(rng: Random, said: Sequence[Sequence[str]], words: _Words) -> tuple[Places, list[str]]:
+def _proven(rng: Random, attributes: Sequence[Sequence[str]], words: _Words) -> tuple[Places, list[str]]:
     """An arrangement of rows of items on places, and clues that leave it alone of all."""
-    orders = [*permutations(range(1, len(said[0]) + 1))]
-    possible: list[Places] = [*product(orders, repeat=len(said))]
+    orders = [*permutations(range(1, len(attributes[0]) + 1))]
+    possible: list[Places] = [*product(orders, repeat=len(attributes))]
     truth = rng.choice(possible)
     clues: list[str] = []
     while len(possible) > 1:
-        clue = _clue(rng, said, truth, words)
+        clue = _clue(rng, attributes, truth, words)
         left = [places for places in possible if clue.holds(places)]
         if clue.holds(truth) and len(left) < len(possible):
             possible = left
@@ -152,40 +152,42 @@ def _proven(rng: Random, said: Sequence[Sequence[str]], words: _Words) -> tuple[
     return truth, clues
 
 
-def _clue(rng: Random, said: Sequence[Sequence[str]], truth: Places, words: _Words) -> _Clue:
+def _clue(rng: Random, attributes: Sequence[Sequence[str]], truth: Places, words: _Words) -> _Clue:
     """A clue about one or two items; as a rule a true one."""
-    every = [(row, item) for row in range(len(said)) for item in range(len(said[0]))]
+    every = [(row, item) for row in range(len(attributes)) for item in range(len(attributes[0]))]
     (i, a), (j, b) = rng.sample(every, 2)
-    one, other = said[i][a], said[j][b]
-    mine, gap = truth[i][a], truth[i][a] - truth[j][b]
+    first, other = attributes[i][a], attributes[j][b]
+    position, gap = truth[i][a], truth[i][a] - truth[j][b]
     if gap == 0:
-        return _Clue(f"{one} is {other}.", lambda p: p[i][a] == p[j][b])
+        return _Clue(f"{first} is {other}.", lambda p: p[i][a] == p[j][b])
     side, sign = (words.above, 1) if gap > 0 else (words.below, -1)
-    wrong = rng.randint(1, len(said[0]))
+    wrong = rng.randint(1, len(attributes[0]))
     match rng.randrange(8):
         case 0:
-            return _Clue(f"{one} {words.one} in {words.place} {mine}.", lambda p: p[i][a] == mine)
+            return _Clue(f"{first} {words.verb} in {words.place} {position}.", lambda p: p[i][a] == position)
         case 1 | 2:
-            text = f"{one} does not {words.many} in {words.place} {wrong}."
+            text = f"{first} does not {words.many} in {words.place} {wrong}."
             return _Clue(text, lambda p: p[i][a] != wrong)
         case 3 | 4:
             return _Clue(
-                f"{one} {words.one} somewhere {side} {other}.", lambda p: (p[i][a] - p[j][b]) * sign > 0
+                f"{first} {words.verb} somewhere {side} {other}.", lambda p: (p[i][a] - p[j][b]) * sign > 0
             )
         case 5:
-            return _Clue(f"{one} {words.one} directly {side} {other}.", lambda p: p[i][a] - p[j][b] == sign)
+            return _Clue(
+                f"{first} {words.verb} directly {side} {other}.", lambda p: p[i][a] - p[j][b] == sign
+            )
         case 6 if i != j:
-            return _Clue(f"{one} is not {other}.", lambda p: p[i][a] != p[j][b])
+            return _Clue(f"{first} is not {other}.", lambda p: p[i][a] != p[j][b])
     between = abs(gap) - 1
     if between == 0 and i != j:  # without the first words it would be true of one person
-        text = f"{one} and {other} are two people, and nobody {words.one} between them."
+        text = f"{first} and {other} are two people, and nobody {words.verb} between them."
         return _Clue(text, lambda p: abs(p[i][a] - p[j][b]) == 1)
     who = (
         f"Exactly {between} people {words.many}"
         if between > 1
-        else f"{('Nobody', 'Exactly 1 person')[between]} {words.one}"
+        else f"{('Nobody', 'Exactly 1 person')[between]} {words.verb}"
     )
-    return _Clue(f"{who} between {one} and {other}.", lambda p: abs(p[i][a] - p[j][b]) == abs(gap))
+    return _Clue(f"{who} between {first} and {other}.", lambda p: abs(p[i][a] - p[j][b]) == abs(gap))
 
 
 def cryptarithm(rng: Random, level: int) -> tuple[str, int]:
@@ -197,20 +199,20 @@ def cryptarithm(rng: Random, level: int) -> tuple[str, int]:
         words = ["".join([letters[int(digit)] for digit in str(number)]) for number in (a, b, a + b)]
         used = sorted({*"".join(words)})
         hidden = rng.sample(used, len(used))
-        told = {letter: letters.index(letter) for letter in hidden[min(len(hidden) - 1, 3 + level) :]}
-        while len([*_readings(words, told)]) > 1:
-            unknown = [letter for letter in hidden if letter not in told]
-            told[unknown[-1]] = letters.index(unknown[-1])
-        if len(told) < len(used):  # else the sum holds whatever one of the letters stands for
+        given = {letter: letters.index(letter) for letter in hidden[min(len(hidden) - 1, 3 + level) :]}
+        while len([*_readings(words, given)]) > 1:
+            unknown = [letter for letter in hidden if letter not in given]
+            given[unknown[-1]] = letters.index(unknown[-1])
+        if len(given) < len(used):  # else the sum holds whatever one of the letters stands for
             break
-    known = "".join([f" {letter} stands for {told[letter]}." for letter in sorted(told)])
+    known = "".join([f" {letter} stands for {given[letter]}." for letter in sorted(given)])
     return (
         f"In the sum {words[0]} + {words[1]} = {words[2]} each letter stands for one digit, different "
         f"letters for different digits, and no number begins with 0.{known} Which number is {words[2]}?"
     ), a + b
 
 
-def _readings(words: Sequence[str], told: dict[str, int]) -> Iterator[dict[str, int]]:
+def _readings(words: Sequence[str], given: dict[str, int]) -> Iterator[dict[str, int]]:
     """Every assignment of digits under which the sum holds, found column by column from the right."""
     leading = {word[0] for word in words}
     columns = [[word[-1 - at] if at < len(word) else "" for word in words] for at in range(len(words[2]))]
@@ -220,16 +222,16 @@ def _readings(words: Sequence[str], told: dict[str, int]) -> Iterator[dict[str, 
             if not carry:
                 yield known
             return
-        one, other, total = columns[at]
-        for first in _with(known, one, leading):
+        top, other, total = columns[at]
+        for first in _with(known, top, leading):
             for both in _with(first, other, leading):
-                carried, digit = divmod(both.get(one, 0) + both.get(other, 0) + carry, 10)
+                carried, digit = divmod(both.get(top, 0) + both.get(other, 0) + carry, 10)
                 if both.get(total, digit) != digit or (total in leading and digit == 0):
                     continue
                 if total in both or digit not in both.values():
                     yield from filled(at + 1, carried, {**both, total: digit})
 
-    yield from filled(0, 0, told)
+    yield from filled(0, 0, given)
 
 
 def _with(known: dict[str, int], letter: str, leading: set[str]) -> Iterator[dict[str, int]]:
@@ -250,9 +252,9 @@ def weighing(rng: Random, level: int) -> tuple[str, str]:
         ways = {0: [0, 0]}  # sum → how many choices make it, and one of them as bits
         for at, weight in enumerate(weights):
             for total, (count, bits) in [*ways.items()]:
-                found = ways.setdefault(total + weight, [0, 0])
-                found[0] += count if total else 1
-                found[1] = bits | 1 << at
+                way = ways.setdefault(total + weight, [0, 0])
+                way[0] += count if total else 1
+                way[1] = bits | 1 << at
             ways[0] = [0, 0]
         single = sorted(
             [total for total, (count, bits) in ways.items() if count == 1 and bits.bit_count() > 2]
@@ -286,9 +288,9 @@ def roads(rng: Random, level: int) -> tuple[str, int]:
             for (a, b), length in lengths.items():
                 if town in (a, b):
                     heappush(queue, (so_far + length, b if town == a else a))
-    told = rng.sample([f"{a}-{b} {length} km" for (a, b), length in lengths.items()], len(lengths))
+    lines = rng.sample([f"{a}-{b} {length} km" for (a, b), length in lengths.items()], len(lengths))
     return (
-        f"Roads, all of which may be used in both directions, join these towns: {', '.join(told)}. How many "
+        f"Roads, all of which may be used in both directions, join these towns: {', '.join(lines)}. How many "
         f"kilometers long is the shortest way from {start} to {goal}?"
     ), best[goal]
 

@@ -155,8 +155,10 @@ def scored(rules: LogicRules, puzzles: Sequence[Puzzle], came: Came) -> Achieved
     solved = {}
     for label, (reply,) in came.items():
         given = reply.value.answers if reply.ok else [""] * len(puzzles)
-        solved[label] = [solves(str(one), puzzle.answer) for one, puzzle in zip(given, puzzles, strict=True)]
-    points = {label: sum(mine) for label, mine in solved.items()}
+        solved[label] = [
+            solves(str(answer), puzzle.answer) for answer, puzzle in zip(given, puzzles, strict=True)
+        ]
+    points = {label: sum(own) for label, own in solved.items()}
     return Achieved(points, {"decided": "by puzzles solved", "solved": solved})
 
 
@@ -202,7 +204,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     for reply in reasoned:
         block = quoted(reply)
         yield block if reply.value is None else replace(block, text=str(reply.value.working))
-    why = {label: f"{sum(mine)} of {len(mine)} solved" for label, mine in solved.items()}
+    why = {label: f"{sum(own)} of {len(own)} solved" for label, own in solved.items()}
     yield from ending(fixture, outcome, "Most puzzles solved wins; equally many tie.", why)
 
 

@@ -60,11 +60,11 @@ def drawn(families: Mapping[str, Family], count: int, level: int, rng: Random) -
     names: list[str] = []
     while len(names) < count:
         names += rng.sample(sorted(families), min(len(families), count - len(names)))
-    found = []
+    puzzles = []
     for name in names:
         text, answer = families[name](rng, level)
-        found.append(Puzzle(name, text, str(answer)))
-    return found
+        puzzles.append(Puzzle(name, text, str(answer)))
+    return puzzles
 
 
 def listed(items: list[str]) -> str:

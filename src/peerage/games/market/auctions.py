@@ -50,32 +50,32 @@ def play(rules: MarketRules, board: Mapping[str, Any], seating: Sequence[str]) -
             {
                 "others": "one other player" if len(seating) == 2 else f"{len(seating) - 1} other players",
                 "lots": "one lot" if len(lots) == 1 else f"{len(lots)} lots",
-                "worths": ", ".join(map(str, mine)),
+                "worths": ", ".join(map(str, own)),
                 "price": PRICES[rules.market],
             },
             expects,
-            Bids([ideal(worth, len(seating), rules.market) for worth in mine]),
+            Bids([ideal(worth, len(seating), rules.market) for worth in own]),
         )
-        for label, mine in worths.items()
+        for label, own in worths.items()
     }
-    said = yield from moves(rules, 1, BID, asked, lost)
+    answers = yield from moves(rules, 1, BID, asked, lost)
     bids: dict[str, list[int]] = {
-        label: move.bids if move is not None else [0 for _ in lots] for label, move in said.items()
+        label: move.bids if move is not None else [0 for _ in lots] for label, move in answers.items()
     }
     gains, most, rows = dict.fromkeys(seating, 0), dict.fromkeys(seating, 0), list[tuple[Cell, ...]]()
     for lot in lots:
-        winner, paid = sold({label: mine[lot] for label, mine in bids.items()}, rules.market)
+        winner, paid = sold({label: own[lot] for label, own in bids.items()}, rules.market)
         if winner is not None:
             gains[winner] += worths[winner][lot] - paid
         for label in seating:
-            others = max([mine[lot] for other, mine in bids.items() if other != label])
+            others = max([own[lot] for other, own in bids.items() if other != label])
             price = others + (rules.market == "first-price")
             most[label] += max(0, worths[label][lot] - price)
-        told = [
+        cells = [
             f"{bids[label][lot]} (worth {worths[label][lot]})" + f", won for {paid}" * (label == winner)
             for label in seating
         ]
-        rows.append((lot + 1, *told))
+        rows.append((lot + 1, *cells))
     rows += [("gain", *gains.values()), ("at most", *most.values())]
     missed = {label: gain - most[label] for label, gain in gains.items()}
     return BoardPlayed([BoardPart((), missed)], lost, ("Lot", *seating), rows)

@@ -59,24 +59,27 @@ def play(rules: MarketRules, board: Mapping[str, int], seating: Sequence[str]) -
                     "rounds": str(rules.rounds),
                     "number": str(number),
                     "me": me,
-                    "history": "; ".join([_told(one, done[me, one], done[one, me]) for one in mine]) + ".",
+                    "history": "; ".join(
+                        [_told(other, done[me, other], done[other, me]) for other in opponents]
+                    )
+                    + ".",
                 },
                 expects,
-                Moves([grim(done[other, me], number == rules.rounds) for other in mine]),
+                Moves([grim(done[other, me], number == rules.rounds) for other in opponents]),
             )
-            for me, mine in others.items()
+            for me, opponents in others.items()
         }
-        said = yield from moves(rules, number, DILEMMA, asked, lost)
-        for me, mine in others.items():
-            chosen = said[me].moves if said[me] is not None else ["cooperate"] * len(mine)
-            for other, move in zip(mine, chosen, strict=True):
+        answers = yield from moves(rules, number, DILEMMA, asked, lost)
+        for me, opponents in others.items():
+            chosen = answers[me].moves if answers[me] is not None else ["cooperate"] * len(opponents)
+            for other, move in zip(opponents, chosen, strict=True):
                 done[me, other].append(move)
     parts, rows = list[BoardPart](), list[tuple[Cell, ...]]()
     for pair in combinations(seating, 2):
         both = [*zip(done[pair], done[pair[::-1]], strict=False)]
         gains = {
-            pair[0]: sum([gain(board, mine, theirs) for mine, theirs in both]),
-            pair[1]: sum([gain(board, theirs, mine) for mine, theirs in both]),
+            pair[0]: sum([gain(board, own, theirs) for own, theirs in both]),
+            pair[1]: sum([gain(board, theirs, own) for own, theirs in both]),
         }
         parts.append(BoardPart(pair, gains))
         rows += [(me, other, _letters(done[me, other]), gains[me]) for me, other in (pair, pair[::-1])]
@@ -89,15 +92,15 @@ def grim(theirs: Sequence[str], last: bool) -> Literal["cooperate", "defect"]:
     return "defect" if last or "defect" in theirs else "cooperate"
 
 
-def gain(board: Mapping[str, int], mine: str, theirs: str) -> int:
+def gain(board: Mapping[str, int], own: str, theirs: str) -> int:
     """Return what one round gains."""
-    if mine == "cooperate":
+    if own == "cooperate":
         return board["reward" if theirs == "cooperate" else "sucker"]
     return board["temptation" if theirs == "cooperate" else "punishment"]
 
 
-def _told(other: str, mine: Sequence[str], theirs: Sequence[str]) -> str:
-    return f"{other}, you {_letters(mine)}, it {_letters(theirs)}" if mine else f"{other}, nothing yet"
+def _told(other: str, own: Sequence[str], theirs: Sequence[str]) -> str:
+    return f"{other}, you {_letters(own)}, it {_letters(theirs)}" if own else f"{other}, nothing yet"
 
 
 def _letters(chosen: Sequence[str]) -> str:

@@ -90,7 +90,7 @@ def play(rules: MarketRules, board: Mapping[str, Any], seating: Sequence[str]) -
             label,
             side,
             values[label],
-            *[_price(one[label]) for one in past],
+            *[_price(offers[label]) for offers in past],
             deal,
             round(float(gains[label]), 2),
         )
@@ -105,14 +105,14 @@ def _heard(
     """Return what was said before, as one side is told: all prices, and the other's last message."""
     (other,) = [label for label in sides if label != me]
     last = past[-1][other] if past else None
-    told = [
-        PAST.format(number=number, mine=_price(one[me]), theirs=_price(one[other]), other=sides[other])
-        for number, one in enumerate(past, 1)
+    lines = [
+        PAST.format(number=number, mine=_price(offers[me]), theirs=_price(offers[other]), other=sides[other])
+        for number, offers in enumerate(past, 1)
     ]
     message = last.message if last is not None else ""
     return {
         "other": sides[other],
-        "history": "".join(told),
+        "history": "".join(lines),
         "message": Quote(f"message of the {sides[other]}", message) if message else "",
     }
 

@@ -66,14 +66,17 @@ def play(table: GameTable) -> Steps[Outcome]:
             for at, seating in enumerate(family.seatings(labels, rules.rotate), 1)
         }
     )
-    lost = set[str]().union(*[one.lost for one in played.values()])
+    lost = set[str]().union(*[part_played.lost for part_played in played.values()])
     left = [label for label in labels if label not in lost]
     if len(left) < FEWEST:
         return Outcome(void="no_answer")
-    counted = [part.gains for one in played.values() for part in one.parts if not lost & {*part.members}]
+    counted = [
+        part.gains for market in played.values() for part in market.parts if not lost & {*part.members}
+    ]
     gains = {label: sum([part.get(label, 0) for part in counted]) for label in left}
     boards = {
-        key: {"columns": [*one.columns], "rows": [[*row] for row in one.rows]} for key, one in played.items()
+        key: {"columns": [*market.columns], "rows": [[*row] for row in market.rows]}
+        for key, market in played.items()
     }
     detail = {
         "decided": "by what was missed" if rules.market in AUCTIONS else "by the sum of all gains",
@@ -154,7 +157,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
                 yield Quoted(reply.label, message, reply.key, note=f"in round {name.split('/')[2]}")
     sums = outcome.detail.get("sums", {})
     missed = market in AUCTIONS
-    why = {label: f"{abs(one):,g} missed" if missed else f"{one:,g} gained" for label, one in sums.items()}
+    why = {label: f"{abs(gain):,g} missed" if missed else f"{gain:,g} gained" for label, gain in sums.items()}
     yield from ending(fixture, outcome, WINS[missed], why)
 
 

@@ -156,6 +156,6 @@ def moves(
         )
         for label, move in asked.items()
     ]
-    said = dict(zip(asked, replies, strict=True))
-    lost.update([label for label, reply in said.items() if reply.status == "void"])
-    return {label: reply.value if reply.ok else None for label, reply in said.items()}
+    by_label = dict(zip(asked, replies, strict=True))
+    lost.update([label for label, reply in by_label.items() if reply.status == "void"])
+    return {label: reply.value if reply.ok else None for label, reply in by_label.items()}

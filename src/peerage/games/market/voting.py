@@ -68,29 +68,31 @@ def play(rules: MarketRules, board: Mapping[str, Any], seating: Sequence[str]) -
                     "members": str(len(seating)),
                     "decisions": str(DECISIONS),
                     "options": str(OPTIONS),
-                    "worths": "; ".join([f"decision {at}: {_listed(one)}" for at, one in enumerate(mine, 1)]),
+                    "worths": "; ".join(
+                        [f"decision {at}: {_listed(worth)}" for at, worth in enumerate(own, 1)]
+                    ),
                     "ballots": BALLOTS[rules.rounds > 1].format(rounds=rules.rounds),
                     "number": str(number),
                     "rounds": str(rules.rounds),
                     "history": "".join([_poll(at, ballot) for at, ballot in enumerate(ballots, 1)]),
                 },
                 FORMAT,
-                BallotCast([answer(label, one, ballots[-1:], at) for at, one in enumerate(mine)]),
+                BallotCast([answer(label, worth, ballots[-1:], at) for at, worth in enumerate(own)]),
             )
-            for label, mine in worths.items()
+            for label, own in worths.items()
             if label not in lost
         }
-        said = yield from moves(rules, number, VOTE, asked, lost)
-        ballots.append({label: move.votes for label, move in said.items() if move is not None})
+        answers = yield from moves(rules, number, VOTE, asked, lost)
+        ballots.append({label: move.votes for label, move in answers.items() if move is not None})
     gains, rows = dict.fromkeys(seating, 0), list[tuple[Cell, ...]]()
     for at in range(DECISIONS):
         option = chosen([votes[at] for votes in ballots[-1].values()])
-        told = []
+        polled = []
         for label in seating:
             gains[label] += worths[label][at][option - 1] if option else 0
             vote = ballots[-1][label][at] if label in ballots[-1] else "none"
-            told.append(f"{vote} (worth {_listed(worths[label][at])})")
-        rows.append((at + 1, *told, option or None))
+            polled.append(f"{vote} (worth {_listed(worths[label][at])})")
+        rows.append((at + 1, *polled, option or None))
     rows.append(("gain", *gains.values(), None))
     return BoardPlayed([BoardPart((), gains)], lost, ("Decision", *seating, ">Chosen"), rows)
 
@@ -113,8 +115,8 @@ def _listed(values: Sequence[int]) -> str:
 
 def _poll(number: int, ballot: Mapping[str, Sequence[int]]) -> str:
     counts = [Counter([votes[at] for votes in ballot.values()]) for at in range(DECISIONS)]
-    told = [_listed([one[option] for option in range(1, OPTIONS + 1)]) for one in counts]
-    return POLL.format(number=number, counts="; ".join(told))
+    lines = [_listed([votes[option] for option in range(1, OPTIONS + 1)]) for votes in counts]
+    return POLL.format(number=number, counts="; ".join(lines))
 
 
 VOTING = MarketFamily(

@@ -50,23 +50,23 @@ def paired(rows: Iterable[Mapping[str, Any]], report: ReadingReport) -> Rejudged
 
     Raises DataError, which names the places, for rows that are no recorded answers.
     """
-    found: dict[tuple[str, int], dict[str, dict[str, _Answer]]] = {}
+    samples: dict[tuple[str, int], dict[str, dict[str, _Answer]]] = {}
     out: Counter[str] = Counter()
     for row in rows:
         with report:
-            _take(row, found, out)
+            _take(row, samples, out)
     report.check()
-    alone = sum(len(given) == 1 for asked in found.values() for given in asked.values())
+    alone = sum(len(given) == 1 for asked in samples.values() for given in asked.values())
     if alone:
         out["{} to a question that no other player was asked in the same words"] = alone
     notes = [
         f"left out: {reason.format(f'{count:,} answer' + 's' * (count > 1))}" for reason, count in out.items()
     ]
-    return RejudgedPairs(tuple(_pairs(found)), tuple(notes))
+    return RejudgedPairs(tuple(_pairs(samples)), tuple(notes))
 
 
 def _take(
-    row: Mapping[str, Any], found: dict[tuple[str, int], dict[str, dict[str, _Answer]]], out: Counter[str]
+    row: Mapping[str, Any], samples: dict[tuple[str, int], dict[str, dict[str, _Answer]]], out: Counter[str]
 ) -> None:
     """Take a row in, or count why it is left out. Raises RowError for what is no recorded answer."""
     missing = [name for name in COLUMNS if name not in row]
@@ -76,28 +76,30 @@ def _take(
             f"{missing[0]}, and the columns are {', '.join(row):.2000}"
         )
     player, sample = [as_name(storable(str(row[column])), column) for column in ("player", "challenge")]
-    asked, said, choices = row["question"], row["answer"], row.get("choices")
+    asked, answered, choices = row["question"], row["answer"], row.get("choices")
     if isinstance(asked, str) and isinstance(choices, list):
         names = chain(ascii_uppercase, map(str, count(1)))  # as Inspect names choices
         asked = "\n".join([asked, *map("{}) {}".format, names, choices)])
-    if said is None or row.get("error"):
+    if answered is None or row.get("error"):
         out["{} ended in an error, without an answer"] += 1
-    elif not isinstance(asked, str) or not isinstance(said, str) or not asked.strip():
+    elif not isinstance(asked, str) or not isinstance(answered, str) or not asked.strip():
         out["{} to something else than text, which judges cannot be shown"] += 1
-    elif max(len(asked), len(said)) > LONGEST:
+    elif max(len(asked), len(answered)) > LONGEST:
         out[f"{{}} longer than {LONGEST:,} characters, or to a question that is"] += 1
     else:
-        tries = found.setdefault((sample, _try_of(row)), {})
+        tries = samples.setdefault((sample, _try_of(row)), {})
         answers = tries.setdefault(storable(asked), {})
         if player in answers:
             out["{} that the same player gave again: the first in the files counts"] += 1
         else:
-            answers[player] = _Answer(player, storable(said), _number(row.get("solved")))
+            answers[player] = _Answer(player, storable(answered), _number(row.get("solved")))
 
 
-def _pairs(found: Mapping[tuple[str, int], Mapping[str, Mapping[str, _Answer]]]) -> Iterator[RecordedAnswers]:
+def _pairs(
+    samples: Mapping[tuple[str, int], Mapping[str, Mapping[str, _Answer]]],
+) -> Iterator[RecordedAnswers]:
     prompt = COMPARE.prompt(())
-    for (sample, again), asked in found.items():
+    for (sample, again), asked in samples.items():
         for question, given in asked.items():
             record = _digest([sample, question])
             for first, second in combinations(sorted(given.values()), 2):
@@ -123,8 +125,8 @@ def same_model(model: str, author: str) -> bool:
     return written == name or written.endswith(f":{name}")
 
 
-def _digest(said: list[Any]) -> str:
-    return sha256(msgspec.json.encode(said)).hexdigest()
+def _digest(content: list[Any]) -> str:
+    return sha256(msgspec.json.encode(content)).hexdigest()
 
 
 def _better(first: float | None, second: float | None) -> float | None:

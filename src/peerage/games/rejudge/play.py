@@ -153,6 +153,6 @@ GAME: GameSpec[RejudgeRules] = GameSpec(
     play=play,
     asks=asks,
     show=show,
-    judging=Judging(judged=lambda fixture, said: recorded_in(fixture).answers),
+    judging=Judging(judged=lambda fixture, texts: recorded_in(fixture).answers),
     rating=GameRating(tracks=("bt",)),
 )

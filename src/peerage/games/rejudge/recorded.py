@@ -113,8 +113,8 @@ class RejudgeRules(SettingsSection):
             epsilon=panel.epsilon,
             criteria=tuple(
                 [
-                    CriterionSetting(name=one.name, weight=one.weight, about=one.about)
-                    for one in panel.criteria
+                    CriterionSetting(name=criterion.name, weight=criterion.weight, about=criterion.about)
+                    for criterion in panel.criteria
                 ]
             ),
         )

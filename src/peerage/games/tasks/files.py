@@ -30,7 +30,7 @@ def read_tasks(body: bytes, name: str, stated: Mapping[str, Any]) -> list[dict[s
     Raises ValueError for what cannot be used, a line for each problem.
     """
     report = ReadingReport()
-    found: list[dict[str, Any]] = []
+    rows_read: list[dict[str, Any]] = []
     where: list[str] = []
     columns: dict[str, str] = {}
     templates, check = templates_of(stated), stated.get("check") or ""
@@ -48,18 +48,20 @@ def read_tasks(body: bytes, name: str, stated: Mapping[str, Any]) -> list[dict[s
         columns = {**dict.fromkeys(map(str, row), first), **columns}
         where.append(report.place)
         if not (templates.known or row.keys() & _ASKING or (row.keys() & _KNOWN and not report.fixed)):
-            found.append({})
+            rows_read.append({})
             continue
         kept = dict(row)
         left = kept.pop(promptfoo.LEFT_OUT, None)
         task = task_of(kept, templates, check, problem, strangers=False)
-        found.append({**task, promptfoo.LEFT_OUT: left} if left else task)
+        rows_read.append({**task, promptfoo.LEFT_OUT: left} if left else task)
     strange = _strangers(columns, templates)
-    if {} in found and not any("mean 'prompt'" in wrong for wrong in strange):
-        strange.append(f"{where[found.index({})]}: no `prompt`, which contestants are given; add that column")
-    read = [(task, place) for task, place in zip(found, where, strict=True) if task]
+    if {} in rows_read and not any("mean 'prompt'" in wrong for wrong in strange):
+        strange.append(
+            f"{where[rows_read.index({})]}: no `prompt`, which contestants are given; add that column"
+        )
+    read = [(task, place) for task, place in zip(rows_read, where, strict=True) if task]
     tasks, twice = numbered([task for task, _ in read], [place for _, place in read])
-    rows = [": ".join(one) for one in report.problems]
+    rows = [": ".join(problem) for problem in report.problems]
     if any("mean 'expected'" in wrong for wrong in strange):  # what follows from that is said already
         rows = [row for row in rows if not row.endswith("fill in `expected`")]
     problems = [*strange, *rows, *twice]
@@ -96,9 +98,9 @@ def _records(body: bytes, name: str, report: ReadingReport) -> Iterator[tuple[An
             yield record, None
             continue
         key, config = listed
-        for place, one in enumerate(record[key], 1):
+        for place, task in enumerate(record[key], 1):
             report.unit, report.number = key.removesuffix("s"), place
-            yield one, config
+            yield task, config
 
 
 def _listed(record: Any) -> tuple[str, _Config | None] | None:
@@ -127,12 +129,12 @@ def _of_yaml(body: bytes, report: ReadingReport) -> Iterator[tuple[Any, _Config 
         node = next((value for name, value in getattr(node, "value", ()) if name.value == key), None)
         data = data[key]
     if data is None or not isinstance(data, list):
-        found = "nothing" if data is None else "no list"
-        raise ValueError(f"{found} found; expected a list of tasks, or `tests:` of promptfoo")
+        kind = "nothing" if data is None else "no list"
+        raise ValueError(f"{kind} found; expected a list of tasks, or `tests:` of promptfoo")
     lines = [item.start_mark.line + 1 for item in node.value] if isinstance(node, yaml.SequenceNode) else []
-    for one, line in zip(data, lines, strict=True):
+    for task, line in zip(data, lines, strict=True):
         report.unit, report.number = "line", line
-        yield one, config
+        yield task, config
 
 
 def _header(cells: list[str]) -> list[str]:

@@ -82,7 +82,10 @@ def _holding(check: Check) -> str:
     expected = check.expected
     if check.kind == "json":
         return msgspec.json.encode({} if expected is None else expected, order="sorted").decode()
-    texts = [one if isinstance(one, str) else msgspec.json.encode(one).decode() for one in _listed(expected)]
+    texts = [
+        wanted if isinstance(wanted, str) else msgspec.json.encode(wanted).decode()
+        for wanted in _listed(expected)
+    ]
     if check.kind == "regex":
         return sampled(texts[0])
     return " ".join(texts) if check.every else texts[0]
@@ -134,8 +137,8 @@ def _piece(parsed: Any) -> str:
                 out.append("x")
             case "IN":
                 kind, value = given[0]
-                found = value[0] if str(kind) == "RANGE" else value
-                out.append(_OF_CLASS[str(value)] if str(kind) == "CATEGORY" else chr(found))
+                code = value[0] if str(kind) == "RANGE" else value
+                out.append(_OF_CLASS[str(value)] if str(kind) == "CATEGORY" else chr(code))
             case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
                 out.append(_piece(given[2]) * min(max(given[0], min(1, given[1])), 50))
             case "SUBPATTERN":

@@ -52,12 +52,12 @@ def shown(task: Mapping[str, Any]) -> dict[str, str | Quote]:
 
     The owner wrote all of it, so its markers are the same in every request.
     """
-    found: dict[str, str | Quote] = {"question": framed("task", asked(task))}
+    parts: dict[str, str | Quote] = {"question": framed("task", asked(task))}
     if (expected := expected_text(task.get("expected"))) and not _patterns(task):
-        found["expected"] = framed("expected", expected)
+        parts["expected"] = framed("expected", expected)
     if rubric := task.get("rubric"):
-        found["rubric"] = rubric
-    return found
+        parts["rubric"] = rubric
+    return parts
 
 
 def _patterns(task: Mapping[str, Any]) -> bool:
@@ -77,7 +77,7 @@ def expected_text(expected: Any) -> str:
     """Return what is expected as a text: one of several a line, what is no text as JSON."""
     if expected is None:
         return ""
-    if isinstance(expected, list) and all(isinstance(one, str) for one in expected):
+    if isinstance(expected, list) and all(isinstance(text, str) for text in expected):
         return "\n".join(expected)
     return expected if isinstance(expected, str) else msgspec.json.encode(expected, order="sorted").decode()
 
@@ -99,7 +99,7 @@ class Controls:
         for fact in facts:
             self._seen.update(fact.get(SEEN, ()))
 
-    def amend(self, said: Mapping[str, Any]) -> None:
+    def amend(self, settings: Mapping[str, Any]) -> None:
         """Nothing is amended."""
 
     def draw(self, secret: str, number: int, sealing: str) -> Mapping[str, Any]:

@@ -63,7 +63,7 @@ def play(table: GameTable) -> Steps[Outcome]:
     """One task between the two seats of `table`."""
     rules: TasksRules = table.rules
     task: Mapping[str, Any] = table.drawn
-    checks = tuple([msgspec.convert(one, Check) for one in task.get("checks", ())])
+    checks = tuple([msgspec.convert(check, Check) for check in task.get("checks", ())])
     replies: list[Reply] = yield [
         Ask(
             to=seat.label,
@@ -101,8 +101,8 @@ def play(table: GameTable) -> Steps[Outcome]:
             else _credit(checks, reply, ran.get(label, ()))
             for label, reply in answers.items()
         }
-        detail["checks"] = {label: one.credit for label, one in credits.items()}
-        detail["check_notes"] = {label: one.note for label, one in credits.items() if one.note}
+        detail["checks"] = {label: credit.credit for label, credit in credits.items()}
+        detail["check_notes"] = {label: credit.note for label, credit in credits.items() if credit.note}
         lead = credits[first].credit - credits[second].credit
         if lead and rules.judging.checks == "decide":
             detail["decided"], score = "by check", 1.0 if lead > 0 else 0.0
@@ -122,13 +122,13 @@ def play(table: GameTable) -> Steps[Outcome]:
             scores={first: score, second: 1 - score}, detail={**detail, "decided": "without judges"}
         )
     same = answers[first].value == answers[second].value  # a judge could only guess
-    found: PanelResult | None = None if same else (yield from decided(table, answers))
-    if found is None:
+    verdict: PanelResult | None = None if same else (yield from decided(table, answers))
+    if verdict is None:
         return Outcome(scores={first: 0.5, second: 0.5}, detail={**detail, "decided": "tie"})
-    detail |= {"decided": "by judges", **found.detail}
-    if found.score is None:
+    detail |= {"decided": "by judges", **verdict.detail}
+    if verdict.score is None:
         return Outcome(void="inconclusive", detail=detail)
-    return Outcome(scores={first: found.score, second: 1 - found.score}, detail=detail)
+    return Outcome(scores={first: verdict.score, second: 1 - verdict.score}, detail=detail)
 
 
 def _misshapen(reply: Reply, schema: Any) -> str:
@@ -148,25 +148,25 @@ def _run(
     programs = [check for check in checks if check.kind == "python"]
     if not programs or not answers:
         return {}
-    told = {"prompt": asked(task), **{key: task.get(key) for key in ("task", "category", "vars")}}
+    about = {"prompt": asked(task), **{key: task.get(key) for key in ("task", "category", "vars")}}
     runs = [
         Run(
             f"check/{label}/{place}",
             program(rules.programs, check.program),
-            json.dumps({"answer": reply.value, "expected": check.expected, "task": told}),
+            json.dumps({"answer": reply.value, "expected": check.expected, "task": about}),
             fuel=FUEL // 4,
         )
         for label, reply in answers.items()
         for place, check in enumerate(programs, 1)
     ]
     replies: list[Reply] = yield runs
-    found: dict[str, list[Credit]] = {label: [] for label in answers}
+    credits: dict[str, list[Credit]] = {label: [] for label in answers}
     for run, reply in zip(runs, replies, strict=True):
         credit = credit_of(reply.value)
         if credit is None:
             raise Voided(CHECK_FAILED)
-        found[run.key.split("/")[1]].append(credit)
-    return found
+        credits[run.key.split("/")[1]].append(credit)
+    return credits
 
 
 def to_judges(rules: TasksRules, task: Mapping[str, Any], credit: float | None = None) -> bool:
@@ -180,7 +180,7 @@ def to_judges(rules: TasksRules, task: Mapping[str, Any], credit: float | None =
 
 def asks(rules: TasksRules, fixture: Fixture) -> Iterator[Asks]:
     """One answer from each contestant; where judges may decide, one or two verdicts from each."""
-    told = sum([len(text) for _, text in fixture.drawn["messages"]])
+    chars = sum([len(text) for _, text in fixture.drawn["messages"]])
     templates = max(map(len, rules.templates.values()), default=0)
     answer = rules.max_chars + QUOTE
     yield Asks(
@@ -190,7 +190,7 @@ def asks(rules: TasksRules, fixture: Fixture) -> Iterator[Asks]:
         calls=1,
         max_tokens=rules.max_tokens,
         quoted=templates,
-        usual_quoted=(told + templates) // 4,
+        usual_quoted=(chars + templates) // 4,
         usual_output=_usual_answer(fixture.drawn),
     )
     control = bool(fixture.drawn.get(CONTROL))
@@ -205,7 +205,7 @@ def asks(rules: TasksRules, fixture: Fixture) -> Iterator[Asks]:
             max_tokens=VERDICT_TOKENS,
             quoted=2 * answer + QUOTE,
             usual=orders * (_SAME if fixture.drawn.get("checks") and not control else 1.0),
-            usual_quoted=told // 4 + 600,
+            usual_quoted=chars // 4 + 600,
             usual_output=REASON_CHARS // 10,
         )
 

@@ -46,7 +46,10 @@ def template_of(config: Mapping[str, Any]) -> str:
     for several, and for one that is not here as a text."""
     stated = config.get("prompts")
     prompts = [stated] if isinstance(stated, str) else list(stated or ())
-    texts = [one.get("raw", one.get("id", "")) if isinstance(one, Mapping) else one for one in prompts]
+    texts = [
+        prompt.get("raw", prompt.get("id", "")) if isinstance(prompt, Mapping) else prompt
+        for prompt in prompts
+    ]
     if len(texts) > 1:
         raise ValueError(
             f"found {len(texts)} `prompts`; leave them out, and make each the `template` of a player of its "
@@ -76,14 +79,14 @@ def row_of(
         problem("prompt", "the prompt holds more than {{name}}, which alone is filled; write it out")
     asserted = [*_list(usual.get(ASSERT)), *_list(test.get(ASSERT))]
     checks, rubrics, left = list[dict[str, Any]](), list[str](), list[str]()
-    for one in asserted:
-        kind = str(_mapping(one).get("type", ""))
+    for assertion in asserted:
+        kind = str(_mapping(assertion).get("type", ""))
         if kind == "llm-rubric":
-            rubrics.append(_filled(one.get("value"), variables, problem))
-        elif check := _check(_mapping(one), kind, variables, problem):
+            rubrics.append(_filled(assertion.get("value"), variables, problem))
+        elif check := _check(_mapping(assertion), kind, variables, problem):
             checks.append(check)
         else:
-            left.append(kind or repr(one)[:40])
+            left.append(kind or repr(assertion)[:40])
     wanted = {*places(template)} if template else {"prompt"}
     row = {name: value for name, value in variables.items() if name in wanted}
     if checks:
@@ -98,14 +101,14 @@ def row_of(
 
 
 def _check(
-    one: Mapping[str, Any], stated: str, variables: Mapping[str, Any], problem: Taker
+    assertion: Mapping[str, Any], stated: str, variables: Mapping[str, Any], problem: Taker
 ) -> dict[str, Any] | None:
     """The check of an assertion; None where it is none that is made here."""
     negated = stated.startswith("not-")
     kind = stated.removeprefix("not-")
     if kind not in _PLAIN:
         return None
-    value = one.get("value")
+    value = assertion.get("value")
     if kind.endswith(("-any", "-all")) and isinstance(value, str):
         value = [part.strip() for part in value.split(",")]
     value = [_filled(part, variables, problem) for part in value] if isinstance(value, list) else value
@@ -123,7 +126,7 @@ def _check(
         check["expected"] = value if isinstance(value, str) else str(value)
     if negated:
         check["negated"] = True
-    if isinstance(weight := one.get("weight"), int | float) and weight > 0:
+    if isinstance(weight := assertion.get("weight"), int | float) and weight > 0:
         check["weight"] = float(weight)
     return check
 

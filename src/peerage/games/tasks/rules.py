@@ -29,7 +29,7 @@ _FILE = re.compile(r"\S+\.(?:csv|tsv|jsonl?|ya?ml|parquet)", re.IGNORECASE)
 def sample() -> tuple[Task, ...]:
     """Return a dozen tasks to try the game with."""
     body = files(__package__).joinpath("sample.jsonl").read_bytes()
-    return tuple([Task.model_validate(one) for one in read_tasks(body, "sample.jsonl", {})])
+    return tuple([Task.model_validate(task) for task in read_tasks(body, "sample.jsonl", {})])
 
 
 class TasksRules(GameRules):
@@ -82,10 +82,10 @@ class TasksRules(GameRules):
         """Read tasks that stand there as people write them, by the template and check beside them."""
         if not isinstance(value, dict) or not isinstance(value.get("tasks"), list | tuple):
             return value
-        if all(isinstance(one, dict) and one.keys() >= {"checks", "id"} for one in value["tasks"]):
+        if all(isinstance(task, dict) and task.keys() >= {"checks", "id"} for task in value["tasks"]):
             return value  # as they were read
         templates, check = templates_of(value), value.get("check") or ""
-        found: list[dict[str, Any]] = []
+        tasks: list[dict[str, Any]] = []
         problems: list[str] = []
         where = [f"task {place}" for place in range(1, len(value["tasks"]) + 1)]
         for place, written in zip(where, value["tasks"], strict=True):
@@ -99,19 +99,19 @@ class TasksRules(GameRules):
                     "takes one file: join yours in one, or write `prompt: …`"
                 )
             elif isinstance(written, dict) and "checks" in written:
-                found.append(written)
+                tasks.append(written)
             else:
                 row = {"prompt": written} if isinstance(written, str) else written
 
                 def taken(column: str, problem: str, place: str = place) -> None:
                     problems.append(f"{place}, {column}: {problem}")
 
-                found.append(task_of(row, templates, check, taken))
+                tasks.append(task_of(row, templates, check, taken))
         if not problems:
-            found, problems = numbered(found, where)
+            tasks, problems = numbered(tasks, where)
         if problems:
             raise ValueError(problems_of(problems))
-        return {**value, "tasks": found}
+        return {**value, "tasks": tasks}
 
     @field_validator("answer_schema", mode="before")
     @classmethod

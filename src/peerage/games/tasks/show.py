@@ -47,7 +47,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             yield TaskText(expected, "expected")
         if task.get("checks"):
             yield Sentence(
-                f"Check: {wanted([msgspec.convert(one, Check) for one in task['checks']])}.", "quiet"
+                f"Check: {wanted([msgspec.convert(check, Check) for check in task['checks']])}.", "quiet"
             )
         if task.get("rubric"):
             yield TaskText(task["rubric"], "rubric")

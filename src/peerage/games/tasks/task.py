@@ -128,7 +128,7 @@ def task_of(
     except ValueError as error:
         problem("check" if "check" in stated else "expected", str(error))
         checks = []
-    task["checks"] = [msgspec.json.decode(msgspec.json.encode(one)) for one in checks]
+    task["checks"] = [msgspec.json.decode(msgspec.json.encode(check)) for check in checks]
     if templates.kept:
         for player, template in templates.players.items():
             filled(template, stated, problem, f"the template of {player}")
@@ -149,7 +149,7 @@ def _text(value: Any) -> str:
 def _expected(value: Any) -> Any:
     if isinstance(value, str):
         return storable(value)
-    return [_expected(one) for one in value] if isinstance(value, list) else value
+    return [_expected(part) for part in value] if isinstance(value, list) else value
 
 
 def _weight(written: Any, problem: Taker) -> int:
@@ -167,11 +167,11 @@ def _checks(written: Any, usual: str, expected: Any) -> Iterator[Check]:
     if written is None and usual and expected is not None:
         written = usual
     if written is None:
-        found = usual_check(expected)
-        if found is not None:
-            yield found
+        standard = usual_check(expected)
+        if standard is not None:
+            yield standard
     elif isinstance(written, list):
-        yield from [check_of(one, expected) for one in written]
+        yield from [check_of(check, expected) for check in written]
     else:
         yield check_of(written, expected)
 
@@ -199,8 +199,8 @@ def _turns(row: Mapping[str, Any], templates: Templates, problem: Taker) -> Iter
         if isinstance(text, str) and text.strip():
             yield "user", storable(text)
         else:
-            found = f"{text!r:.60}" if "prompt" in row else "nothing"
-            problem("prompt", f"found {found}; expected some text, which contestants are given")
+            instead = f"{text!r:.60}" if "prompt" in row else "nothing"
+            problem("prompt", f"found {instead}; expected some text, which contestants are given")
 
 
 def _conversation(written: Any, has_system: bool, problem: Taker) -> Iterator[Turn]:
@@ -269,8 +269,8 @@ def messages_of(drawn: Mapping[str, Any], template: str = "") -> tuple[Message, 
     """Return the request that a contestant with that template, or without one, gets for a drawn task."""
     turns = [(role, text) for role, text in drawn["messages"]]
     if template:
-        told = filled(template, drawn.get("vars", {}), lambda column, text: None)
-        turns = [*[turn for turn in turns if turn[0] == "system"], ("user", told)]
+        content = filled(template, drawn.get("vars", {}), lambda column, text: None)
+        turns = [*[turn for turn in turns if turn[0] == "system"], ("user", content)]
     return tuple([Message(role, "{text}", {"text": text}) for role, text in turns])
 
 
@@ -282,7 +282,7 @@ def numbered(
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Return tasks with an id each, and what is wrong with the list as a whole; `places_of` says where each
     stands, for people."""
-    found: list[dict[str, Any]] = []
+    named: list[dict[str, Any]] = []
     problems: list[str] = []
     prompts: dict[Any, str] = {}
     ids: dict[str, str] = {}
@@ -299,8 +299,8 @@ def numbered(
             )
         ids.setdefault(name, where)
         prompts.setdefault(prompt, where)
-        found.append({**task, "id": name})
-    return found, problems
+        named.append({**task, "id": name})
+    return named, problems
 
 
 def wanted(checks: Sequence[Check]) -> str:

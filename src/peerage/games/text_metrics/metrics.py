@@ -39,42 +39,42 @@ def _tokens(text: str) -> list[str]:
     return re.findall(r"[a-z0-9]+", text.lower())
 
 
-def _f1(same: int, mine: int, theirs: int) -> float:
-    return 2 * same / (mine + theirs) if same else 0.0
+def _f1(same: int, own: int, theirs: int) -> float:
+    return 2 * same / (own + theirs) if same else 0.0
 
 
-def _shared(mine: Sequence[Any], theirs: Sequence[Any]) -> float:
+def _shared(own: Sequence[Any], theirs: Sequence[Any]) -> float:
     """F1 of two bags."""
-    return _f1(sum((Counter(mine) & Counter(theirs)).values()), len(mine), len(theirs))
+    return _f1(sum((Counter(own) & Counter(theirs)).values()), len(own), len(theirs))
 
 
 def _rouge(length: int) -> Callable[[str, str], float]:
     def near(text: str, reference: str) -> float:
-        mine, theirs = (
+        own, theirs = (
             [tuple(words[at : at + length]) for at in range(len(words) - length + 1)]
             for words in (_tokens(text), _tokens(reference))
         )
-        return _shared(mine, theirs)
+        return _shared(own, theirs)
 
     return near
 
 
-def common(mine: Sequence[str], theirs: Sequence[str]) -> int:
+def common(own: Sequence[str], theirs: Sequence[str]) -> int:
     """The length of the longest common subsequence, a bit for each place (Hyyrö 2004)."""
     places: dict[str, int] = {}
-    for at, word in enumerate(mine):
+    for at, word in enumerate(own):
         places[word] = places.get(word, 0) | 1 << at
-    every = (1 << len(mine)) - 1
+    every = (1 << len(own)) - 1
     rest = every
     for word in theirs:
-        found = rest & places.get(word, 0)
-        rest = ((rest + found) | (rest - found)) & every
-    return len(mine) - rest.bit_count()
+        matches = rest & places.get(word, 0)
+        rest = ((rest + matches) | (rest - matches)) & every
+    return len(own) - rest.bit_count()
 
 
 def _rouge_l(text: str, reference: str) -> float:
-    mine, theirs = _tokens(text), _tokens(reference)
-    return _f1(common(mine, theirs), len(mine), len(theirs))
+    own, theirs = _tokens(text), _tokens(reference)
+    return _f1(common(own, theirs), len(own), len(theirs))
 
 
 def _answer_words(text: str) -> list[str]:
@@ -121,8 +121,8 @@ def score(metric: str, text: str, references: tuple[str, ...]) -> float:
     near = METRICS[metric].near
     if near is not None:
         return round(max([near(text, reference) for reference in references]), _DIGITS)
-    found: float = _sacre(metric).sentence_score(text, list(references)).score
-    return round(found / 100, _DIGITS)
+    value: float = _sacre(metric).sentence_score(text, list(references)).score
+    return round(value / 100, _DIGITS)
 
 
 def signature(metric: str, references: tuple[str, ...]) -> str:

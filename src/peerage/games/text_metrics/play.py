@@ -115,15 +115,17 @@ def _told(task: TextTask) -> dict[str, str]:
 
 def constraints(task: TextTask) -> str:
     """The constraints, in words."""
-    limits, said = task.limits, list[str]()
+    limits, lines = task.limits, list[str]()
     if limits.words:
-        said.append(f"It has at most {limits.words} words.")
+        lines.append(f"It has at most {limits.words} words.")
     if limits.chars:
-        said.append(f"It has at most {limits.chars} characters.")
+        lines.append(f"It has at most {limits.chars} characters.")
     for words, how in ((limits.required, "Use"), (limits.forbidden, "Do not use")):
         if words:
-            said.append(f"{how} the word{'s' * (len(words) > 1)} {', '.join(f'“{word}”' for word in words)}.")
-    return " ".join(said)
+            lines.append(
+                f"{how} the word{'s' * (len(words) > 1)} {', '.join(f'“{word}”' for word in words)}."
+            )
+    return " ".join(lines)
 
 
 _FENCED = re.compile(r"```\w*\n([^`]*)\n```")
@@ -140,10 +142,10 @@ def scored(rules: TextMetricsRules, tasks: Sequence[TextTask], came: Came) -> Ac
     """The mean of everybody's points."""
     copies = [score(rules.metric, task.source, task.references) for task in tasks]
     texts = {
-        label: [_result(rules, *one) for one in zip(tasks, copies, mine, strict=True)]
-        for label, mine in came.items()
+        label: [_result(rules, *triple) for triple in zip(tasks, copies, own, strict=True)]
+        for label, own in came.items()
     }
-    sums = {label: sum(one["points"] for one in results) for label, results in texts.items()}
+    sums = {label: sum(result["points"] for result in results) for label, results in texts.items()}
     means = {label: round(points / len(tasks), 4) for label, points in sums.items()}
     detail = {
         "decided": "by the mean of the texts",
@@ -224,11 +226,11 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             reply = replies.get(f"text/{at}/{seat.label}")
             if reply is None:
                 continue
-            one = results[seat.label][at - 1] if seat.label in results else {}
-            points = one.get("points", 0.0)
+            result = results[seat.label][at - 1] if seat.label in results else {}
+            points = result.get("points", 0.0)
             tone: Tone = "good" if points >= 0.9 else "bad" if not points else ""
-            note = "; ".join(["breaks " + breach for breach in one.get("breaches", ())])
-            verdict = f"comes to {one['near']:.4f}: {points:.2f} points" if "near" in one else ""
+            note = "; ".join(["breaks " + breach for breach in result.get("breaches", ())])
+            verdict = f"comes to {result['near']:.4f}: {points:.2f} points" if "near" in result else ""
             yield quoted(reply, verdict, tone, note)
     means = outcome.detail.get("means", {})
     if means:
@@ -236,7 +238,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         columns = ("Player", *[f">Text {at + 1}" for at in range(len(signatures))], ">Mean")
         players = {seat.label: seat.player for seat in fixture.seats}
         rows = [
-            (players[label], *[one.get("points") for one in results[label]], mean)
+            (players[label], *[result.get("points") for result in results[label]], mean)
             for label, mean in sorted(means.items(), key=lambda item: -item[1])
         ]
         yield Grid(columns, tuple(rows))

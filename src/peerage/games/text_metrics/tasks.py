@@ -44,10 +44,10 @@ class TextLimits(Struct, frozen=True):
         """Each limit that a text breaks, in words."""
         held = set(re.findall(r"\w+", text.casefold()))
         count = len(text.split())
-        found = [f"{count} words, at most {self.words}"] * (0 < self.words < count)
-        found += [f"{len(text)} characters, at most {self.chars}"] * (0 < self.chars < len(text))
-        found += [f"without “{word}”" for word in self.required if word not in held]
-        return found + [f"with “{word}”" for word in self.forbidden if word in held]
+        problems = [f"{count} words, at most {self.words}"] * (0 < self.words < count)
+        problems += [f"{len(text)} characters, at most {self.chars}"] * (0 < self.chars < len(text))
+        problems += [f"without “{word}”" for word in self.required if word not in held]
+        return problems + [f"with “{word}”" for word in self.forbidden if word in held]
 
 
 class TextTask(Struct, frozen=True):
@@ -73,10 +73,10 @@ def drawn_task(rng: Random, kind: str, records: int) -> TextTask:
 def _settles(shown: Sequence[_Record]) -> bool:
     """Tell if an example of these records leaves one reading: it tells any two values apart, a day and its
     month too, and shows whether numbers below 10 in a date have a zero before them."""
-    dates = [one["day_short"].split("/") if "day" in one else [] for one in shown]
+    dates = [record["day_short"].split("/") if "day" in record else [] for record in shown]
     values = [
-        [*date, *[value for place, value in one.items() if not place.startswith("day")]]
-        for date, one in zip(dates, shown, strict=True)
+        [*date, *[value for place, value in record.items() if not place.startswith("day")]]
+        for date, record in zip(dates, shown, strict=True)
     ]
     columns = [*zip(*values, strict=True)]
     small = [part for date in dates for part in date if len(part) == 1]
@@ -88,8 +88,8 @@ def _into_notation(rng: Random, kind: str, domain: Mapping[str, Any], facts: Seq
     usual = {place: words[0] for place, words in domain["words"].items()}
     # a text in prose has sentences of several forms, so that no pattern turns one into the other
     forms = [rng.choice(domain["prose"]) if kind == "notation" else other for _ in facts]
-    given = [_said(form, one | usual) for form, one in zip(forms, facts, strict=True)]
-    wanted = [_said(target, one) for one in facts]
+    given = [_said(form, record | usual) for form, record in zip(forms, facts, strict=True)]
+    wanted = [_said(target, record) for record in facts]
     between = " " if kind == "notation" else "\n"
     source, reference = between.join(given[_SHOWN:]), "\n".join(wanted[_SHOWN:])
     limits = TextLimits(chars=int(_SPARE_CHARS * len(reference)) + 1)
@@ -103,7 +103,7 @@ def _into_prose(rng: Random, kind: str, domain: Mapping[str, Any], facts: Sequen
         return {place: same[0] if usual else rng.choice(same[1:]) for place, same in options}
 
     def text(form: str, chosen: _Record, of: Sequence[_Record]) -> str:
-        return (" " if form.endswith(".") else "\n").join([_said(form, one | chosen) for one in of])
+        return (" " if form.endswith(".") else "\n").join([_said(form, record | chosen) for record in of])
 
     shown, given = facts[:_SHOWN], facts[_SHOWN:]
     forms = list(domain["prose"])
@@ -129,19 +129,19 @@ def _said(form: str, facts: _Record) -> str:
 
 def _filled(rng: Random, slots: Mapping[str, Any]) -> _Record:
     """A record: a value for each slot."""
-    found: _Record = {}
+    filled: _Record = {}
     for slot, how in slots.items():
         if how == "day":
             day, month = rng.randint(1, 28), rng.randrange(len(_MONTHS))
-            found |= {slot: f"{day} {_MONTHS[month]}", f"{slot}_iso": f"{month + 1:02}-{day:02}"}
-            found[f"{slot}_short"] = f"{day}/{month + 1}"
+            filled |= {slot: f"{day} {_MONTHS[month]}", f"{slot}_iso": f"{month + 1:02}-{day:02}"}
+            filled[f"{slot}_short"] = f"{day}/{month + 1}"
         elif how == "hour":
             hour, minute = rng.randint(6, 21), rng.randrange(0, 60, 5)
-            found |= {slot: f"{hour:02}:{minute:02}", f"{slot}_bare": f"{hour:02}{minute:02}"}
+            filled |= {slot: f"{hour:02}:{minute:02}", f"{slot}_bare": f"{hour:02}{minute:02}"}
         elif isinstance(how, str):
-            found[slot] = made_up(rng, rng.choice(_SHAPES[how]))
+            filled[slot] = made_up(rng, rng.choice(_SHAPES[how]))
         elif isinstance(how[0], int):
-            found[slot] = str(rng.randint(*how))
+            filled[slot] = str(rng.randint(*how))
         else:
-            found[slot] = rng.choice(how)
-    return found
+            filled[slot] = rng.choice(how)
+    return filled

@@ -40,13 +40,15 @@ class Output(Struct, frozen=True):
         return None
 
     def parse(self, text: str) -> str:
-        found = output(text)
-        if not found.strip():
+        content = output(text)
+        if not content.strip():
             raise FormatError("the output is empty; some text was expected")
-        if len(found) > self.max_chars:
-            raise FormatError(f"the output has {len(found)} characters; at most {self.max_chars} are allowed")
+        if len(content) > self.max_chars:
+            raise FormatError(
+                f"the output has {len(content)} characters; at most {self.max_chars} are allowed"
+            )
         if self.json:
-            _laid_out(found)
+            _laid_out(content)
         return text
 
     def write(self, value: str) -> str:
@@ -58,10 +60,10 @@ class Output(Struct, frozen=True):
 
 def output(reply: str) -> str:
     """The output in a reply. Raises FormatError for more than one code block, or one that does not end."""
-    found = [*blocks(unix(reply))]
-    if len(found) > 1:
-        raise FormatError(f"{len(found)} code blocks found; one or none was expected")
-    return found[0] if found else reply
+    fenced = [*blocks(unix(reply))]
+    if len(fenced) > 1:
+        raise FormatError(f"{len(fenced)} code blocks found; one or none was expected")
+    return fenced[0] if fenced else reply
 
 
 def canonical(text: str, is_json: bool) -> list[str]:
@@ -80,18 +82,18 @@ def canonical(text: str, is_json: bool) -> list[str]:
 
 def _laid_out(text: str) -> list[str]:
     try:
-        found = json.dumps(_plain(read_json(text)), indent=1, sort_keys=True, ensure_ascii=False)
+        lines = json.dumps(_plain(read_json(text)), indent=1, sort_keys=True, ensure_ascii=False)
     except msgspec.DecodeError as error:
         raise FormatError(f"the output is not JSON: {error}") from None
     except RecursionError:
         raise FormatError("the output is too deep for JSON that was asked for") from None
-    return [line.removesuffix(",") for line in found.split("\n")]
+    return [line.removesuffix(",") for line in lines.split("\n")]
 
 
 def _plain(value: Any) -> Any:
     """A value in which equal numbers are the same."""
     if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
+        return {key: _plain(part) for key, part in value.items()}
     if isinstance(value, list):
-        return [_plain(one) for one in value]
+        return [_plain(part) for part in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -89,15 +89,15 @@ def asked(rules: TransformRules, tasks: Sequence[TransformTask]) -> list[Ask]:
 
 def scored(rules: TransformRules, tasks: Sequence[TransformTask], came: Came) -> Achieved:
     """Everybody's points."""
-    expected = [canonical(one.expected, one.json) for one in tasks]
+    expected = [canonical(task.expected, task.json) for task in tasks]
     credits = {
         label: [
-            float(reply.ok and canonical(output(reply.value), one.json) == right)
-            for one, right, reply in zip(tasks, expected, mine, strict=True)
+            float(reply.ok and canonical(output(reply.value), task.json) == right)
+            for task, right, reply in zip(tasks, expected, own, strict=True)
         ]
-        for label, mine in came.items()
+        for label, own in came.items()
     }
-    points = {label: sum(mine) for label, mine in credits.items()}
+    points = {label: sum(own) for label, own in credits.items()}
     return Achieved(points, {"decided": "by points", "credits": credits})
 
 
@@ -138,7 +138,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             reply = replies.get(f"task/{at + 1}/{seat.label}")
             if reply is not None:
                 yield _given(task, reply, credits.get(seat.label, ())[at:])
-    why = {label: f"{sum(mine):g} of {len(mine)} points" for label, mine in credits.items()}
+    why = {label: f"{sum(own):g} of {len(own)} points" for label, own in credits.items()}
     yield from ending(fixture, outcome, "The player with the most points wins; equal points tie.", why)
 
 
@@ -154,16 +154,16 @@ def _given(task: TransformTask, reply: SeatReply, credits: list[float]) -> Block
         return Quoted(reply.label, reply.value, reply.key, "unusable", "bad", str(error))
     if credits[0] == 1:
         return SourceCode(output(reply.value), reply.label, reply.key, "exactly right", "good")
-    found = differences(canonical(task.expected, task.json), given)
-    return SourceCode(found, reply.label, reply.key, "wrong", "bad", "- expected, + given")
+    lines = differences(canonical(task.expected, task.json), given)
+    return SourceCode(lines, reply.label, reply.key, "wrong", "bad", "- expected, + given")
 
 
 def differences(expected: list[str], given: list[str]) -> str:
     """Return what was expected (-) and what was given (+), as a unified diff of bounded cost."""
-    right, mine = ([line[:_CHARS] for line in lines[:_LINES]] for lines in (expected, given))
-    found = [*unified_diff(right, mine, n=1, lineterm="")][2:]
+    right, own = ([line[:_CHARS] for line in lines[:_LINES]] for lines in (expected, given))
+    diff = [*unified_diff(right, own, n=1, lineterm="")][2:]
     more = len(given) - _LINES
-    return "\n".join([*found, *([f"… and {more:,} lines more"] if more > 0 else [])])
+    return "\n".join([*diff, *([f"… and {more:,} lines more"] if more > 0 else [])])
 
 
 GAME = same_tasks(

@@ -183,8 +183,8 @@ def json_groups(rng: Random, table: DataTable) -> WrittenTable:
         "value is the array of the rows with it, in their order, each an object of all other columns"
     )
     groups: dict[str, list[Any]] = {}
-    for row, one in zip(table.rows, _objects(table, by), strict=True):
-        groups.setdefault(str(row[by]), []).append(one)
+    for row, record in zip(table.rows, _objects(table, by), strict=True):
+        groups.setdefault(str(row[by]), []).append(record)
     lines = [f"  {_plain(key)}: {_plain(rows)}" for key, rows in groups.items()]
     return WrittenTable(says, "{\n" + ",\n".join(lines) + "\n}")
 
@@ -217,7 +217,7 @@ def blocks(rng: Random, table: DataTable) -> WrittenTable:
         "a block of lines for each row, with one empty line between blocks; a block has one line for each "
         "column, in their order, in the form name: value"
     )
-    made = ["\n".join([f"{name}: {cell}" for name, cell in one.items()]) for one in _objects(table)]
+    made = ["\n".join([f"{name}: {cell}" for name, cell in record.items()]) for record in _objects(table)]
     return WrittenTable(says, "\n\n".join(made))
 
 
@@ -230,7 +230,7 @@ def template(rng: Random, table: DataTable) -> WrittenTable:
     says = "one line for each row, in which <name> stands for the row's value in that column: "
     says += form.format(*[f"<{name}>" for name in names])
     return WrittenTable(
-        says, "\n".join([form.format(*[one[name] for name in names]) for one in _objects(table)])
+        says, "\n".join([form.format(*[record[name] for name in names]) for record in _objects(table)])
     )
 
 

@@ -92,10 +92,10 @@ class TriviaQuestion(Struct, frozen=True):
             return letters[alone]
         if words in self.options:
             return words
-        if found := _LETTERED.fullmatch(answer):
-            one = letters.get((found[1] or found[2]).upper(), "")
-            return one if plain(found[3]) == plain(one) else ""
-        meant = [one for one in self.options if given and given == plain(one)]
+        if lettered := _LETTERED.fullmatch(answer):
+            option = letters.get((lettered[1] or lettered[2]).upper(), "")
+            return option if plain(lettered[3]) == plain(option) else ""
+        meant = [option for option in self.options if given and given == plain(option)]
         return meant[0] if len(meant) == 1 else ""
 
     def known(self) -> tuple[str, Sequence[str]]:
@@ -142,11 +142,11 @@ class TriviaRules(GameRules):
 
     @model_validator(mode="after")
     def _consistent(self) -> TriviaRules:
-        asked = [plain(one.question) for one in self.quiz]
-        for at, one in enumerate(self.quiz, 1):
-            if asked.index(plain(one.question)) < at - 1:
+        asked = [plain(question.question) for question in self.quiz]
+        for at, question in enumerate(self.quiz, 1):
+            if asked.index(plain(question.question)) < at - 1:
                 raise ValueError(f"question {at} of the quiz stands there before; list it once")
-            if self.answers == "choice" and not one.wrong:
+            if self.answers == "choice" and not question.wrong:
                 raise ValueError(f"answers is 'choice', but question {at} of the quiz has no wrong answers")
         return self
 
@@ -161,7 +161,7 @@ def asked(rules: TriviaRules, questions: Sequence[TriviaQuestion]) -> list[Ask]:
     """One sheet."""
     fill = {
         "count": str(len(questions)),
-        "questions": "\n\n".join([one.numbered(at) for at, one in enumerate(questions, 1)]),
+        "questions": "\n\n".join([question.numbered(at) for at, question in enumerate(questions, 1)]),
     }
     count = Meta(min_length=len(questions), max_length=len(questions))
     oracle = [question.known() for question in questions]
@@ -171,7 +171,11 @@ def asked(rules: TriviaRules, questions: Sequence[TriviaQuestion]) -> list[Ask]:
 def scored(rules: TriviaRules, questions: Sequence[TriviaQuestion], came: Came) -> Achieved:
     """Return who got which questions right: none with a reply that cannot be used."""
     right = {
-        label: [at for at, one in enumerate(questions) if reply.ok and one.accepts(reply.value.answers[at])]
+        label: [
+            at
+            for at, question in enumerate(questions)
+            if reply.ok and question.accepts(reply.value.answers[at])
+        ]
         for label, (reply,) in came.items()
     }
     detail = {"decided": "by right answers", "questions": len(questions), "right": right}
@@ -185,13 +189,13 @@ def draw(rules: TriviaRules, secret: str, number: int) -> Mapping[str, Any]:
     rng = Random(f"{secret}/trivia/{number}")
     count = min(rules.questions, len(rules.quiz))
     own = [rules.quiz[at] for at in by_turns(f"{secret}/quiz", number, len(rules.quiz), count)]
-    made = [_question(rng, _fact(one), rules) for one in own]
+    made = [_question(rng, _fact(question), rules) for question in own]
     key = salt(sealing_key(secret), f"match/{number}")
     return {"secret": {SALT: key, "value": ""}, TASKS: seal(salt(key, TASKS), msgspec.to_builtins(made))}
 
 
-def _fact(one: QuizQuestion) -> Fact:
-    return Fact(one.question, "", one.answer, one.wrong, one.variants)
+def _fact(question: QuizQuestion) -> Fact:
+    return Fact(question.question, "", question.answer, question.wrong, question.variants)
 
 
 def _question(rng: Random, fact: Fact, rules: TriviaRules) -> TriviaQuestion:
@@ -220,17 +224,17 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     except Sealed:
         questions = []
         yield Sentence("The questions and answers of this quiz are sealed; the arena's owner can read them.")
-    for at, one in enumerate(questions):
-        yield Heading(f"Question {at + 1}" + (f", {one.domain}" if one.domain else ""))
-        yield TaskText(one.numbered(at + 1).partition(". ")[2])
-        yield Sentence(f"Right: {one.right[0]}", "good")
+    for at, question in enumerate(questions):
+        yield Heading(f"Question {at + 1}" + (f", {question.domain}" if question.domain else ""))
+        yield TaskText(question.numbered(at + 1).partition(". ")[2])
+        yield Sentence(f"Right: {question.right[0]}", "good")
         given = {
             reply.label: str(reply.value.answers[at]) for reply in replies.values() if reply.value is not None
         }
         rows = [
             (
                 f"{players[label]} ({label})",
-                one.chosen(answer) or answer or "(none)",
+                question.chosen(answer) or answer or "(none)",
                 "right" if at in right.get(label, ()) else "",
             )
             for label, answer in given.items()

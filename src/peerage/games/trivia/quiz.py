@@ -62,18 +62,18 @@ def problems(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield column, f"found {len(row[column]):,} characters; at most {most:,} are allowed"
     if len(row["wrong"]) > MOST_WRONG:
         yield "wrong", f"found {len(row['wrong'])} wrong answers; at most {MOST_WRONG} are allowed"
-    right = {plain(one): one for one in (row["answer"], *row["variants"])}
+    right = {plain(answer): answer for answer in (row["answer"], *row["variants"])}
     seen: set[str] = set()
     for column in _SEVERAL:
-        for one in row[column]:
-            if not plain(one):
+        for text in row[column]:
+            if not plain(text):
                 yield column, "an empty answer stands among the others; remove it"
-            elif column == "wrong" and plain(one) in right:
-                yield column, f"{one!r} is the right answer too; leave it out"
-            elif column == "wrong" and plain(one) in seen:
-                yield column, f"{one!r} is listed twice; once was expected"
+            elif column == "wrong" and plain(text) in right:
+                yield column, f"{text!r} is the right answer too; leave it out"
+            elif column == "wrong" and plain(text) in seen:
+                yield column, f"{text!r} is listed twice; once was expected"
             if column == "wrong":
-                seen.add(plain(one))
+                seen.add(plain(text))
 
 
 class _QuizLine(msgspec.Struct):
@@ -87,22 +87,22 @@ def read_quiz(body: bytes, name: str, stated: Mapping[str, Any] = {}) -> list[di
     """The questions of a file. Raises ValueError for what cannot be used, with line and column: the first ten
     lines of it."""
     report = ReadingReport()
-    found: list[dict[str, Any]] = []
+    questions: list[dict[str, Any]] = []
     lines: dict[str, int] = {}
     for row in task_rows(body, name, COLUMNS, COLUMNS[:2], report):
         with report:
             question = _question(row, table=report.fixed)
-            told = next(iter(problems(question)), None)
+            problem = next(iter(problems(question)), None)
             first = lines.setdefault(plain(question["question"]), report.number)
-            if told is None and first != report.number:
-                told = ("question", f"the question of line {first} again; keep one")
-            if told is not None:
-                raise RowError(told[1], told[0])
-            found.append(question)
+            if problem is None and first != report.number:
+                problem = ("question", f"the question of line {first} again; keep one")
+            if problem is not None:
+                raise RowError(problem[1], problem[0])
+            questions.append(question)
     report.check()
-    if not found:
+    if not questions:
         raise ValueError(f"no question found; expected {' and '.join(COLUMNS[:2])} at least")
-    return found
+    return questions
 
 
 def _question(row: Mapping[str, Any], *, table: bool) -> dict[str, Any]:
@@ -133,5 +133,5 @@ _PLACE = re.compile(r"`\$\.(\w+)|field `(.*?)`")
 
 def _at(error: Exception) -> str:
     """The key that a decoder's error names."""
-    found = _PLACE.search(str(error))
-    return (found[1] or found[2]) if found else "1"
+    place = _PLACE.search(str(error))
+    return (place[1] or place[2]) if place else "1"

@@ -27,7 +27,7 @@ class Seen(NamedTuple):
     wolves: frozenset[str]
     living: tuple[str, ...]
     looked: Mapping[str, bool]
-    said: Mapping[str, Any]
+    claims: Mapping[str, Any]
 
 
 class Scene(NamedTuple):
@@ -35,19 +35,19 @@ class Scene(NamedTuple):
 
     wolves: Sequence[str]
     looked: dict[str, bool]
-    said: dict[str, Any]
+    claims: dict[str, Any]
 
     def of(self, me: str, part: Part, living: Sequence[str]) -> Seen:
         """Return what one seat may go by."""
         looked = dict(self.looked) if part == "seer" else {}
-        said = {label: one for label, one in self.said.items() if label in living and label != me}
-        return Seen(me, part, frozenset(self.wolves), tuple(living), looked, said)
+        claims = {label: claim for label, claim in self.claims.items() if label in living and label != me}
+        return Seen(me, part, frozenset(self.wolves), tuple(living), looked, claims)
 
 
 def house(call: HouseCall, skill: float, rng: Random) -> Any:
     """A choice or a speech. Who has no skill chooses at random and gives itself away."""
     seen: Seen = call.oracle
-    suspects = sorted(suspicion(seen, skill, rng).items(), key=lambda one: -one[1])
+    suspects = sorted(suspicion(seen, skill, rng).items(), key=lambda item: -item[1])
     if "/talk/" in call.key:
         points = suspects[0][0]
         quality = min(1.0, max(0.0, rng.gauss(skill, 0.05)))
@@ -69,15 +69,15 @@ def house(call: HouseCall, skill: float, rng: Random) -> Any:
 def suspicion(seen: Seen, skill: float, rng: Random) -> dict[str, float]:
     """Return how much a player would have each other one out: by what it knows, what it sees through, how
     well that one spoke, and whom others, the better speakers above all, point at."""
-    found: dict[str, float] = {}
+    scores: dict[str, float] = {}
     for label in seen.living:
         if label == seen.me:
             continue
         evil = label in seen.wolves
-        quality, _ = _heard(seen.said.get(label))
+        quality, _ = _heard(seen.claims.get(label))
         score = rng.gauss(0, 0.3) - 1.5 * quality
-        for other, said in seen.said.items():
-            trust, points = _heard(said)
+        for other, claim in seen.claims.items():
+            trust, points = _heard(claim)
             if points == label and not (seen.part == "werewolf" and other in seen.wolves):
                 score += trust**4
         if seen.part == "werewolf":
@@ -86,12 +86,12 @@ def suspicion(seen: Seen, skill: float, rng: Random) -> dict[str, float]:
             score += 4 if seen.looked[label] else -4
         else:
             score += 3 * skill * evil * (1 - 0.8 * quality)
-        found[label] = score
-    return found
+        scores[label] = score
+    return scores
 
 
-def _heard(said: Any) -> tuple[float, str]:
+def _heard(claim: Any) -> tuple[float, str]:
     """Return how convincing somebody was, and whom it pointed at."""
-    if not isinstance(said, Mapping):
+    if not isinstance(claim, Mapping):
         return 0.4, ""
-    return float(said.get("quality", 0.4)), str(said.get("points", ""))
+    return float(claim.get("quality", 0.4)), str(claim.get("points", ""))

@@ -116,9 +116,9 @@ class Village:
         """Everybody else who lives."""
         return tuple([other for other in self.living if other != label])
 
-    def ask(self, label: str, key: str, question: str, expects: Format, **told: str) -> Ask:
+    def ask(self, label: str, key: str, question: str, expects: Format, **more: str) -> Ask:
         """A question to a seat, after all that it knows."""
-        known = [one.what for one in self._known if label in one.by]
+        known = [fact.what for fact in self._known if label in fact.by]
         history = "\n".join([HISTORY, *[f"{{e{at}}}" for at in range(len(known))], "", ""]) if known else ""
         mates = [other for other, part in self.parts.items() if part == "werewolf" and other != label]
         prompt = Prompt(self._systems[self.parts[label]], f"{history}{question}\n{{format}}")
@@ -126,17 +126,17 @@ class Village:
             "me": label,
             "mates": f"The other werewolves: {', '.join(mates)}." if mates else "You have no mate.",
             "living": ", ".join(self.living),
-            **told,
+            **more,
             **{f"e{at}": what for at, what in enumerate(known)},
         }
         oracle = self.scene.of(label, self.parts[label], self.living)
         return prompt.ask(label, f"{key}/{label}", expects, fill, self.rules.max_tokens, oracle=oracle)
 
     def choose(
-        self, label: str, key: str, question: str, field: str, among: Sequence[str], **told: str
+        self, label: str, key: str, question: str, field: str, among: Sequence[str], **fill: str
     ) -> Ask:
         """A choice of a player that a seat is asked for."""
-        return self.ask(label, key, question, choice(self.rules, field, tuple(among)), **told)
+        return self.ask(label, key, question, choice(self.rules, field, tuple(among)), **fill)
 
     def took(self, ask: Ask, reply: Reply) -> str:
         """Return whom a reply chose, empty for nobody; a provider that failed is noted."""
@@ -151,7 +151,7 @@ class Village:
     def heard(self, ask: Ask, reply: Reply, day: int) -> None:
         """Return what a seat said aloud, or that it said nothing."""
         self._note_lost(ask.to, reply)
-        self.scene.said[ask.to] = reply.hidden if reply.ok else None
+        self.scene.claims[ask.to] = reply.hidden if reply.ok else None
         if reply.ok:
             self.tell(Quote.of(f"player {ask.to}, day {day}", reply, SPEECH_CHARS))
         else:
@@ -166,9 +166,9 @@ class Village:
         self.living.remove(label)
         self.left[label] = time
 
-    def event(self, kind: str, **told: Any) -> None:
+    def event(self, kind: str, **facts: Any) -> None:
         """Put on record what happened."""
-        self.events.append({"event": kind, **told})
+        self.events.append({"event": kind, **facts})
 
     def lot(self, name: str, labels: Sequence[str]) -> str:
         """One of them by lot."""
@@ -218,7 +218,7 @@ def night(village: Village, day: int, before: str) -> Steps[str]:
         "your reason is told to the other werewolves." if len(village.pack) > 1 else "your reason to nobody."
     )
     hunts = [
-        village.choose(one, f"night/{day}/kill/1", HUNT, "kill", prey, day=at, pack=tells) for one in pack
+        village.choose(wolf, f"night/{day}/kill/1", HUNT, "kill", prey, day=at, pack=tells) for wolf in pack
     ]
     others = []
     if seer:
@@ -236,8 +236,8 @@ def night(village: Village, day: int, before: str) -> Steps[str]:
             break
         key = f"night/{day}/kill/{once_more}"
         hunts = [
-            village.choose(one, key, HUNT, "kill", prey, day=at, pack=tells)
-            for one in village.able(village.pack)
+            village.choose(wolf, key, HUNT, "kill", prey, day=at, pack=tells)
+            for wolf in village.able(village.pack)
         ]
         named = whispered(village, day, hunts, (yield hunts))
     votes = Counter(filter(None, named.values()))
@@ -285,13 +285,13 @@ def talk(village: Village, day: int) -> Steps[None]:
     """The rounds of talk before a vote."""
     rules, expects = village.rules, Text(SPEECH_CHARS)
     for turn in range(1, rules.talk + 1):
-        told = {
+        fill = {
             "day": str(day),
             "chars": str(SPEECH_CHARS),
             "turn": ", for the last time before the vote" if turn == rules.talk else "",
         }
         key = f"day/{day}/talk/{turn}"
-        asked = [village.ask(label, key, SPEAK, expects, **told) for label in village.able(village.parts)]
+        asked = [village.ask(label, key, SPEAK, expects, **fill) for label in village.able(village.parts)]
         for ask, reply in zip(asked, (yield asked), strict=True):
             village.heard(ask, reply, day)
 

@@ -65,8 +65,8 @@ def parts(rules: WerewolfRules, fixture: Fixture) -> dict[str, Part]:
     pack = wolves_among(rules, len(labels))
     wolves: list[Part] = ["werewolf"] * pack
     cards: list[Part] = [*wolves, "seer", "doctor"]
-    found = dict(zip(dealt, cards, strict=False))
-    return {label: found.get(label, "villager") for label in labels}
+    card_of = dict(zip(dealt, cards, strict=False))
+    return {label: card_of.get(label, "villager") for label in labels}
 
 
 def side(fixture: Fixture, label: str) -> str:
@@ -95,7 +95,7 @@ def system(rules: WerewolfRules, fixture: Fixture, part: Part) -> str:
     seats, pack = len(fixture.seats), wolves_among(rules, len(fixture.seats))
     villagers = seats - pack - 2
     rounds = "the living speak all at once" + (f", {rules.talk} times" if rules.talk > 1 else "")
-    told = {
+    fill = {
         "others": str(seats - 1),
         "seats": str(seats),
         "pack": "A werewolf is one" if pack == 1 else f"Werewolves, who know each other, are {pack}",
@@ -103,7 +103,7 @@ def system(rules: WerewolfRules, fixture: Fixture, part: Part) -> str:
         "talk": rounds if rules.talk else "nobody speaks",
         "days": str(rules.days),
     }
-    return _SYSTEM.format(**told) + ROLES[part]
+    return _SYSTEM.format(**fill) + ROLES[part]
 
 
 def choice(rules: WerewolfRules, field: str, options: tuple[str, ...]) -> Choice:
@@ -121,20 +121,20 @@ def asks(rules: WerewolfRules, fixture: Fixture) -> Iterator[Asks]:
     options = choice(rules, "protect", (*roles, NOBODY))
     for day in range(1, rules.days + 1):
         whispers = PACK_ROUNDS * (len(pack) - 1) * (REASON_CHARS + QUOTE)
-        said = day * (speech + whispers + lines)
+        quoted = day * (speech + whispers + lines)
         usual = max(0.1, 1 - 0.25 * (day - 1))
         rest = {
             "max_tokens": rules.max_tokens,
-            "quoted": said,
-            "usual_quoted": said // 10,
+            "quoted": quoted,
+            "usual_quoted": quoted // 10,
             "usual_output": 150,
         }
         prompts = {part: Prompt(system(rules, fixture, part), max(QUESTIONS, key=len)) for part in ROLES}
-        told = tuple(prompts.values())
+        prompt_list = tuple(prompts.values())
         if rules.talk:
             speaks = Text(SPEECH_CHARS)
-            yield Asks("contestant", told, speaks, rules.talk, usual=usual * rules.talk, **rest)
-        yield Asks("contestant", told, options, 1, usual=usual, **rest)
+            yield Asks("contestant", prompt_list, speaks, rules.talk, usual=usual * rules.talk, **rest)
+        yield Asks("contestant", prompt_list, options, 1, usual=usual, **rest)
         for label, part in roles.items():
             if part != "villager":
                 nights = PACK_ROUNDS if part == "werewolf" and len(pack) > 1 else 1

@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from peerage.formats import FormatError
-from peerage.formats.patterns import found, searchable, size_of
+from peerage.formats.patterns import occurs, searchable, size_of
 from peerage.formats.reading.numbers import number, numbers
 from peerage.formats.reading.objects import objects
 from peerage.formats.schemas.brought import misfits
@@ -183,7 +183,7 @@ def _loose(text: str) -> str:
 
 
 def _regex(check: Check, answer: str) -> Credit:
-    holds = [found(pattern, answer.strip()) for pattern in texts_of(check.expected)]
+    holds = [occurs(pattern, answer.strip()) for pattern in texts_of(check.expected)]
     if _held(holds, check.every):
         return Credit(1.0)
     return Credit(0.0, f"does not match {listed(check.expected)}")

@@ -127,11 +127,11 @@ def add_panel(ballots: MarkRows, name: str, panel: PanelRecord) -> None:
     counts: list[int] = []
     for ballot in panel.ballots:
         usable = decided = first = 0
-        for order, said in ballot.verdicts.items():
-            usable += said not in UNUSABLE
-            if said != TIE and said not in UNUSABLE:
+        for order, verdict in ballot.verdicts.items():
+            usable += verdict not in UNUSABLE
+            if verdict != TIE and verdict not in UNUSABLE:
                 decided += 1
-                first += order.startswith(f"{said}-")
+                first += order.startswith(f"{verdict}-")
         names += name, panel.players[ballot.judge], ballot.vote
         counts += ballot.flipped, usable, len(ballot.verdicts) - usable, decided, first
     ballots.add(names, counts, [ballot.weight for ballot in panel.ballots])
@@ -219,4 +219,4 @@ def judge_statistics(ballots: Ballots) -> dict[str, JudgeStatistics]:
 
 def _shares(part: Floats, whole: Floats) -> list[float | None]:
     """Element by element; None where the whole is nothing."""
-    return [float(one / of) if of else None for one, of in zip(part, whole, strict=True)]
+    return [float(answered / of) if of else None for answered, of in zip(part, whole, strict=True)]

@@ -27,9 +27,9 @@ def _compared(marks: Marks) -> Iterator[tuple[Ints, Ints, Floats]]:
     size = np.bincount(marks.sheet, minlength=1)
     first = np.cumsum(size) - size
     for width in np.unique(size[size > 1]).tolist():
-        one, two = np.nonzero(~np.eye(width, dtype=np.bool_))
+        upper, two = np.nonzero(~np.eye(width, dtype=np.bool_))
         starts = first[size == width]
-        step = max(1, _AT_ONCE // len(one))
+        step = max(1, _AT_ONCE // len(upper))
         alone = len(starts) * width == len(marks)
         for at in range(0, len(starts), step):
             places = starts[at : at + step, None] + np.arange(width)
@@ -38,8 +38,8 @@ def _compared(marks: Marks) -> Iterator[tuple[Ints, Ints, Floats]]:
                 column[rows].reshape(-1, width) if alone else column[places]
                 for column in (marks.author, marks.value)
             )
-            cell = (marks.judge[places[:, :1]] * n + author[:, one]) * n + author[:, two]
-            yield places, cell, (np.sign(value[:, one] - value[:, two]) + 1) / 2
+            cell = (marks.judge[places[:, :1]] * n + author[:, upper]) * n + author[:, two]
+            yield places, cell, (np.sign(value[:, upper] - value[:, two]) + 1) / 2
 
 
 class Orders(NamedTuple):
@@ -68,13 +68,13 @@ def ordered(marks: Marks) -> Orders:
 def residuals(marks: Marks, expected: Expected) -> Floats:
     """By how much each mark's place among the judge's others exceeds the expected one: sums over comparisons,
     0 for a mark that stands alone."""
-    found, n = np.zeros(len(marks)), max(len(marks.authors), 1)
+    excesses, n = np.zeros(len(marks)), max(len(marks.authors), 1)
     for places, cell, score in _compared(marks):
         excess = (score - expected(cell // n // n, cell // n % n, cell % n)).reshape(
             *places.shape, places.shape[1] - 1
         )
-        found[places] = excess.sum(axis=2)
-    return found
+        excesses[places] = excess.sum(axis=2)
+    return excesses
 
 
 def undecided(marks: Marks) -> Ints:
@@ -85,9 +85,9 @@ def undecided(marks: Marks) -> Ints:
     if not len(starts):
         return np.zeros(len(marks.judges), np.int64)
     size = np.diff(np.append(starts, len(marks)))
-    told = np.maximum.reduceat(marks.value, starts) > np.minimum.reduceat(marks.value, starts)
+    differing = np.maximum.reduceat(marks.value, starts) > np.minimum.reduceat(marks.value, starts)
     asked = np.bincount(judge[size > 1], minlength=len(marks.judges))
-    return np.where(np.bincount(judge, told, len(marks.judges)) > 0, 0, asked).astype(np.int64)
+    return np.where(np.bincount(judge, differing, len(marks.judges)) > 0, 0, asked).astype(np.int64)
 
 
 Expected = Callable[[Ints, Ints, Ints], Floats]
@@ -159,10 +159,10 @@ def of_votes(votes: Votes) -> Marks:
     order = by_code(votes.judge, len(votes.judges)) if ascending(contest) else None
     order = np.lexsort((contest, votes.judge)) if order is None else order
     judge, contest, score = votes.judge[order], contest[order], history.score[order]
-    one, other = history.first[order], history.second[order]
-    turned, size = one > other, 2 * len(order)
+    first, other = history.first[order], history.second[order]
+    turned, size = first > other, 2 * len(order)
     author, value = np.empty(size, np.int64), np.empty(size)
-    author[::2], author[1::2] = np.minimum(one, other), np.maximum(one, other)
+    author[::2], author[1::2] = np.minimum(first, other), np.maximum(first, other)
     value[::2] = np.where(turned, 1 - score, score)
     value[1::2] = 1 - value[::2]
     again = (judge[1:] == judge[:-1]) & (contest[1:] == contest[:-1])
@@ -197,19 +197,19 @@ def in_orders(marks: Marks, unjudged: Flags | None = None) -> Votes:
     start = np.cumsum(size) - size
     places: list[tuple[Ints, Ints]] = []
     for width in np.unique(size[size > 1]).tolist():
-        one, two = np.triu_indices(width, 1)
+        upper, two = np.triu_indices(width, 1)
         begin = start[size == width][:, None]
-        places.append(((begin + one).ravel(), (begin + two).ravel()))
+        places.append(((begin + upper).ravel(), (begin + two).ravel()))
     empty = np.zeros(0, np.int64)
-    one, two = map(np.concatenate, zip(*places, strict=True)) if places else (empty, empty)
-    order = np.lexsort((table.author[two], table.author[one], table.contest[one]))
-    one, two = one[order], two[order]
-    contest, size = table.contest[one], size[table.sheet[one]]
-    first, second = table.author[one], table.author[two]
+    upper, two = map(np.concatenate, zip(*places, strict=True)) if places else (empty, empty)
+    order = np.lexsort((table.author[two], table.author[upper], table.contest[upper]))
+    upper, two = upper[order], two[order]
+    contest, size = table.contest[upper], size[table.sheet[upper]]
+    first, second = table.author[upper], table.author[two]
     answers = held(table.contest * len(table.authors) + table.author)
     there = np.bincount(answers // max(len(table.authors), 1))
     weight = there[contest] / 2 / np.bincount(contest, minlength=1)[contest]
-    score = (np.sign(table.value[one] - table.value[two]) + 1) / 2
+    score = (np.sign(table.value[upper] - table.value[two]) + 1) / 2
     worth = 9 / (2 * size + 5)
     if unjudged is not None:
         worth[unjudged[contest, first] | unjudged[contest, second]] = 0.0
@@ -221,7 +221,7 @@ def in_orders(marks: Marks, unjudged: Flags | None = None) -> Votes:
         players=table.authors,
         history=history,
         judges=table.judges,
-        judge=table.judge[one],
+        judge=table.judge[upper],
         matches=contest,
         shown=nobody,
         worth=worth,
@@ -251,10 +251,10 @@ def errors(marks: Marks) -> Errors:
     left = residuals(table, fitted.chances)
     noise = np.sqrt(np.bincount(table.judge, left**2) / np.maximum(np.bincount(table.judge), 1))
     left = left / np.where(noise > 1e-9, noise, np.inf)[table.judge]
-    judge, one, other, games, _ = cells.held
-    gap = strength[judge, one] - strength[judge, other]
+    judge, first, other, games, _ = cells.held
+    gap = strength[judge, first] - strength[judge, other]
     square = np.bincount(judge, games * gap**2, cells.judges)
-    signal = np.bincount(judge, games * gap * (fitted.chances(judge, one, other) - 0.5), cells.judges)
+    signal = np.bincount(judge, games * gap * (fitted.chances(judge, first, other) - 0.5), cells.judges)
     follows = np.divide(signal, square, out=fitted.value[:, 0] / 4, where=square > 1e-9)
     discernment = np.divide(follows, noise, out=np.zeros(len(noise)), where=noise > 1e-9)
     heard = cells.votes > 0

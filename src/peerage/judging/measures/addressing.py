@@ -73,5 +73,5 @@ def spoken_to_judges(answer: str) -> str:
     """
     text = folded(answer[:MOST])
     outside = _CODE.sub(" ", text)
-    found = _MARKER.search(text) or _OBJECT.search(outside) or _WORDS.search(_QUOTED.sub(" ", outside))
-    return visible(" ".join(found[0].split()))[:_SHOWN] if found else ""
+    passage = _MARKER.search(text) or _OBJECT.search(outside) or _WORDS.search(_QUOTED.sub(" ", outside))
+    return visible(" ".join(passage[0].split()))[:_SHOWN] if passage else ""

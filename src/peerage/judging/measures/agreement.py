@@ -168,7 +168,7 @@ class ScoredPair(NamedTuple):
     """Two sides' scores of the first answer on one duel (1, ½, 0), and what the duel weighs."""
 
     duel: int
-    one: float
+    first: float
     other: float
     weight: float
 
@@ -191,10 +191,10 @@ def agreement(pairs: Iterable[ScoredPair]) -> Agreement:
     Duels are what is resampled, and each weighs by one over the share of its sort that people judged.
     """
     sums: dict[int, list[float]] = {}
-    for duel, one, other, weight in pairs:
+    for duel, first, other, weight in pairs:
         row = sums.setdefault(duel, [weight, 0.0, 0.0, 0.0, 0.0])
-        row[1] += one == other
-        row[2] += one == 0.5
+        row[1] += first == other
+        row[2] += first == 0.5
         row[3] += other == 0.5
         row[4] += 1
     if len(sums) < FEWEST:
@@ -213,8 +213,8 @@ def _kappa(total: Floats) -> Floats:
 def among(duel: int, scores: Sequence[float], weight: float) -> list[ScoredPair]:
     """Every two of several people's scores of a duel, both ways round."""
     return [
-        ScoredPair(duel, one, other, weight)
-        for at, one in enumerate(scores)
+        ScoredPair(duel, first, other, weight)
+        for at, first in enumerate(scores)
         for place, other in enumerate(scores)
         if at != place
     ]

@@ -82,8 +82,8 @@ def corrected(
     if {"favours", "reliability"} & set(wanted):
         examined = favours(votes)
     if "harshness" in wanted:
-        weight, told = _even_ties(history, names, judge, examined.mute)
-        notes.append(told)
+        weight, note = _even_ties(history, names, judge, examined.mute)
+        notes.append(note)
     if {"favours", "reliability"} & set(wanted):
         aside = _guilty(examined, names, votes.players)
         if "favours" in wanted:
@@ -95,15 +95,17 @@ def corrected(
         elif "reliability" in wanted:
             # however many others vote on a match, a vote says as much
             even = replace(history, weight=weight if votes.worth is None else weight * votes.worth)
-            reliable, told = _weights(examined, names, judge, even, aside)
+            reliable, note = _weights(examined, names, judge, even, aside)
             weight = weight * reliable
-            notes.append(told)
+            notes.append(note)
     match = coded(votes.matches)[1]
     told_of = _KnownVotes(votes, match, styles, families or {})
     terms = {kind: dict(of(told_of)) for kind, of in _TERMS.items() if kind in wanted}
     nothing = _NOTHING if votes.scores is None else {**_NOTHING, **_NOTHING_IN_SCORES}
-    notes += [f"{kind}: nothing to correct, {nothing[kind]}" for kind, found in terms.items() if not found]
-    columns = {name: column for found in terms.values() for name, column in found.items()}
+    notes += [
+        f"{kind}: nothing to correct, {nothing[kind]}" for kind, correction in terms.items() if not correction
+    ]
+    columns = {name: column for term in terms.values() for name, column in term.items()}
     leaning = any(name.startswith(("own", "family")) for name in columns)
     if votes.scores is not None and leaning and len(names) >= JUDGES:
         columns = {_DISCERNMENT: _beyond_the_usual(told_of, weight)} | columns
@@ -217,18 +219,18 @@ def _even_ties(history: Duels, judges: np.ndarray, judge: Ints, mute: Collection
     return np.where(tied, weight, 1.0), f"harshness: ties are from {few} to {many} of what a judge said"
 
 
-def _guilty(found: Examined, judges: np.ndarray, players: Sequence[str]) -> np.ndarray:
+def _guilty(examined: Examined, judges: np.ndarray, players: Sequence[str]) -> np.ndarray:
     """Return which votes of a judge (rows) on a player (columns) are favour or its opposite."""
     aside = np.zeros((len(judges), len(players)), np.bool_)
     place, number = ({name: at for at, name in enumerate(names)} for names in (judges.tolist(), players))
-    for pair in found.favours:
+    for pair in examined.favours:
         if pair.found:
             aside[place[pair.judge], number[pair.author]] = True
     return aside
 
 
 def _weights(
-    found: Examined, judges: np.ndarray, judge: Ints, history: Duels, aside: np.ndarray
+    examined: Examined, judges: np.ndarray, judge: Ints, history: Duels, aside: np.ndarray
 ) -> tuple[Floats, str]:
     """Return what each vote weighs, 1 on average, and a note. All weigh the same where no judge says
     anything."""
@@ -236,7 +238,7 @@ def _weights(
     reliability = np.maximum(reliability, 0.0)
     reliability *= 1 - _tossing(reliability, error)
     reliability[reliability < _LEAST * reliability.max(initial=0.0)] = 0.0
-    mute = [name for name in judges.tolist() if name in found.mute]
+    mute = [name for name in judges.tolist() if name in examined.mute]
     reliability[np.isin(judges, mute)] = 0.0
     mean = float(reliability[judge].mean()) if len(judge) else 0.0
     if not mean > 0:
@@ -254,9 +256,9 @@ def _tossing(reliability: Floats, error: Floats) -> Floats:
     Few votes do not prove that a judge says nothing, so it is not named; but a coin that weighs as what
     chance makes of it draws the ratings together.
     """
-    told = np.maximum(error**-2.0 - SPREAD**-2.0, 1e-9)  # what the votes say, without the prior
-    raw = (reliability * error**-2.0 - SPREAD**-2.0) / told
-    doubt = 1 / told
+    information = np.maximum(error**-2.0 - SPREAD**-2.0, 1e-9)  # what the votes say, without the prior
+    raw = (reliability * error**-2.0 - SPREAD**-2.0) / information
+    doubt = 1 / information
     ordinary = np.exp(-((raw - 1) ** 2) / (doubt + SPREAD**2) / 2) / np.sqrt(doubt + SPREAD**2)
     idle = np.exp(-(np.maximum(raw, 0.0) ** 2) / doubt / 2) / np.sqrt(doubt)
     share = 0.1
@@ -281,7 +283,7 @@ _LEANS = ("own", "family", _DISCERNMENT)
 
 def _as_spread(table: BradleyTerry, plain: BradleyTerry) -> BradleyTerry:
     """A table in the spread of one that takes all judges for equally discerning, as all others do."""
-    far, usual = (one.rating - one.rating.mean() for one in (table, plain))
+    far, usual = (estimate.rating - estimate.rating.mean() for estimate in (table, plain))
     scale = float(far @ usual / max(float(far @ far), 1e-300))
     if not 0.5 < scale < 2:
         return table
@@ -289,53 +291,53 @@ def _as_spread(table: BradleyTerry, plain: BradleyTerry) -> BradleyTerry:
     return replace(table, rating=rating, covariance=table.covariance * scale**2)
 
 
-def _beyond_the_usual(told: _KnownVotes, weight: Floats) -> Floats:
+def _beyond_the_usual(known: _KnownVotes, weight: Floats) -> Floats:
     """By how many log-odds more, or less, than the usual judge each one sees the first player ahead, for
     being more or less discerning: judges who tell answers apart less see the weak of their family less far
     behind, which is no preference. Their votes on their family say nothing about their discernment here."""
-    players, history, judges, judge, *_, worth, _ = told.votes
+    players, history, judges, judge, *_, worth, _ = known.votes
     theirs, each = (
-        np.array([told.families.get(name, "") or name for name in names]) for names in (judges, players)
+        np.array([known.families.get(name, "") or name for name in names]) for names in (judges, players)
     )
     same_family = theirs[:, None] == each
     each_one = replace(history, weight=weight if worth is None else weight * worth)
-    found, _ = reliabilities(counted(each_one, judge, len(judges)), same_family)
+    reliability, _ = reliabilities(counted(each_one, judge, len(judges)), same_family)
     strength = fit_duels(history).rating / POINTS
     heard = history.weight * weight
-    usual = float(heard @ found[judge] / max(float(heard.sum()), 1e-300))
-    return np.asarray((found[judge] - usual) * (strength[history.first] - strength[history.second]))
+    usual = float(heard @ reliability[judge] / max(float(heard.sum()), 1e-300))
+    return np.asarray((reliability[judge] - usual) * (strength[history.first] - strength[history.second]))
 
 
-def _position(told: _KnownVotes) -> Iterator[tuple[str, np.ndarray]]:
-    if told.votes.shown.any():
-        yield "position", told.votes.shown
+def _position(known: _KnownVotes) -> Iterator[tuple[str, np.ndarray]]:
+    if known.votes.shown.any():
+        yield "position", known.votes.shown
 
 
-def _style(told: _KnownVotes) -> Iterator[tuple[str, np.ndarray]]:
-    if told.styles is None:
+def _style(known: _KnownVotes) -> Iterator[tuple[str, np.ndarray]]:
+    if known.styles is None:
         return
-    history, scored = told.votes.history, told.votes.scores is not None
-    one, other = (history.first, history.second) if scored else (0, 1)
-    unknown = np.isnan(told.styles[told.match, one, 0] + told.styles[told.match, other, 0])
+    history, scored = known.votes.history, known.votes.scores is not None
+    first, other = (history.first, history.second) if scored else (0, 1)
+    unknown = np.isnan(known.styles[known.match, first, 0] + known.styles[known.match, other, 0])
     for k, name in enumerate(STYLE):
-        sides = [np.where(unknown, 0.0, told.styles[told.match, seat, k]) for seat in (one, other)]
+        sides = [np.where(unknown, 0.0, known.styles[known.match, seat, k]) for seat in (first, other)]
         if (sides[0] != sides[1]).any():
             yield f"style {name}", contrast(*sides)
 
 
-def _own(told: _KnownVotes) -> Iterator[tuple[str, np.ndarray]]:
-    votes = told.votes
+def _own(known: _KnownVotes) -> Iterator[tuple[str, np.ndarray]]:
+    votes = known.votes
     own = (np.asarray(votes.judges)[:, None] == np.asarray(votes.players)).astype(np.int8)
     column = own[votes.judge, votes.history.first] - own[votes.judge, votes.history.second]
     if column.any():
         yield "own", column
 
 
-def _family(told: _KnownVotes) -> Iterator[tuple[str, np.ndarray]]:
+def _family(known: _KnownVotes) -> Iterator[tuple[str, np.ndarray]]:
     """1 for a vote on an answer of the judge's family against another's, for each family; its own work is
     another matter."""
-    players, history, judges, judge, *_ = told.votes
-    theirs, each = (np.array([told.families.get(name, "") for name in names]) for names in (judges, players))
+    players, history, judges, judge, *_ = known.votes
+    theirs, each = (np.array([known.families.get(name, "") for name in names]) for names in (judges, players))
     same_family = (theirs[:, None] == each) & (theirs != "")[:, None]
     same_family &= np.asarray(judges)[:, None] != np.asarray(players)
     toward = same_family.astype(np.int8)
@@ -385,5 +387,5 @@ _BOLD = re.compile(r"\*\*[^*\n]+\*\*|__[^_\n]+__")
 def style_of(text: str) -> Style:
     """Count an answer's style as style control does (LMSYS 2024). Blocks of code count by length alone."""
     prose = "\n".join(text.split("```")[::2])
-    found = [sum(1 for _ in pattern.finditer(prose)) for pattern in (_HEADING, _ITEM, _BOLD)]
-    return Style(len(text), *found)
+    marks = [sum(1 for _ in pattern.finditer(prose)) for pattern in (_HEADING, _ITEM, _BOLD)]
+    return Style(len(text), *marks)

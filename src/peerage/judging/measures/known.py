@@ -92,11 +92,19 @@ def held(votes: Iterable[tuple[str, str, int]]) -> list[KnownVotes]:
         on.answers += 1
         counts.setdefault(judge, [0, 0, 0])[points] += 1
     judges = sorted(tasks)
-    found = zip(judges, accuracies([tasks[judge].values() for judge in judges]), strict=True)
+    judged = zip(judges, accuracies([tasks[judge].values() for judge in judges]), strict=True)
     return [
-        KnownVotes(judge, one.answers, counts[judge][2], counts[judge][1], one.accuracy, one.lower, one.upper)
-        for judge, one in found
-        if one is not None
+        KnownVotes(
+            judge,
+            accuracy.answers,
+            counts[judge][2],
+            counts[judge][1],
+            accuracy.accuracy,
+            accuracy.lower,
+            accuracy.upper,
+        )
+        for judge, accuracy in judged
+        if accuracy is not None
     ]
 
 
@@ -109,10 +117,10 @@ def held_in(columns: MarkColumns) -> list[KnownVotes]:
 
 def accused(known: Iterable[KnownVotes]) -> Iterator[str]:
     """Yield a sentence for each judge that is no better than a coin."""
-    for one in known:
-        if one.coin:
+    for judge in known:
+        if judge.coin:
             yield (
-                f"{one.judge} judges no better than a coin: it {one.in_words} where a check tells the "
+                f"{judge.judge} judges no better than a coin: it {judge.in_words} where a check tells the "
                 "answers apart. See the table without it: `peerage leaderboard --without-judge "
-                f"{quote(one.judge)}`."
+                f"{quote(judge.judge)}`."
             )

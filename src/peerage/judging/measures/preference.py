@@ -43,29 +43,29 @@ def kin_preferences(marks: Marks, same_family: SameFamily) -> dict[str, Estimate
     `same_family` the judge itself, family preference with its family. Others of the author's family are no
     measure here.
     """
-    mine = marks.same_family(same_family)
-    if not mine.any():
+    related = marks.same_family(same_family)
+    if not related.any():
         return {}
-    excess = deviations(marks, mine)
+    excess = deviations(marks, related)
     known = np.isfinite(excess)
-    sheet, mine, excess = marks.sheet[known], mine[known], excess[known]
+    sheet, related, excess = marks.sheet[known], related[known], excess[known]
     sums = np.column_stack(
         [
-            np.bincount(sheet, mine * excess),
-            np.bincount(sheet, mine),
+            np.bincount(sheet, related * excess),
+            np.bincount(sheet, related),
             np.bincount(sheet, excess),
             np.bincount(sheet),
         ]
     )
     mixed = np.flatnonzero((sums[:, 1] > 0) & (sums[:, 1] < sums[:, 3]))
-    found: dict[str, Estimate] = {}
+    preferences: dict[str, Estimate] = {}
     for judge, rows in _by_judge(marks, mixed):
         preference = jackknife(
             sums[rows], lambda total: total[:, 0] / total[:, 1] - total[:, 2] / total[:, 3]
         )
         if preference is not None:
-            found[judge] = preference
-    return found
+            preferences[judge] = preference
+    return preferences
 
 
 def _by_judge(marks: Marks, sheets: Ints) -> list[tuple[str, Ints]]:
@@ -94,11 +94,11 @@ def _slopes(marks: Marks, value: Floats) -> _Slopes:
     count = np.bincount(sheet)
     length, value = np.log2(np.maximum(marks.chars[known], 1)), value[known]
     first = np.cumsum(count) - count
-    told = np.maximum.reduceat(length, first) - np.minimum.reduceat(length, first) >= LONGER
+    varied = np.maximum.reduceat(length, first) - np.minimum.reduceat(length, first) >= LONGER
     length = length - (np.bincount(sheet, length) / count)[sheet]
     parts = [np.bincount(sheet, length * value), np.bincount(sheet, length**2)]
     sums = np.column_stack(parts).astype(np.float64)
-    return _Slopes(names[told], marks.contest[known][first][told], sums[told])
+    return _Slopes(names[varied], marks.contest[known][first][varied], sums[varied])
 
 
 def length_bias(marks: Marks) -> Estimate | None:
@@ -116,8 +116,8 @@ def length_bias(marks: Marks) -> Estimate | None:
 def length_leans(marks: Marks) -> dict[str, Estimate]:
     """Return how much more than the other judges of the same answers each judge gives one twice as long."""
     sheet, _, sums = _slopes(marks, deviations(marks))
-    found = {judge: ratio(sums[np.searchsorted(sheet, rows)]) for judge, rows in _by_judge(marks, sheet)}
-    return {judge: slope for judge, slope in found.items() if slope is not None}
+    slopes = {judge: ratio(sums[np.searchsorted(sheet, rows)]) for judge, rows in _by_judge(marks, sheet)}
+    return {judge: slope for judge, slope in slopes.items() if slope is not None}
 
 
 class Positions(NamedTuple):
@@ -167,13 +167,13 @@ def positions(ballots: Ballots) -> dict[str, Positions]:
     """Return how each judge took the order of answers, by name."""
     order = np.argsort(ballots.judge, kind="stable")
     bounds = np.searchsorted(ballots.judge[order], np.arange(len(ballots.players) + 1))
-    found: dict[str, Positions] = {}
+    by_judge: dict[str, Positions] = {}
     for at, judge in enumerate(ballots.players):
         rows = order[bounds[at] : bounds[at + 1]]
         both, decided = rows[ballots.usable[rows] == 2], rows[ballots.decided[rows] > 0]
         if len(rows):
-            found[judge] = Positions(
+            by_judge[judge] = Positions(
                 ratio(np.column_stack([ballots.flipped[both], np.ones(len(both))]), 0, 1),
                 ratio(np.column_stack([ballots.first[decided], ballots.decided[decided]]), 0, 1),
             )
-    return found
+    return by_judge

@@ -69,7 +69,7 @@ class PanelRules(Struct, frozen=True):
         """Return the format of a judge's reply."""
         options = ("A", "B") if self.binary else ("A", "B", TIE)
         if self.criteria:
-            return Choices(tuple([one.name for one in self.criteria]), options, REASON_CHARS)
+            return Choices(tuple([criterion.name for criterion in self.criteria]), options, REASON_CHARS)
         return Choice("verdict", options, REASON_CHARS)
 
     def asks(self, comparison: Instructions, given: Container[str]) -> Prompt:
@@ -112,11 +112,11 @@ class PanelVerdict(Struct, frozen=True):
 
     def detail(self) -> dict[str, Any]:
         """Return what a match keeps of it, as plain data."""
-        found: dict[str, Any] = {
+        parts: dict[str, Any] = {
             "ballots": [msgspec.to_builtins(ballot) for ballot in self.ballots],
             "share": self.share,
         }
-        return found | ({"criteria": dict(self.criteria)} if self.criteria else {})
+        return parts | ({"criteria": dict(self.criteria)} if self.criteria else {})
 
 
 def panel(
@@ -233,17 +233,17 @@ def _ballot(judge: str, replies: Mapping[str, Reply], rules: PanelRules) -> Ball
     by_each: Mapping[str, Mapping[str, str]] | UnsetType = UNSET
     if rules.criteria:
         by_each = {
-            one.name: {
-                order: _named(reply.value.choices[one.name], order) if reply.ok else reply.status
+            criterion.name: {
+                order: _named(reply.value.choices[criterion.name], order) if reply.ok else reply.status
                 for order, reply in replies.items()
             }
-            for one in rules.criteria
+            for criterion in rules.criteria
         }
-    found = list(verdicts.values())
-    if any(verdict in UNUSABLE for verdict in found):
+    given = list(verdicts.values())
+    if any(verdict in UNUSABLE for verdict in given):
         return Ballot(judge, ABSTAIN, verdicts, False, criteria=by_each)
-    flipped = len(set(found)) > 1
-    vote = found[0] if not flipped else ABSTAIN if rules.binary else TIE
+    flipped = len(set(given)) > 1
+    vote = given[0] if not flipped else ABSTAIN if rules.binary else TIE
     return Ballot(judge, vote, verdicts, flipped, criteria=by_each)
 
 
@@ -255,10 +255,10 @@ def _verdict(reply: Reply, order: str, rules: PanelRules) -> str:
     if not rules.criteria:
         return _named(reply.value.choice, order)
     choices: Mapping[str, str] = reply.value.choices
-    lead = math.fsum(one.weight * _LEADS[choices[one.name]] for one in rules.criteria)
-    if abs(lead) > _TOLERANCE * math.fsum(one.weight for one in rules.criteria):
+    lead = math.fsum(criterion.weight * _LEADS[choices[criterion.name]] for criterion in rules.criteria)
+    if abs(lead) > _TOLERANCE * math.fsum(criterion.weight for criterion in rules.criteria):
         return _named("A" if lead > 0 else "B", order)
-    heaviest = max(rules.criteria, key=lambda one: one.weight)
+    heaviest = max(rules.criteria, key=lambda criterion: criterion.weight)
     return _named(choices[heaviest.name], order) if rules.binary else TIE
 
 

@@ -29,15 +29,15 @@ def check_places(text: str, *, rubric: bool, criteria: bool) -> None:
 
     A `rubric` and `criteria` that are stated need their places.
     """
-    found = _PLACE.findall(text)
+    names = _PLACE.findall(text)
     listed = ", ".join([f"{{{{{name}}}}}" for name in PLACES])
-    for name in found:
+    for name in names:
         if name not in PLACES:
             raise ValueError(
                 f"the place {{{{{name}}}}} is unknown{suggest(name, PLACES)}; the places are {listed}"
             )
     needed = [*NEEDED, *["rubric"] * rubric, *["criteria"] * criteria]
-    lacking = [f"{{{{{name}}}}}" for name in needed if name not in found]
+    lacking = [f"{{{{{name}}}}}" for name in needed if name not in names]
     if lacking:
         raise ValueError(
             f"the prompt lacks {' and '.join(lacking)}; write {'it' if len(lacking) == 1 else 'each'} where "
@@ -156,7 +156,10 @@ COMPARE = Instructions(COMPARE_ROLE)
 
 def _listed(criteria: Iterable[Criterion]) -> str:
     return "\n".join(
-        [escaped(f"- {one.name}: {one.about}" if one.about else f"- {one.name}") for one in criteria]
+        [
+            escaped(f"- {criterion.name}: {criterion.about}" if criterion.about else f"- {criterion.name}")
+            for criterion in criteria
+        ]
     )
 
 

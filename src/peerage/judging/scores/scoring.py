@@ -131,8 +131,8 @@ def scoring(
         )
     ]
     replies: list[Reply] = yield _asks(parcels, rules)
-    found: dict[str, dict[str, Scored | str]] = {judge.label: {} for judge in judges}
-    batches, unusable, single = (dict.fromkeys(found, 0) for _ in range(3))
+    by_judge: dict[str, dict[str, Scored | str]] = {judge.label: {} for judge in judges}
+    batches, unusable, single = (dict.fromkeys(by_judge, 0) for _ in range(3))
     again: list[tuple[str, tuple[Item, ...]]] = []
     for (judge, parcel), reply in zip(parcels, replies, strict=True):
         many = len(parcel) > 1
@@ -142,15 +142,15 @@ def scoring(
             unusable[judge] += 1
             again += [(judge, (item,)) for item in parcel]
         else:
-            _note(found[judge], parcel, reply)
+            _note(by_judge[judge], parcel, reply)
     if again:
         replies = yield _asks(again, rules)
         for (judge, parcel), reply in zip(again, replies, strict=True):
             single[judge] += 1
-            _note(found[judge], parcel, reply)
+            _note(by_judge[judge], parcel, reply)
     grades: list[Grade] = []
     batching: dict[str, Batching] = {}
-    for judge, scored in found.items():
+    for judge, scored in by_judge.items():
         missing: dict[str, int] = {}
         for item in items:
             got = scored.get(item.id)
@@ -179,12 +179,12 @@ def _parcels(items: Sequence[Item], size: int) -> Iterator[tuple[Item, ...]]:
         yield tuple(items[at : at + size])
 
 
-def _note(found: dict[str, Scored | str], parcel: Sequence[Item], reply: Reply) -> None:
+def _note(scored: dict[str, Scored | str], parcel: Sequence[Item], reply: Reply) -> None:
     if not reply.ok:
-        found.update(dict.fromkeys([item.id for item in parcel], reply.status))
+        scored.update(dict.fromkeys([item.id for item in parcel], reply.status))
         return
     scores = reply.value if len(parcel) > 1 else (reply.value,)
-    found.update(zip([item.id for item in parcel], scores, strict=True))
+    scored.update(zip([item.id for item in parcel], scores, strict=True))
 
 
 def _asks(parcels: Iterable[tuple[str, tuple[Item, ...]]], rules: ScoringRules) -> Iterator[Ask]:

@@ -56,7 +56,7 @@ def normalised_grades(grades: Iterable[Grade]) -> list[Gain]:
     return [
         Gain(grade, value)
         for own in _by_judge(grades).values()
-        for grade, value in zip(own, normalised([one.raw for one in own]), strict=True)
+        for grade, value in zip(own, normalised([grade.raw for grade in own]), strict=True)
         if value is not None
     ]
 
@@ -133,31 +133,31 @@ def standings(
     """
     extra = bonus or {}
     ahead: dict[str, list[str]] = {player: [] for player in scores}
-    for player, mine in scores.items():
+    for player, own in scores.items():
         for other, theirs in scores.items():
-            common = [question for question in mine if question in theirs]
+            common = [question for question in own if question in theirs]
             if player == other or len(common) < 2:
                 continue
             lead, error = _weighted(
-                [mine[question] - theirs[question] for question in common], _weights(common, weights)
+                [own[question] - theirs[question] for question in common], _weights(common, weights)
             )
             lead += extra.get(player, 0.0) - extra.get(other, 0.0)
             if lead > _EQUAL and lead > quantile(0.95, len(common) - 1) * error:
                 ahead[player].append(other)
-    found: dict[str, ScoreStanding] = {}
-    for player, mine in scores.items():
-        mean, error = _weighted(list(mine.values()), _weights(list(mine), weights))
+    table: dict[str, ScoreStanding] = {}
+    for player, own in scores.items():
+        mean, error = _weighted(list(own.values()), _weights(list(own), weights))
         behind = sum(player in better for better in ahead.values())
         ties = len(scores) - 1 - len(ahead[player]) - behind
-        found[player] = ScoreStanding(
+        table[player] = ScoreStanding(
             mean + extra.get(player, 0.0),
-            error if len(mine) > 1 else None,
-            len(mine),
+            error if len(own) > 1 else None,
+            len(own),
             1 + behind,
             tuple(ahead[player]),
             (len(ahead[player]) + ties / 2) / (len(scores) - 1),
         )
-    return found
+    return table
 
 
 _EQUAL = 1e-9  # sums of the same numbers in another order differ by less
@@ -165,8 +165,8 @@ _EQUAL = 1e-9  # sums of the same numbers in another order differ by less
 
 def _weights(questions: Sequence[str], weights: Mapping[str, float] | None) -> list[float]:
     """The questions' weights; equal ones where none of them weighs anything."""
-    found = [1.0 if weights is None else weights[question] for question in questions]
-    return found if any(found) else [1.0] * len(found)
+    chosen = [1.0 if weights is None else weights[question] for question in questions]
+    return chosen if any(chosen) else [1.0] * len(chosen)
 
 
 def _weighted(values: Sequence[float], weights: Sequence[float]) -> tuple[float, float]:
@@ -203,11 +203,11 @@ def matrix(gains: Sequence[Gain]) -> dict[str, dict[str, MatrixCell]]:
     cells: dict[str, dict[str, list[Gain]]] = {}
     for gain in gains:
         cells.setdefault(gain.grade.judge, {}).setdefault(gain.grade.author, []).append(gain)
-    found: dict[str, dict[str, MatrixCell]] = {}
+    rows: dict[str, dict[str, MatrixCell]] = {}
     for judge, row in cells.items():
         above = {author: _above(own, totals) for author, own in row.items()}
         usual = _mean([value for values in above.values() for value in values])
-        found[judge] = {
+        rows[judge] = {
             author: MatrixCell(
                 math.fsum([gain.value for gain in own]) / len(own),
                 len(own),
@@ -215,17 +215,17 @@ def matrix(gains: Sequence[Gain]) -> dict[str, dict[str, MatrixCell]]:
             )
             for author, own in row.items()
         }
-    return found
+    return rows
 
 
 def _above(own: Sequence[Gain], totals: Mapping[str, tuple[float, int]]) -> list[float]:
     """By how much each grade exceeds the mean of the other judges' for the same item, where there are any."""
-    found: list[float] = []
+    gains: list[float] = []
     for gain in own:
         total, judges = totals[gain.grade.item]
         if judges > 1:
-            found.append(gain.value - (total - gain.value) / (judges - 1))
-    return found
+            gains.append(gain.value - (total - gain.value) / (judges - 1))
+    return gains
 
 
 def _mean(values: Sequence[float]) -> float | None:
@@ -237,5 +237,5 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return round(value, 6)
     if isinstance(value, Mapping):
-        return {key: plain(one) for key, one in value.items()}
-    return [plain(one) for one in value] if isinstance(value, list | tuple) else value
+        return {key: plain(part) for key, part in value.items()}
+    return [plain(part) for part in value] if isinstance(value, list | tuple) else value

@@ -217,11 +217,11 @@ def _columns(differences: Iterable[Lead], *, single: bool) -> list[_Column]:
         if len(values) in kinds:
             made[len(values)].append((sum(values) / len(values), difference.weight))
     heaviest = max([weight for bet in made.values() for _, weight in bet], default=1.0)
-    found = []
+    columns = []
     for many, part in kinds.items():
         value, weight = np.array(made[many], float).reshape(-1, 2).T
-        found.append(_Column(part, value, weight / heaviest))
-    return found
+        columns.append(_Column(part, value, weight / heaviest))
+    return columns
 
 
 def _turned(columns: Sequence[_Column]) -> list[_Column]:

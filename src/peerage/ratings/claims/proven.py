@@ -204,9 +204,9 @@ class _Direct(NamedTuple):
 
     def matrix(self, players: int) -> Floats:
         """[i, j] for i above j; ½ where two never met."""
-        found = np.full((players, players), 0.5)
-        found[self.above, self.below] = self.capital
-        return found
+        values = np.full((players, players), 0.5)
+        values[self.above, self.below] = self.capital
+        return values
 
 
 def _direct(bets: _Meetings, players: int) -> _Direct:
@@ -305,16 +305,16 @@ class _Model:
         of other bets is enough and, unless `all_pairs`, where a claim follows from others."""
         top = self._top()
         needed = np.log(np.maximum(THRESHOLD - capital, _LITTLE) / TOGETHER)
-        found, wanted = np.zeros_like(capital), np.zeros(capital.shape, np.bool_)
+        logs, wanted = np.zeros_like(capital), np.zeros(capital.shape, np.bool_)
         i, j = np.nonzero((top.strength[:, None] > top.strength) & (capital < THRESHOLD))
         estimate, sure = self._estimated(i, j, top)
         short = estimate < needed[i, j] - _MARGIN
         open_still = ~short & ~(sure & (estimate > needed[i, j] + _MARGIN))
-        found[i, j] = np.where(open_still, 0.0, np.exp(np.minimum(estimate, _MOST)))
+        logs[i, j] = np.where(open_still, 0.0, np.exp(np.minimum(estimate, _MOST)))
         wanted[i, j] = open_still
         place = np.argsort(np.argsort(-top.strength, kind="stable"))
         apart = place - place[:, None]
-        claimed = TOGETHER * found + capital >= THRESHOLD
+        claimed = TOGETHER * logs + capital >= THRESHOLD
         near = 1
         while (wanted & (apart >= near)).any():  # neighbours first: most others follow from them
             far = len(apart) if all_pairs else 2 * near
@@ -325,12 +325,12 @@ class _Model:
             at_once = max(1, _AT_ONCE // len(apart) ** 2)
             for at in range(0, len(i), at_once):
                 a, b = i[at : at + at_once], j[at : at + at_once]
-                found[a, b] = np.exp(
+                logs[a, b] = np.exp(
                     np.minimum(self._of_pairs(a, b, needed[a, b], top, all_pairs=all_pairs), _MOST)
                 )
-            claimed[i, j] = TOGETHER * found[i, j] + capital[i, j] >= THRESHOLD
+            claimed[i, j] = TOGETHER * logs[i, j] + capital[i, j] >= THRESHOLD
             near = far
-        return found
+        return logs
 
     def _at(self, strength: Floats) -> tuple[Floats, Floats]:
         """The log-likelihood's slope and the information at many places, of shape (places, players)."""
@@ -390,10 +390,10 @@ class _Model:
             known=self._met @ (chance * (1 - chance)).T + _HELD,
             both=np.logaddexp(grid[:, None], grid),
         )
-        found, firm, step = np.zeros(len(i)), np.zeros(len(i)), _AT_ONCE // 20 // _PLACES
+        logs, firm, step = np.zeros(len(i)), np.zeros(len(i)), _AT_ONCE // 20 // _PLACES
         for some in [slice(at, at + step) for at in range(0, len(i), step)]:
-            found[some], firm[some] = self._alone(i[some], j[some], left[some], top, places)
-        return found, (firm > _KNOWN) & (not few and self._cluster is None)
+            logs[some], firm[some] = self._alone(i[some], j[some], left[some], top, places)
+        return logs, (firm > _KNOWN) & (not few and self._cluster is None)
 
     def _alone(self, i: Ints, j: Ints, left: Floats, top: _Top, places: _PairPlaces) -> tuple[Floats, Floats]:
         """ln M of some pairs with all others held, where so much is `left` of a gain; and the lesser
@@ -401,29 +401,29 @@ class _Model:
         grid, losing, value, known, both = places
         pairs, met = np.arange(len(i)), self._met[i, j][:, None]
         won, lost = self._wins[i, j][:, None], self._wins[j, i][:, None]
-        mine, theirs = value[i] - won * grid + met * losing[j], value[j] - lost * grid + met * losing[i]
-        level = (mine + theirs).argmax(
+        ours, theirs = value[i] - won * grid + met * losing[j], value[j] - lost * grid + met * losing[i]
+        level = (ours + theirs).argmax(
             axis=1
         )  # where both are as strong, their own matches are worth as much
-        least = (mine + theirs)[pairs, level] - met[:, 0] * log(2)
-        mine, theirs = mine + won * grid, theirs + lost * grid
+        least = (ours + theirs)[pairs, level] - met[:, 0] * log(2)
+        ours, theirs = ours + won * grid, theirs + lost * grid
         a, b = known[i, level], known[j, level]
         variance, squares = 1 / a + 1 / b, 1 / a**2 + 1 / b**2
-        found = []
+        logs = []
         for precision, doubt, part in zip(PRECISIONS, top.doubt, PARTS, strict=True):
             held, up, down = precision / 2 * (grid - grid[level][:, None]) ** 2, level, level
             for _ in range(3):
-                up = (mine - held - met * both[down]).argmax(axis=1)
+                up = (ours - held - met * both[down]).argmax(axis=1)
                 down = (theirs - held - met * both[up]).argmax(axis=1)
-            gain = mine[pairs, up] + theirs[pairs, down] - met[:, 0] * both[up, down] - least
+            gain = ours[pairs, up] + theirs[pairs, down] - met[:, 0] * both[up, down] - least
             gain -= held[pairs, up] + held[pairs, down]
             share = (
                 variance**2 / (variance + precision * squares) / (1 / (a + precision) + 1 / (b + precision))
             )
             there, here = (known[i, up], known[j, down]), (top.known[i], top.known[j])
             more = sum(np.log(precision + at) for at in there) - sum(np.log(precision + at) for at in here)
-            found.append(share * gain * left - doubt - more / 2 + log(part))
-        return np.asarray(np.logaddexp.reduce(found)), np.minimum(a, b)
+            logs.append(share * gain * left - doubt - more / 2 + log(part))
+        return np.asarray(np.logaddexp.reduce(logs)), np.minimum(a, b)
 
     def _of_pairs(self, i: Ints, j: Ints, needed: Floats, top: _Top, *, all_pairs: bool) -> Floats:
         """ln M of the claims that each of `i` is above each of `j`, or a bound: that is short of `needed`,
@@ -440,7 +440,7 @@ class _Model:
         wider = (across**2).sum(axis=1) / variance
         reach = top.reach(np.maximum(top.value - value, 0.0) / effect, wider)
         best = reach.max(axis=0)
-        found = np.minimum(best, needed - _MARGIN)
+        logs = np.minimum(best, needed - _MARGIN)
         near = np.flatnonzero(best > needed - _MARGIN)
         peaks = np.full((len(PRECISIONS), len(i)), -np.inf)
         promising = np.argsort(-reach, axis=0)
@@ -455,8 +455,8 @@ class _Model:
                 across_peak = (part.contrast * shrunk).sum(axis=1)
                 share = variance[some] / (1 + precision * wider[some]) / across_peak
                 peaks[row, some] = share * gain / effect[some] - doubt + log(PARTS[row])
-        found[near] = np.logaddexp.reduce(peaks[:, near], axis=0)
-        return np.where(slope[pairs, i] > slope[pairs, j], found, -np.inf)
+        logs[near] = np.logaddexp.reduce(peaks[:, near], axis=0)
+        return np.where(slope[pairs, i] > slope[pairs, j], logs, -np.inf)
 
     def _level(self, i: Ints, j: Ints, contrast: Floats, top: _Top) -> Floats:
         """The best fits in which each of `i` is as strong as each of `j`; shape (pairs, players)."""
@@ -506,12 +506,12 @@ class _Model:
         """The design effect of each contrast."""
         if self._cluster is None:
             return np.ones(len(across))
-        found = np.zeros(len(across))
+        squares = np.zeros(len(across))
         for pair, (toward, strength) in enumerate(zip(across, level, strict=True)):
             surprise = self._share * _chance(strength[self._below] - strength[self._above])
             each = surprise * (toward[self._above] - toward[self._below])
-            found[pair] = (np.bincount(self._cluster, each) ** 2).sum()
-        return np.maximum(found / variance, 1.0)
+            squares[pair] = (np.bincount(self._cluster, each) ** 2).sum()
+        return np.maximum(squares / variance, 1.0)
 
 
 def _chance(gap: Floats) -> Floats:

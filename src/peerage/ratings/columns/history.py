@@ -140,9 +140,9 @@ def games(players: int, listed: Iterable[Game], *, seats: Seats = "each") -> Gam
     rank: list[float] = []
     share: list[float] = []
     weight: list[float] = []
-    for number, one in enumerate(listed):
-        _check(number, one, players)
-        merged = one if seats == "each" else merge_seats(one, seats)
+    for number, listed_game in enumerate(listed):
+        _check(number, listed_game, players)
+        merged = listed_game if seats == "each" else merge_seats(listed_game, seats)
         parts = merged.shares or tuple((1.0,) * len(members) for members in merged.teams)
         for position in sorted(range(len(merged.teams)), key=merged.ranks.__getitem__):
             seat.extend(merged.teams[position])
@@ -205,7 +205,10 @@ def merge_seats(game: Game, how: Seats) -> Game:
     ranks: dict[int, list[int]] = defaultdict(list)
     for members, rank in zip(game.teams, game.ranks, strict=True):
         ranks[members[0]].append(1 + sum(other < rank for other in game.ranks))
-    merged = {player: min(mine) if how == "best" else sum(mine) / len(mine) for player, mine in ranks.items()}
+    merged = {
+        player: min(places) if how == "best" else sum(places) / len(places)
+        for player, places in ranks.items()
+    }
     return Game(tuple((player,) for player in merged), tuple(merged.values()), None, game.weight)
 
 

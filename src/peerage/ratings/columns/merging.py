@@ -55,8 +55,8 @@ def coded(labels: Any) -> tuple[list[Any], Ints]:
     if len(column) and ascending(column):
         new = np.concatenate([[True], column[1:] != column[:-1]])
         return column[new].tolist(), np.cumsum(new) - 1
-    found, place = np.unique(column, return_inverse=True)
-    return found.tolist(), np.asarray(place, np.int64)
+    values, place = np.unique(column, return_inverse=True)
+    return values.tolist(), np.asarray(place, np.int64)
 
 
 def ascending(column: np.ndarray) -> bool:
@@ -84,13 +84,13 @@ def numbered(code: Ints) -> tuple[Ints, Ints]:
     """The numbers that a column of whole numbers from 0 holds, in order, and the column as places in them."""
     most = int(code.max(initial=-1)) + 1
     if most > _SPARSE * len(code):
-        found, place = np.unique(code, return_inverse=True)
-        return found, np.asarray(place, np.int64)
-    found = held(code)
+        values, place = np.unique(code, return_inverse=True)
+        return values, np.asarray(place, np.int64)
+    values = held(code)
     # Only what is held is written: a running sum would touch all of it.
-    place = np.empty(most, np.int32 if len(found) < 2**31 else np.int64)
-    place[found] = np.arange(len(found))
-    return found, place[code].astype(np.int64)
+    place = np.empty(most, np.int32 if len(values) < 2**31 else np.int64)
+    place[values] = np.arange(len(values))
+    return values, place[code].astype(np.int64)
 
 
 def merged(history: Duels, columns: Sequence[np.ndarray], labels: Sequence[Ints]) -> Merged:
@@ -136,8 +136,8 @@ def _key(parts: Sequence[tuple[np.ndarray, int]], most: int) -> tuple[Ints, int]
     key, size = np.zeros(len(parts[0][0]), np.int64), 1
     for column, many in parts:
         if size * many > most:
-            found, key = numbered(key - int(key.min()))
-            size = len(found)
+            codes, key = numbered(key - int(key.min()))
+            size = len(codes)
         key = key * many
         key += column if column.dtype.kind == "i" else column.astype(np.int64)
         size *= many
@@ -160,7 +160,7 @@ def _kind(column: np.ndarray) -> bool:
 
 
 def _side_by_side(columns: Sequence[np.ndarray], rows: int) -> Floats:
-    found = np.empty((rows, len(columns)))
+    table = np.empty((rows, len(columns)))
     for at, column in enumerate(columns):
-        found[:, at] = column
-    return found
+        table[:, at] = column
+    return table

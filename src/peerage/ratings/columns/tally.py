@@ -44,9 +44,9 @@ def tally(history: Duels) -> PairTally:
     """Count a history. Raises ValueError at a score other than 1, ½ and 0."""
     odd = np.flatnonzero(~np.isin(history.score, (0.0, 0.5, 1.0)))
     if len(odd):
-        found = history.score[odd[0]]
+        value = history.score[odd[0]]
         raise ValueError(
-            f"row {odd[0]}: score is {found}; Bradley-Terry counts wins (1), ties (½) and losses (0)"
+            f"row {odd[0]}: score is {value}; Bradley-Terry counts wins (1), ties (½) and losses (0)"
         )
     n, turned = history.players, history.first > history.second
     pair, place = numbered(

@@ -348,8 +348,8 @@ def _inverted(matrix: Floats) -> Floats:
 
 def _sandwich(bread: Floats, meat: Floats) -> Floats:
     """bread · meat · bread, both symmetric, in little more room than it takes itself."""
-    found = np.empty_like(bread)
+    covariance = np.empty_like(bread)
     for start in range(0, len(bread), _BLOCK):
         part = slice(start, start + _BLOCK)
-        found[:, part] = bread @ (meat @ bread[:, part])
-    return found
+        covariance[:, part] = bread @ (meat @ bread[:, part])
+    return covariance

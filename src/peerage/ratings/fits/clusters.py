@@ -45,8 +45,8 @@ class Curves(NamedTuple):
 
     def of(self, rows: Ints | NDArray[np.bool_] | slice) -> Curves:
         """Those of some rows, in their order."""
-        one, other = self.ee
-        ee = one[rows], other[rows]
+        first, other = self.ee
+        ee = first[rows], other[rows]
         return Curves(self.d[rows], self.e[rows], self.dd[rows], self.de[rows], ee)
 
 
@@ -142,14 +142,14 @@ def _jackknife(
             continue
         place = np.full(clusters, -1)
         place[some] = np.arange(len(some))
-        mine = place[codes] >= 0
-        here = first[mine], second[mine], rows.of(mine), place[codes[mine]], len(some), n
+        inside = place[codes] >= 0
+        here = first[inside], second[inside], rows.of(inside), place[codes[inside]], len(some), n
         own = _informations(*here)
         left = np.linalg.solve(posterior - (1 - 1e-6) * own, _slopes(*here)[:, :, None])[:, :, 0]
         left[:, :n] -= left[:, :n].mean(axis=1, keepdims=True)
         covariance += left.T @ left
-        for one in inverse @ own @ inverse:
-            share = _contrasts(one)
+        for direction in inverse @ own @ inverse:
+            share = _contrasts(direction)
             light -= share
             squares += share**2
     squares += np.maximum(light, 0) ** 2 / max(clusters - len(heavy), 1)
@@ -164,14 +164,14 @@ def _squared(first: Ints, second: Ints, rows: Curves, codes: Ints, wanted: np.nd
     if not (same & ((first[1:] != first[:-1]) | (second[1:] != second[:-1]))).any():
         # all of a cluster is about one pair of players, as the votes of a duel are
         return quadratic(*squares_of_pairs(first, second, rows.d, rows.e, codes, wanted, n))
-    found = np.zeros((n + m, n + m))
+    direction = np.zeros((n + m, n + m))
     at_once = max(1, _AT_ONCE // max(n + m, 1))
     for start in range(0, clusters, at_once):
         stop = min(start + at_once, clusters)
         part = slice(*np.searchsorted(codes, [start, stop]))
         slope = _slopes(first[part], second[part], rows.of(part), codes[part] - start, stop - start, n)
-        found += slope[wanted[start:stop]].T @ slope[wanted[start:stop]]
-    return found
+        direction += slope[wanted[start:stop]].T @ slope[wanted[start:stop]]
+    return direction
 
 
 def squares_of_pairs(
@@ -208,23 +208,23 @@ def quadratic(pair: Floats, cross: Floats, own: Floats) -> Floats:
 def _contrasts(covariance: Floats) -> Floats:
     """The variance of each difference; on the diagonal of each parameter itself."""
     own = np.diag(covariance)
-    found = own[:, None] + own[None, :] - 2 * covariance
-    np.fill_diagonal(found, own)
-    return np.asarray(found)
+    contrasts = own[:, None] + own[None, :] - 2 * covariance
+    np.fill_diagonal(contrasts, own)
+    return np.asarray(contrasts)
 
 
 def _at_most(first: Ints, second: Ints, rows: Curves, inverse: Floats, n: int) -> Floats:
     """A bound of each row's leverage that is quickly computed."""
     own, pair = np.diag(inverse)[:n], np.zeros((n, n))
     pair += own[:, None] + own - 2 * inverse[:n, :n]
-    found = np.abs(rows.dd) * pair[first, second]
+    bound = np.abs(rows.dd) * pair[first, second]
     if inverse.shape[0] > n:
-        one, other = (np.sqrt(np.einsum("ij,ij->i", part, part)) for part in rows.ee)
+        row, other = (np.sqrt(np.einsum("ij,ij->i", part, part)) for part in rows.ee)
         cross = np.sqrt(np.einsum("ij,ij->i", rows.de, rows.de))
         across = inverse[:n, None, n:] - inverse[None, :n, n:]
-        found += 2 * cross * float(np.sqrt((across**2).sum(axis=2).max(initial=0.0)))
-        found += one * other * float(np.abs(np.linalg.eigvalsh(inverse[n:, n:])).max())
-    return np.asarray(found)
+        bound += 2 * cross * float(np.sqrt((across**2).sum(axis=2).max(initial=0.0)))
+        bound += row * other * float(np.abs(np.linalg.eigvalsh(inverse[n:, n:])).max())
+    return np.asarray(bound)
 
 
 def _leverage(first: Ints, second: Ints, rows: Curves, inverse: Floats, n: int) -> Floats:
@@ -232,8 +232,8 @@ def _leverage(first: Ints, second: Ints, rows: Curves, inverse: Floats, n: int) 
     own = np.diag(inverse)
     between = own[first] + own[second] - 2 * inverse[first, second]
     cross = ((inverse[first, n:] - inverse[second, n:]) * rows.de).sum(axis=1)
-    one, other = rows.ee
-    return np.asarray(rows.dd * between + 2 * cross + ((one @ inverse[n:, n:]) * other).sum(axis=1))
+    left, other = rows.ee
+    return np.asarray(rows.dd * between + 2 * cross + ((left @ inverse[n:, n:]) * other).sum(axis=1))
 
 
 def _slopes(first: Ints, second: Ints, rows: Curves, code: Ints, clusters: int, n: int) -> Floats:
@@ -247,16 +247,16 @@ def _slopes(first: Ints, second: Ints, rows: Curves, code: Ints, clusters: int, 
 def _informations(first: Ints, second: Ints, rows: Curves, code: Ints, clusters: int, n: int) -> Floats:
     """The information of each cluster."""
     m = rows.de.shape[1]
-    found = np.zeros((clusters, n + m, n + m))
+    informations = np.zeros((clusters, n + m, n + m))
     pair = np.bincount((code * n + first) * n + second, rows.dd, clusters * n * n).reshape(clusters, n, n)
     pair = pair + pair.transpose(0, 2, 1)
-    found[:, :n, :n] = -pair
-    found[:, range(n), range(n)] += pair.sum(axis=2)
-    one, other = rows.ee
+    informations[:, :n, :n] = -pair
+    informations[:, range(n), range(n)] += pair.sum(axis=2)
+    left, other = rows.ee
     for k in range(m):
         cross = np.bincount(code * n + first, rows.de[:, k], clusters * n)
         cross = (cross - np.bincount(code * n + second, rows.de[:, k], clusters * n)).reshape(clusters, n)
-        found[:, :n, n + k] = found[:, n + k, :n] = cross
+        informations[:, :n, n + k] = informations[:, n + k, :n] = cross
         for by in range(m):
-            found[:, n + k, n + by] = np.bincount(code, one[:, k] * other[:, by], clusters)
-    return found
+            informations[:, n + k, n + by] = np.bincount(code, left[:, k] * other[:, by], clusters)
+    return informations

@@ -39,23 +39,23 @@ SPREAD = 0.5
 
 
 class HeldCells(NamedTuple):
-    """Cells that hold votes: of which `judge` on `one` player and the `other`, and how many."""
+    """Cells that hold votes: of which `judge` on an `author` and an `other`, and how many."""
 
     judge: Ints
-    one: Ints
+    author: Ints
     other: Ints
     games: Floats
     points: Floats
 
     def only(self, kept: NDArray[np.bool_]) -> HeldCells:
         """Return some of the cells."""
-        players = self.judge[kept], self.one[kept], self.other[kept]
+        players = self.judge[kept], self.author[kept], self.other[kept]
         return HeldCells(*players, self.games[kept], self.points[kept])
 
     def both(self, which: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return the cells both of whose players are among those of their judge, a matrix of judges and
         players."""
-        return np.asarray(which[self.judge, self.one] & which[self.judge, self.other])
+        return np.asarray(which[self.judge, self.author] & which[self.judge, self.other])
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,7 @@ class VoteCells:
     @cached_property
     def pairs(self) -> HeldCells:
         """Return the cells with each pair of players once."""
-        return self.held.only(self.held.one < self.held.other)
+        return self.held.only(self.held.author < self.held.other)
 
     @property
     def votes(self) -> Floats:
@@ -112,15 +112,15 @@ class Slopes(NamedTuple):
         """The strengths as each judge takes them to be: shape (judges, players)."""
         return np.asarray((self.columns @ self.value[:, :, None])[:, :, 0])
 
-    def chances(self, judge: Ints, one: Ints, other: Ints) -> Floats:
+    def chances(self, judge: Ints, first: Ints, other: Ints) -> Floats:
         """Return the chances that judges prefer one player to another."""
-        return logistic(self.seen[judge, one] - self.seen[judge, other])
+        return logistic(self.seen[judge, first] - self.seen[judge, other])
 
 
 def counted(history: Duels, judge: Ints, judges: int) -> VoteCells:
     """The votes of a history by judge and players."""
     n, sides = history.players, ((history.first, history.second), (history.second, history.first))
-    cell = np.concatenate([(judge * n + one) * n + other for one, other in sides])
+    cell = np.concatenate([(judge * n + first) * n + other for first, other in sides])
     won = history.weight * history.score
     return VoteCells.of(
         judges,
@@ -132,9 +132,9 @@ def counted(history: Duels, judge: Ints, judges: int) -> VoteCells:
 
 
 def logistic(gap: Floats) -> Floats:
-    found = np.clip(gap, -30, 30)  # in place: large arrays are what all time goes to
-    np.exp(np.negative(found, out=found), out=found)
-    return np.divide(1, np.add(found, 1, out=found), out=found)
+    values = np.clip(gap, -30, 30)  # in place: large arrays are what all time goes to
+    np.exp(np.negative(values, out=values), out=values)
+    return np.divide(1, np.add(values, 1, out=values), out=values)
 
 
 @one_thread
@@ -142,12 +142,12 @@ def others(cells: VoteCells, trusted: np.ndarray) -> View:
     """Return the view of all other judges, for each judge; a vote counts where both its players are
     `trusted` with the judge, a matrix of judges and players."""
     held, n = cells.pairs.only(cells.pairs.both(trusted)), cells.players
-    met, place = np.unique(held.one * n + held.other, return_inverse=True)
+    met, place = np.unique(held.author * n + held.other, return_inverse=True)
     pairs = np.divmod(met, max(n, 1))
     all_games, all_points = (_summed(place, column, len(met)) for column in (held.games, held.points))
     near = _climbed(pairs, all_games[None], all_points[None], np.zeros((1, n)))  # what everybody sees
     inverse = np.linalg.inv(near.information[0])
-    found = View(near.strength.repeat(len(trusted), axis=0), np.empty((len(trusted), n, n)))
+    view = View(near.strength.repeat(len(trusted), axis=0), np.empty((len(trusted), n, n)))
     step = max(1, _CELLS // max(len(met), n * n, 1))
     for first in range(0, len(trusted), step):
         rows = slice(first, first + step)
@@ -156,10 +156,10 @@ def others(cells: VoteCells, trusted: np.ndarray) -> View:
         cell = held.judge[own] - first, place[own]
         games[cell] -= held.games[own]
         points[cell] -= held.points[own]
-        found.strength[rows], found.information[rows] = _climbed(
-            pairs, games, points, found.strength[rows], inverse
+        view.strength[rows], view.information[rows] = _climbed(
+            pairs, games, points, view.strength[rows], inverse
         )
-    return found
+    return view
 
 
 def _climbed(
@@ -168,12 +168,12 @@ def _climbed(
     """The views of those who see these votes on `pairs` of players, a row each, from a strength to begin
     with; the points are those of the first of a pair. An `inverse` of information near all of theirs, where
     one judge of many is left out, spares most of the solving."""
-    one, other = pairs
+    first, other = pairs
     rows, n = strength.shape
     of = np.arange(rows)[:, None] * n
     information = np.zeros((rows, n, n))
     for turn in range(_CHORDS + 30):
-        chance = logistic(strength[:, one] - strength[:, other])
+        chance = logistic(strength[:, first] - strength[:, other])
         alone = logistic(strength)
         expected = games * chance
         pull = (points - expected).ravel()
@@ -196,8 +196,8 @@ def _climbed(
 
 def _information(pairs: tuple[Ints, Ints], curve: Floats, alone: Floats, into: Floats) -> Floats:
     """Return the information on strengths, a matrix a row, with that of the prior."""
-    (one, other), players = pairs, range(into.shape[1])
-    into[:, one, other] = into[:, other, one] = curve
+    (first, other), players = pairs, range(into.shape[1])
+    into[:, first, other] = into[:, other, first] = curve
     into[:, players, players] = 0.0
     into[:, players, players] = PRIOR_GAMES * alone * (1 - alone) - into.sum(axis=2)
     return into
@@ -209,8 +209,8 @@ def slopes(cells: VoteCells, aside: np.ndarray, strength: Floats, spreads: Float
     for a judge say nothing about its slope."""
     columns = np.stack([strength, strength**2][: len(spreads)], axis=-1)
     usual, precision = np.array([1.0, 0.0])[: len(spreads)], np.diag(spreads**-2.0)
-    judge, one, other, games, points = cells.pairs.only(cells.pairs.both(~aside))
-    gap = columns[judge, one] - columns[judge, other]
+    judge, first, other, games, points = cells.pairs.only(cells.pairs.both(~aside))
+    gap = columns[judge, first] - columns[judge, other]
     square = gap[:, :, None] * gap[:, None, :]
     heard, start = np.unique(judge, return_index=True)
     value = np.tile(usual, (len(strength), 1))
@@ -319,7 +319,7 @@ def fit_coded(
     alone = logistic(strength)
     hold = max(float(np.trace(information)) / max(n, 1), 1e-300) / max(n, 1)
     posterior = information + (np.diag(prior * alone * (1 - alone)) if prior else hold)
-    found = clustered(
+    estimate = clustered(
         history,
         curves,
         [np.arange(len(history)) if cluster is None else cluster],
@@ -329,8 +329,8 @@ def fit_coded(
     )
     return JudgeAware(
         rating=1500 + strength * POINTS,
-        covariance=found.covariance * POINTS**2,
-        freedom=found.freedom,
+        covariance=estimate.covariance * POINTS**2,
+        freedom=estimate.freedom,
         games=games.astype(np.float64),
         judges=tuple(judges),
         reliability=reliability,

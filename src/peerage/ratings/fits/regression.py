@@ -55,7 +55,7 @@ def fit_clustered(history: Duels, *clusters: ArrayLike, ties: Ties = "half") -> 
     solved = solve(tally(history), ties)
     labels = _labels(history, clusters)
     short = merged(history, [2 * history.score], labels)
-    found = clustered(
+    estimate = clustered(
         short.history,
         _row_curves(solved, short.history),
         short.labels,
@@ -63,7 +63,7 @@ def fit_clustered(history: Duels, *clusters: ArrayLike, ties: Ties = "half") -> 
         solved.posterior,
         solved.prior > 0,
     )
-    return solved.table(found.covariance, found.counts, found.freedom)
+    return solved.table(estimate.covariance, estimate.counts, estimate.freedom)
 
 
 def fit_covariates(

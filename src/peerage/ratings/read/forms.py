@@ -152,10 +152,14 @@ def at(value: Any, path: str) -> Any:
 _TEXT = "$text"
 
 
-def _text(said: Any) -> str | None:
+def _text(written: Any) -> str | None:
     """Return a text, or those of messages, by role where they are several; None where some of it is no text,
     such as a picture."""
-    turns = said if isinstance(said, list) else [said if isinstance(said, dict) else {"content": said}]
+    turns = (
+        written
+        if isinstance(written, list)
+        else [written if isinstance(written, dict) else {"content": written}]
+    )
     texts: list[list[Any]] = []
     for turn in turns:
         content = turn.get("content") if isinstance(turn, dict) else None

@@ -174,8 +174,8 @@ class BattlesRead:
         beside = np.array(self._beside or _MISSING * len(self._which))
         beside = beside.reshape(-1, len(_MISSING) + 2 * len(self._controls))
         order, times, note = _in_order(beside[:, 0], "some rows have no timestamp")
-        said = [(first, second, SCORES[word], word == BOTH_BAD) for first, second, word in self._outcomes]
-        a, b, score, bad = np.array(said, np.float64).reshape(-1, 4)[np.array(self._which)[order]].T
+        outcomes = [(first, second, SCORES[word], word == BOTH_BAD) for first, second, word in self._outcomes]
+        a, b, score, bad = np.array(outcomes, np.float64).reshape(-1, 4)[np.array(self._which)[order]].T
         _, weight, *costs_and_controls = beside[order].T
         costs, controls = np.stack(costs_and_controls[:2]), costs_and_controls[2:]
         if bad.any():

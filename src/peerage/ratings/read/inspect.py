@@ -51,9 +51,9 @@ def _scores(scores: Mapping[str, Any]) -> dict[str, Any]:
     for scorer, score in scores.items():
         value = score.get("value") if isinstance(score, Mapping) else score
         entries = value if isinstance(value, Mapping) else {"": value}
-        for entry, one in entries.items():
+        for entry, part in entries.items():
             name = scorer if len(entries) == 1 else f"{scorer}/{entry}"
-            values[name] = _VALUES.get(one, one) if isinstance(one, str) else one
+            values[name] = _VALUES.get(part, part) if isinstance(part, str) else part
     first = next(iter(scores), "")
     return {**values, "solved": values.get(first, scores.get(first))}
 

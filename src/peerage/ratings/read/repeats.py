@@ -23,17 +23,17 @@ def repeated(new: Sequence[Battles | PlayedGames], before: Sequence[Battles | Pl
     together, in any order, or none is.
     """
     dated, known = Counter[Hashable](), Counter[Hashable]()
-    for one in filter(_timed, new):
-        dated.update(_dated(one))
-    for one in filter(_timed, before):
-        known.update(_dated(one))
-    found = (dated & known).total()
-    for one in new:
-        others = [Counter(_outcomes(other)) for other in before if not (_timed(one) and _timed(other))]
-        outcomes = Counter(_outcomes(one)) if others else Counter()
+    for columns in filter(_timed, new):
+        dated.update(_dated(columns))
+    for columns in filter(_timed, before):
+        known.update(_dated(columns))
+    seen_before = (dated & known).total()
+    for columns in new:
+        others = [Counter(_outcomes(other)) for other in before if not (_timed(columns) and _timed(other))]
+        outcomes = Counter(_outcomes(columns)) if others else Counter()
         if outcomes.total() >= FEWEST and outcomes in (*others, sum(others, Counter())):
-            found += outcomes.total()
-    return found if found >= FEWEST else 0
+            seen_before += outcomes.total()
+    return seen_before if seen_before >= FEWEST else 0
 
 
 def _timed(data: Battles | PlayedGames) -> bool:
@@ -50,9 +50,9 @@ def _outcomes(data: Battles | PlayedGames) -> Iterator[Hashable]:
     names = data.names
     if isinstance(data, Battles):
         columns = (data.duels.first.tolist(), data.duels.second.tolist(), data.duels.score.tolist())
-        for one, other, score in zip(*columns, strict=True):
+        for first, other, score in zip(*columns, strict=True):
             places = (0, 0) if score == 0.5 else (0, 1) if score > 0.5 else (1, 0)
-            yield _outcome([(names[one],), (names[other],)], places)
+            yield _outcome([(names[first],), (names[other],)], places)
         return
     for game in data.games:
         order = sorted(set(game.ranks))

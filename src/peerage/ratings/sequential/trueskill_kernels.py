@@ -234,18 +234,18 @@ def games(
                 for again in range(2):  # before and after the differences are cut anew, all of them at once
                     pi, pi_mean = 0.0, 0.0
                     for t in range(low, high):
-                        told = 1.0 / (float(spread[t]) + float(off_variance[t]))
-                        pi += told
-                        pi_mean += told * (float(mean[t]) - float(off[t]))
+                        precision = 1.0 / (float(spread[t]) + float(off_variance[t]))
+                        pi += precision
+                        pi_mean += precision * (float(mean[t]) - float(off[t]))
                     centre[x], wide_centre[x] = pi_mean / pi, 1.0 / pi
                     if again:
                         break
                     pi += float(above[x]) + float(below[x])
                     pi_mean += float(above[x]) * float(above_mean[x]) + float(below[x]) * float(below_mean[x])
                     for t in range(low, high):
-                        told = 1.0 / (float(spread[t]) + float(off_variance[t]))
-                        rest = max(pi - told, 1e-12 * pi)
-                        gap = float(mean[t]) - (pi_mean - told * (float(mean[t]) - float(off[t]))) / rest
+                        precision = 1.0 / (float(spread[t]) + float(off_variance[t]))
+                        rest = max(pi - precision, 1e-12 * pi)
+                        gap = float(mean[t]) - (pi_mean - precision * (float(mean[t]) - float(off[t]))) / rest
                         wide = float(spread[t]) + 1.0 / rest
                         s = math.sqrt(wide)
                         v, w = tied(gap / s, float(width[t]) / s)
@@ -308,22 +308,24 @@ def games(
             variance[int(seat[base + i])] = doubt[i]
         for x in range(places):
             for t in range(int(first[x]), int(first[x + 1])):
-                told = float(above[x]) + float(below[x])
+                precision = float(above[x]) + float(below[x])
                 level = float(above[x]) * float(above_mean[x]) + float(below[x]) * float(below_mean[x])
                 if first[x + 1] - first[x] > 1:
                     own = 1.0 / (float(spread[t]) + float(off_variance[t]))
-                    told += 1.0 / float(wide_centre[x]) - own
+                    precision += 1.0 / float(wide_centre[x]) - own
                     level += float(centre[x]) / float(wide_centre[x]) - own * (float(mean[t]) - float(off[t]))
-                    level = level / told + float(off[t])
-                    told = 1.0 / (1.0 / told + float(off_variance[t]))
-                elif told == 0.0:
+                    level = level / precision + float(off[t])
+                    precision = 1.0 / (1.0 / precision + float(off_variance[t]))
+                elif precision == 0.0:
                     continue
                 else:
-                    level /= told
+                    level /= precision
                 for i in range(int(team[start + t]) - base, int(team[start + t + 1]) - base):
                     p, own = float(part[i]), float(doubt[i]) + noise
                     message = (level - (float(mean[t]) - p * float(skill[i]))) / p
-                    message_pi = 1.0 / ((1.0 / told + (float(spread[t]) - p * p * own)) / (p * p) + noise)
+                    message_pi = 1.0 / (
+                        (1.0 / precision + (float(spread[t]) - p * p * own)) / (p * p) + noise
+                    )
                     message_pi *= float(weight[g])
                     player = int(seat[base + i])
                     kept = 1.0 / (1.0 + float(variance[player]) * message_pi)

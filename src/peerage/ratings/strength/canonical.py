@@ -76,8 +76,8 @@ def canonical(*parts: tuple[Pairs, GameColumns]) -> Canonical:
             marks: Hashes = np.arange(1, len(idle) + 1).astype(np.uint64)
             colour[idle] = _mixed(np.add(colour[idle], marks, dtype=np.uint64))
             continue
-        one = order[same[0]]
-        colour[one] = _mixed(colour[one : one + 1] + mark)[0]
+        node = order[same[0]]
+        colour[node] = _mixed(colour[node : node + 1] + mark)[0]
         colour = structure.refined(colour)
         mark += np.uint64(1)
     number = np.empty(n, np.int64)
@@ -144,8 +144,8 @@ class _Structure:
             game = np.zeros((len(self.weight), 1), np.uint64)
             _sum(self.of_game, game, _mixed(_mixed(team[:, 0] + _SALTS[1]) + self.place))
             whole = _mixed(game[:, 0] + self.weight)[self.game]
-            mine = _mixed(_mixed(whole + self.place) + _mixed(team[:, 0] + _SALTS[2]))
-            _sum(self.by_seat, total, _mixed(mine[self.team] + self.part))
+            own = _mixed(_mixed(whole + self.place) + _mixed(team[:, 0] + _SALTS[2]))
+            _sum(self.by_seat, total, _mixed(own[self.team] + self.part))
         return total[:, 0]
 
 
@@ -164,16 +164,16 @@ def _sum(segments: Segments, total: Hashes, rows: Hashes) -> None:
 
 
 def _of_columns(*columns: Floats) -> Hashes:
-    found = np.zeros(len(columns[0]), np.uint64)
+    hashed = np.zeros(len(columns[0]), np.uint64)
     for salt, column in zip(_SALTS, columns, strict=False):
-        found = _mixed(found * np.uint64(3) + (column + 0.0).view(np.uint64) + salt)
-    return found
+        hashed = _mixed(hashed * np.uint64(3) + (column + 0.0).view(np.uint64) + salt)
+    return hashed
 
 
 def _mixed(values: Hashes) -> Hashes:
     """Hashes of whole numbers (Steele, Lea, Flood, "Fast splittable pseudorandom number generators",
     OOPSLA 2014)."""
-    found = values + np.uint64(0x9E3779B97F4A7C15)
-    found = (found ^ (found >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    found = (found ^ (found >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(found ^ (found >> np.uint64(31)))
+    bits = values + np.uint64(0x9E3779B97F4A7C15)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(bits ^ (bits >> np.uint64(31)))

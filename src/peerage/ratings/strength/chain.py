@@ -145,14 +145,14 @@ class _State:
 
     def _rooted(self, columns: Floats, *, turned: bool = False) -> Floats:
         """Each chain's column by the root of its anchor's covariance, or the root turned."""
-        anchor, found = self._anchor(), np.empty_like(columns)
+        anchor, rooted = self._anchor(), np.empty_like(columns)
         for k in np.unique(anchor):
-            root, mine = self.normals[k].root, anchor == k
+            root, near = self.normals[k].root, anchor == k
             if root.ndim == 1:
-                found[:, mine] = root[:, None] * columns[:, mine]
+                rooted[:, near] = root[:, None] * columns[:, near]
             else:
-                found[:, mine] = (root.T if turned else root) @ columns[:, mine]
-        return found
+                rooted[:, near] = (root.T if turned else root) @ columns[:, near]
+        return rooted
 
     def _slope(self, strength: Floats, tie: Floats) -> tuple[Floats, Floats]:
         slope, in_tie = self.counts.slope(strength, tie)
@@ -162,10 +162,10 @@ class _State:
         return slope, in_tie
 
     def _density(self, strength: Floats, tie: Floats, likelihood: Floats) -> Floats:
-        found = likelihood + prior.log_prior(strength, self.spread, self.share).sum(axis=0)
+        density = likelihood + prior.log_prior(strength, self.spread, self.share).sum(axis=0)
         if self.counts.tied:
-            found = found - ((tie - prior.TIE[0]) / prior.TIE[1]) ** 2 / 2
-        return np.asarray(found)
+            density = density - ((tie - prior.TIE[0]) / prior.TIE[1]) ** 2 / 2
+        return np.asarray(density)
 
     def leap(self) -> None:
         """One trajectory of Hamiltonian Monte Carlo in whitened coordinates."""

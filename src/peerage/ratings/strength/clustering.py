@@ -56,11 +56,11 @@ def design_effect(evidence: Evidence, counts: Counts, number: Ints) -> float:
             together += float(((slope @ normal.root) ** 2).sum())
             toward = normal.root[first[part]] - normal.root[second[part]]
             alone += float(square[part] @ (toward**2).sum(axis=1))
-    found = together / max(alone, 1e-300)
-    found *= m / max(m - evidence.players, m / 2)  # a fit draws near to what it is measured against
+    effect = together / max(alone, 1e-300)
+    effect *= m / max(m - evidence.players, m / 2)  # a fit draws near to what it is measured against
     clusters = float(size.sum() ** 2 / (size**2).sum())
     guess = 1 + _ALIKE * (most - 1)
-    return float(np.clip((clusters * found + _LENT * guess) / (clusters + _LENT), 1.0, max(most, 1.0)))
+    return float(np.clip((clusters * effect + _LENT * guess) / (clusters + _LENT), 1.0, max(most, 1.0)))
 
 
 def thinned(evidence: Evidence, counts: Counts, number: Ints) -> Counts:

@@ -154,7 +154,7 @@ def _places(counts: Counts, draws: Draws) -> tuple[Floats, Floats, Floats]:
 def _log_densities(counts: Counts, draws: Draws, grid: DensityGrid) -> Floats:
     """Each player's log density at each point, given the others, but for a constant of player and draw."""
     strength = draws.strength
-    found = np.empty((_POINTS, *strength.shape))
+    densities = np.empty((_POINTS, *strength.shape))
     nu = np.exp(draws.tie)
     own, other = np.concatenate([counts.a, counts.b]), np.concatenate([counts.b, counts.a])
     segments = Segments.of(own)
@@ -178,24 +178,24 @@ def _log_densities(counts: Counts, draws: Draws, grid: DensityGrid) -> Floats:
             value -= _of_stages(counts, strength, x)
         for ladder in counts.ladders:
             value -= ladder.moved(strength, x)
-        found[point] = value
-    return found
+        densities[point] = value
+    return densities
 
 
 def _of_stages(counts: Counts, strength: Floats, x: Floats) -> Floats:
     """Return what rankings subtract from each player's log density at `x`, the others at `strength`."""
-    stages, found = counts.stages, np.zeros_like(strength)
+    stages, density = counts.stages, np.zeros_like(strength)
     members = stages.members(strength)
     total = np.add.reduceat(members, stages.starts, axis=0)[stages.stage]
     weight = stages.weight[stages.stage][:, None]
     if stages.teams is None:
         moved = total - members + stages.coefficient[:, None] * np.exp(x)[stages.player]
-        stages.by_player.add(found, weight * np.log(moved))
-        return found
+        stages.by_player.add(density, weight * np.log(moved))
+        return density
     for player in range(counts.players):
         part = stages.teams[stages.player, player]
         held = np.flatnonzero(part)
         shift = np.exp(part[held, None] * (x[player] - strength[player])) - 1
         moved = total[held] + members[held] * shift
-        found[player] = (weight[held] * np.log(moved)).sum(axis=0)
-    return found
+        density[player] = (weight[held] * np.log(moved)).sum(axis=0)
+    return density

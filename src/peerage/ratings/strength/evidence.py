@@ -121,11 +121,11 @@ def joined(parts: list[Evidence]) -> Evidence:
 
 def listed(played: GameColumns) -> list[Game]:
     """Games from columns."""
-    found = []
+    items = []
     for number in range(len(played)):
         teams = range(int(played.game[number]), int(played.game[number + 1]))
         seats = [slice(int(played.team[at]), int(played.team[at + 1])) for at in teams]
-        found.append(
+        items.append(
             Game(
                 teams=tuple(tuple(played.seat[part].tolist()) for part in seats),
                 ranks=tuple(played.rank[teams.start : teams.stop].tolist()),
@@ -133,7 +133,7 @@ def listed(played: GameColumns) -> list[Game]:
                 weight=float(played.weight[number]),
             )
         )
-    return found
+    return items
 
 
 def only(played: GameColumns, numbers: Ints) -> GameColumns:

@@ -40,7 +40,7 @@ class Ladders(NamedTuple):
 
     def log_totals(self, strength: Floats) -> Floats:
         """The part subtracted from the log-likelihood of each chain; strengths: (players, chains)."""
-        found = np.zeros(strength.shape[1])
+        totals = np.zeros(strength.shape[1])
         for weight, _, _, total in self._parts(strength):
             log = np.zeros(total[:, 0].shape)
             for first in range(0, total.shape[1] - 1, _MULTIPLIED):
@@ -48,41 +48,41 @@ class Ladders(NamedTuple):
                 for seat in range(first + 1, min(first + _MULTIPLIED, total.shape[1] - 1)):
                     product = product * total[:, seat]
                 log += np.log(product)
-            found += log @ weight
-        return found
+            totals += log @ weight
+        return totals
 
     def shares(self, strength: Floats) -> Floats:
         """Their players' parts in the sums of their stages, weighted, by player; shape (players, chains)."""
-        found = np.zeros(strength.T.shape)
+        sums = np.zeros(strength.T.shape)
         for weight, player, own, total in self._parts(strength):
-            _add(found, player, own * _running(weight / total))
-        return found.T
+            _add(sums, player, own * _running(weight / total))
+        return sums.T
 
     def known(self, strength: Floats) -> Floats:
         """Their information on each strength, the others held, chain by chain."""
-        found = np.zeros(strength.T.shape)
+        sums = np.zeros(strength.T.shape)
         for weight, player, own, total in self._parts(strength):
             each = own * _running(weight / total)
             each -= own * own * _running(weight / (total * total))
-            _add(found, player, each)
-        return found.T
+            _add(sums, player, each)
+        return sums.T
 
     def information(self, strength: Floats) -> Floats:
         """The matrix of their information on the strengths, of shape (players,)."""
         n, seats = len(strength), np.arange(len(self.player))
-        found = np.zeros(n * n)
+        matrix = np.zeros(n * n)
         for weight, player, own, total in self._parts(strength[:, None]):
             once, twice = _running(weight / total)[0], _running(weight / (total * total))[0]
             value = own[0]
             each = -value[:, None] * value * twice[np.minimum(seats[:, None], seats)]
             each[seats, seats] += value * once
-            found += np.bincount((player[:, None] * n + player).ravel(), each.ravel(), n * n)
-        return found.reshape(n, n)
+            matrix += np.bincount((player[:, None] * n + player).ravel(), each.ravel(), n * n)
+        return matrix.reshape(n, n)
 
     def moved(self, strength: Floats, place: Floats) -> Floats:
         """The part subtracted from each player's log density at its `place`, the others at their `strength`,
         but for a constant; both have shape (players, chains)."""
-        found, there = np.zeros(strength.T.shape), np.ascontiguousarray(np.exp(place.T))
+        sums, there = np.zeros(strength.T.shape), np.ascontiguousarray(np.exp(place.T))
         for weight, player, own, total in self._parts(strength):
             step = np.take(there, player, axis=1)
             step -= own
@@ -95,8 +95,8 @@ class Ladders(NamedTuple):
                         product *= 1 + step[:, seat] * inverse[:, stage]
                     log[:, seat] += np.log(product)
             log *= weight
-            _add(found, player, log)
-        return found.T
+            _add(sums, player, log)
+        return sums.T
 
     def _parts(self, strength: Floats) -> Iterator[tuple[Floats, Ints, Floats, Floats]]:
         """Some rankings at a time: weight and players, of each seat e^s and the sum from it down, both of
@@ -120,11 +120,11 @@ def _running(each: Floats) -> Floats:
     return each
 
 
-def _add(found: Floats, player: Ints, each: Floats) -> None:
+def _add(into: Floats, player: Ints, each: Floats) -> None:
     """Add each seat's number to its player's, chain by chain."""
-    chains, n = found.shape
+    chains, n = into.shape
     place = player + n * np.arange(chains)[:, None, None]
-    found += np.bincount(place.ravel(), each.ravel(), chains * n).reshape(chains, n)
+    into += np.bincount(place.ravel(), each.ravel(), chains * n).reshape(chains, n)
 
 
 def ladders(rankings: GameColumns, number: Ints, digits: int) -> tuple[tuple[Ladders, ...], Ints]:
@@ -133,7 +133,7 @@ def ladders(rankings: GameColumns, number: Ints, digits: int) -> tuple[tuple[Lad
     depend on the games'; weights are rounded to so many `digits`."""
     if not (np.diff(rankings.team) == 1).all():
         return (), np.arange(len(rankings))
-    size, found, left = np.diff(rankings.game), list[Ladders](), np.zeros(len(rankings), bool)
+    size, listed, left = np.diff(rankings.game), list[Ladders](), np.zeros(len(rankings), bool)
     for seats in np.unique(size).tolist():
         these = np.flatnonzero(size == seats)
         team = rankings.game[these][:, None] + np.arange(seats)
@@ -144,5 +144,5 @@ def ladders(rankings: GameColumns, number: Ints, digits: int) -> tuple[tuple[Lad
         if seats > 1 and strict.any():
             rows, same = np.unique(player[strict], axis=0, return_inverse=True)
             weight = np.bincount(same.reshape(-1), rankings.weight[these[strict]])
-            found.append(Ladders(np.ascontiguousarray(rows.T), np.round(weight, digits)))
-    return tuple(found), np.flatnonzero(left)
+            listed.append(Ladders(np.ascontiguousarray(rows.T), np.round(weight, digits)))
+    return tuple(listed), np.flatnonzero(left)

@@ -137,8 +137,8 @@ class Counts:
     def linear(self) -> Floats:
         """The part of the log-likelihood's slope that does not depend on the strengths."""
         half = (self.wins_a - self.wins_b) / 2
-        found = self.ranked + np.bincount(self.a, half, self.players)
-        return np.asarray(found - np.bincount(self.b, half, self.players))
+        sums = self.ranked + np.bincount(self.a, half, self.players)
+        return np.asarray(sums - np.bincount(self.b, half, self.players))
 
     @cached_property
     def by_a(self) -> Segments:
@@ -189,7 +189,7 @@ class Counts:
     def slope(self, strength: Floats, tie: Floats) -> tuple[Floats, Floats]:
         """The log-likelihood's slope in the strengths and in ln ν."""
         strength = np.clip(strength, -_FAR, _FAR)
-        found = np.repeat(self.linear[:, None], strength.shape[1], axis=1)
+        gradient = np.repeat(self.linear[:, None], strength.shape[1], axis=1)
         in_tie = np.zeros_like(tie)
         if len(self.a):
             up, nu = np.exp(strength / 2), np.exp(tie)
@@ -200,22 +200,22 @@ class Counts:
             ratio -= back
             ratio *= (self.met / 2)[:, None]
             ratio /= total
-            self.by_a.add(found, ratio, -1.0)
-            self.by_b.add(found, ratio)
+            self.by_a.add(gradient, ratio, -1.0)
+            self.by_b.add(gradient, ratio)
             if self.tied:
                 in_tie = self.tied - nu * (self.met @ (1 / total))
         if len(self.stages):
             share = self._shares(strength)
             share *= self.stages.weight[self.stages.stage][:, None]
             if self.stages.teams is None:
-                self.stages.by_player.add(found, share, -1.0)
+                self.stages.by_player.add(gradient, share, -1.0)
             else:
                 by_team = np.zeros((len(self.stages.teams), strength.shape[1]))
                 self.stages.by_player.add(by_team, share)
-                found -= self.stages.teams.T @ by_team
+                gradient -= self.stages.teams.T @ by_team
         for ladder in self.ladders:
-            found -= ladder.shares(strength)
-        return found, in_tie
+            gradient -= ladder.shares(strength)
+        return gradient, in_tie
 
     def information(self, strength: Floats, tie: float) -> tuple[Floats, float]:
         """The matrix of information on the strengths at one place, shape (players,), and that on ln ν."""
@@ -246,28 +246,28 @@ class Counts:
     def own_information(self, strength: Floats, tie: Floats) -> Floats:
         """Return the information of all matches on each strength, the others held, chain by chain."""
         strength = np.clip(strength, -_FAR, _FAR)
-        found = np.zeros_like(strength)
+        own = np.zeros_like(strength)
         if len(self.a):
             weight = self.edge_information(strength, tie)[0]
-            self.by_a.add(found, weight)
-            self.by_b.add(found, weight)
-        return found + self.ranked_information(strength)
+            self.by_a.add(own, weight)
+            self.by_b.add(own, weight)
+        return own + self.ranked_information(strength)
 
     def ranked_information(self, strength: Floats) -> Floats:
         """That of rankings alone."""
-        stages, found = self.stages, np.zeros_like(strength)
+        stages, own = self.stages, np.zeros_like(strength)
         for ladder in self.ladders:
-            found += ladder.known(strength)
+            own += ladder.known(strength)
         if not len(stages):
-            return found
+            return own
         share = self._shares(strength)
         share *= (1 - share) * stages.weight[stages.stage][:, None]
         if stages.teams is None:
-            stages.by_player.add(found, share)
-            return found
+            stages.by_player.add(own, share)
+            return own
         by_team = np.zeros((len(stages.teams), strength.shape[1]))
         stages.by_player.add(by_team, share)
-        return np.asarray(found + (stages.teams**2).T @ by_team)
+        return np.asarray(own + (stages.teams**2).T @ by_team)
 
     def _information_of_stages(self, strength: Floats) -> Iterator[Floats]:
         stages = self.stages
@@ -276,14 +276,14 @@ class Counts:
         share = self._shares(strength[:, None])[:, 0]
         items = self.players if stages.teams is None else len(stages.teams)
         own = np.bincount(stages.player, share * stages.weight[stages.stage], items)
-        found: Floats = np.diag(own.astype(np.float64))
+        matrix: Floats = np.diag(own.astype(np.float64))
         for start in range(0, len(stages), 512):
             stop = min(start + 512, len(stages))
             part = slice(*np.searchsorted(stages.stage, [start, stop]))
             dense = np.zeros((stop - start, items))
             np.add.at(dense, (stages.stage[part] - start, stages.player[part]), share[part])
-            found -= dense.T @ (dense * stages.weight[start:stop, None])
-        yield found if stages.teams is None else stages.teams.T @ found @ stages.teams
+            matrix -= dense.T @ (dense * stages.weight[start:stop, None])
+        yield matrix if stages.teams is None else stages.teams.T @ matrix @ stages.teams
 
     def _shares(self, strength: Floats) -> Floats:
         """The part of each member in its stage's sum."""
@@ -362,11 +362,11 @@ def _members(rankings: GameColumns, team: int, new: Ints) -> tuple[tuple[int, fl
 
 
 def _matrix(teams: list[tuple[tuple[int, float], ...]], n: int) -> Floats:
-    found = np.zeros((len(teams), n))
+    matrix = np.zeros((len(teams), n))
     for row, members in enumerate(teams):
         for player, share in members:
-            found[row, player] += share
-    return found
+            matrix[row, player] += share
+    return matrix
 
 
 def _of_ranking(items: list[int], rank: list[float]) -> Iterator[tuple[tuple[tuple[int, float], ...], float]]:
@@ -387,7 +387,7 @@ def _of_ranking(items: list[int], rank: list[float]) -> Iterator[tuple[tuple[tup
 
 
 def _sum(members: list[tuple[int, float]]) -> tuple[tuple[int, float], ...]:
-    found: dict[int, float] = {}
+    sums: dict[int, float] = {}
     for item, part in members:
-        found[item] = found.get(item, 0.0) + part
-    return tuple(sorted(found.items()))
+        sums[item] = sums.get(item, 0.0) + part
+    return tuple(sorted(sums.items()))

@@ -80,14 +80,14 @@ def _pooled(of: _Parts, rng: np.random.Generator) -> tuple[Strengths, ...]:
     cells = np.sort(rng.choice(len(tops), DRAWS, p=weight / weight.sum()))
     common = np.empty((n, DRAWS))
     for cell in np.unique(cells):
-        mine, top = cells == cell, tops[cell]
-        common[:, mine] = top.common[:, None] + top.root @ rng.standard_normal((n, int(mine.sum())))
+        inside, top = cells == cell, tops[cell]
+        common[:, inside] = top.common[:, None] + top.root @ rng.standard_normal((n, int(inside.sum())))
     nu = np.exp([tops[cell].tie for cell in cells.tolist()])
-    found = []
+    pooled = []
     for part, pair in enumerate(pairs):
         strength, mean, width = _part(tops, cells, part, common, rng)
         moved = strength[order.number]
-        found.append(
+        pooled.append(
             Strengths(
                 draws=np.ascontiguousarray((moved - moved.sum(axis=0) / max(n, 1)).T),
                 tie_draws=nu,
@@ -96,7 +96,7 @@ def _pooled(of: _Parts, rng: np.random.Generator) -> tuple[Strengths, ...]:
                 _pairs=pair,
             )
         )
-    return tuple(found)
+    return tuple(pooled)
 
 
 def _part(
@@ -107,17 +107,17 @@ def _part(
     n = len(common)
     strength, mean, width = np.empty_like(common), np.empty_like(common), np.empty_like(common)
     for cell in np.unique(cells):
-        mine, top = cells == cell, tops[cell]
+        inside, top = cells == cell, tops[cell]
         kept = np.eye(n) - top.given[part] @ top.information[part]
         top_here = top.common + top.own[part]
-        luck = np.linalg.cholesky(top.given[part]) @ rng.standard_normal((n, int(mine.sum())))
-        apart = kept @ (common[:, mine] - top.common[:, None]) + luck
+        luck = np.linalg.cholesky(top.given[part]) @ rng.standard_normal((n, int(inside.sum())))
+        apart = kept @ (common[:, inside] - top.common[:, None]) + luck
         spread = kept @ top.root
         precision = np.linalg.inv(spread @ spread.T + top.given[part])
         own = np.diag(precision)[:, None]
-        strength[:, mine] = top_here[:, None] + apart
-        mean[:, mine] = strength[:, mine] - precision @ apart / own
-        width[:, mine] = own**-0.5
+        strength[:, inside] = top_here[:, None] + apart
+        mean[:, inside] = strength[:, inside] - precision @ apart / own
+        width[:, inside] = own**-0.5
     return strength, mean, width
 
 

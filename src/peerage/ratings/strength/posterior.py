@@ -91,21 +91,21 @@ class Strengths:
         """The chance that i is stronger than j, shape (players, players), ½ on the diagonal."""
         if self.players > chain.DENSE:
             return self._better_of_many()
-        found = self._conditionals.better()
-        found = (found + 1 - found.T) / 2
-        np.fill_diagonal(found, 0.5)
-        return self._order.averaged_pairs(found[np.ix_(self._order.number, self._order.number)], self._pairs)
+        better = self._conditionals.better()
+        better = (better + 1 - better.T) / 2
+        np.fill_diagonal(better, 0.5)
+        return self._order.averaged_pairs(better[np.ix_(self._order.number, self._order.number)], self._pairs)
 
     def _better_of_many(self) -> Floats:
         """The same where there are so many players that each difference is taken to be normal."""
         mean, n = self.draws.mean(axis=0), self.players
         apart = self.draws - mean
-        own, found = (apart**2).sum(axis=0), np.empty((n, n))
+        own, better = (apart**2).sum(axis=0), np.empty((n, n))
         for some in np.array_split(np.arange(n), -(-n * n // _AT_ONCE)):
             variance = own[some, None] + own - 2 * apart[:, some].T @ apart
             error = np.sqrt(np.maximum(variance / len(self.draws), 1e-12))
-            found[some] = upper_tail((mean - mean[some, None]) / error)
-        return found
+            better[some] = upper_tail((mean - mean[some, None]) / error)
+        return better
 
     @cached_property
     def wins(self) -> Floats:
@@ -113,14 +113,14 @@ class Strengths:
         n = self.players
         count = int(np.clip(_WINS_AT_ONCE / max(n * n, 1), 16, _WINS))
         some = np.linspace(0, len(self.draws) - 1, count).astype(np.int64)
-        found = np.zeros((n, n))
+        wins = np.zeros((n, n))
         for draw in np.array_split(some, -(-len(some) * n * n // _AT_ONCE) or 1):
             up = np.exp(self.draws[draw] / 2)
             ratio = up[:, :, None] / up[:, None, :]
             nu = self.tie_draws[draw, None, None]
-            found += ((ratio + nu / 2) / (ratio + 1 / ratio + nu)).sum(axis=0)
-        found /= len(some)
-        return self._order.averaged_pairs(found, self._pairs)
+            wins += ((ratio + nu / 2) / (ratio + 1 / ratio + nu)).sum(axis=0)
+        wins /= len(some)
+        return self._order.averaged_pairs(wins, self._pairs)
 
     def gives_up(self, player: int) -> float:
         """Return the 95% bound of how many points the best player is above this one."""
@@ -141,20 +141,20 @@ class Strengths:
         if n < 2:
             wide = POINTS * np.quantile(self.draws, [0.025, 0.975], axis=0)
             return np.asarray(1500 + wide)
-        mine, wide = self.draws.mean(axis=0), np.maximum(self.draws.std(axis=0), 1e-6)
+        centre, wide = self.draws.mean(axis=0), np.maximum(self.draws.std(axis=0), 1e-6)
         order = np.argsort(self._order.number)
         rest = (strength.sum(axis=0) - strength) / (n - 1)
         chance = np.empty((len(_SIDE), n))
-        at = mine[order] + _SIDE[:, None] * wide[order]
+        at = centre[order] + _SIDE[:, None] * wide[order]
         for row, place in enumerate(at):
             chance[row] = self._conditionals.above(slice(None), rest + (place * n / (n - 1))[:, None]).mean(
                 -1
             )
-        found = np.empty((2, n))
+        limits = np.empty((2, n))
         for i, number in enumerate(self._order.number.tolist()):
             rising = np.maximum.accumulate(1 - chance[:, number])
-            found[:, i] = np.interp([0.025, 0.975], rising, at[:, number])
-        return np.array([1500 + POINTS * self._order.averaged(side) for side in found])
+            limits[:, i] = np.interp([0.025, 0.975], rising, at[:, number])
+        return np.array([1500 + POINTS * self._order.averaged(side) for side in limits])
 
 
 @one_thread

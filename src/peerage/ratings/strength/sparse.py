@@ -63,17 +63,17 @@ def _diagonal(counts: Counts, edge: Floats, own: Floats) -> Floats:
 
 def _times(counts: Counts, edge: Floats, own: Floats, columns: Floats) -> Floats:
     """The Laplacian of the pairs by `edge`, with `own` on its diagonal, by columns."""
-    found = own[:, None] * columns
+    product = own[:, None] * columns
     flow = edge[:, None] * (columns[counts.a] - columns[counts.b])
-    counts.by_a.add(found, flow)
-    counts.by_b.add(found, flow, -1.0)
-    return found
+    counts.by_a.add(product, flow)
+    counts.by_b.add(product, flow, -1.0)
+    return product
 
 
 def _solved(counts: Counts, edge: Floats, own: Floats, right: Floats) -> Floats:
     """H⁻¹ · right by conjugate gradients (Hestenes and Stiefel 1952), the diagonal as preconditioner."""
     diagonal = _diagonal(counts, edge, own)[:, None]
-    found, left = np.zeros_like(right), right.copy()
+    solution, left = np.zeros_like(right), right.copy()
     toward = left / diagonal
     size = (left * toward).sum(axis=0)
     enough = 1e-8 * np.maximum(size, 1e-300)
@@ -82,9 +82,9 @@ def _solved(counts: Counts, edge: Floats, own: Floats, right: Floats) -> Floats:
             break
         moved = _times(counts, edge, own, toward)
         pace = size / np.maximum((toward * moved).sum(axis=0), 1e-300)
-        found += pace * toward
+        solution += pace * toward
         left -= pace * moved
         ahead = left / diagonal
         before, size = size, (left * ahead).sum(axis=0)
         toward = ahead + size / np.maximum(before, 1e-300) * toward
-    return found
+    return solution

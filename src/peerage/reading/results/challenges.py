@@ -25,16 +25,16 @@ def match_points(ledger: Ledger) -> dict[int, tuple[float, ...]]:
     A match of which only withdrawn challenges were attempted is left out, and so is one without points.
     """
     gone = withdrawn(ledger)
-    found: dict[int, tuple[float, ...]] = {}
+    points_of: dict[int, tuple[float, ...]] = {}
     for row in ledger.records():
         detail = read_challenge_detail(read_header(row.body).outcome.detail)
-        counted = [one for one in detail.attempts if one.challenge_id not in gone]
+        counted = [attempt for attempt in detail.attempts if attempt.challenge_id not in gone]
         if counted:
             points = dict.fromkeys(detail.points, 0.0)
-            for one in counted:
-                points[one.label] += one.points
-            found[row.number] = tuple(points.values())
-    return found
+            for attempt in counted:
+                points[attempt.label] += attempt.points
+            points_of[row.number] = tuple(points.values())
+    return points_of
 
 
 def amended(ledger: Ledger) -> Iterator[Summary]:

@@ -59,10 +59,10 @@ class Outside(MatchEvidence):
             parts.append(_renumbered(own, np.arange(own.players), len(self.players)))
         joined = Duels(
             len(self.players),
-            np.concatenate([_NOBODY, *[one.first for one in parts]]),
-            np.concatenate([_NOBODY, *[one.second for one in parts]]),
-            np.concatenate([_NOTHING, *[one.score for one in parts]]),
-            np.concatenate([_NOTHING, *[one.weight for one in parts]]),
+            np.concatenate([_NOBODY, *[part.first for part in parts]]),
+            np.concatenate([_NOBODY, *[part.second for part in parts]]),
+            np.concatenate([_NOTHING, *[part.score for part in parts]]),
+            np.concatenate([_NOTHING, *[part.weight for part in parts]]),
         )
         return joined, None
 
@@ -87,12 +87,12 @@ class Outside(MatchEvidence):
     def accounts(self, own: Mapping[str, Account]) -> dict[str, Account]:
         """Results won, drawn and lost, added to what everybody did in the arena."""
         names = list(self.players)
-        found = dict(own)
+        merged = dict(own)
         for part in self._parts:
             for name, (wins, draws, losses) in zip(names, _tallied(_table(part), len(names)), strict=True):
                 if wins + draws + losses:
-                    was = found.get(name, NOTHING)
-                    found[name] = msgspec.structs.replace(
+                    was = merged.get(name, NOTHING)
+                    merged[name] = msgspec.structs.replace(
                         was,
                         matches=was.matches + wins + draws + losses,
                         wins=was.wins + wins,
@@ -100,24 +100,24 @@ class Outside(MatchEvidence):
                         losses=was.losses + losses,
                     )
         for name, took in self._used():
-            was = found[name]
-            found[name] = msgspec.structs.replace(
+            was = merged[name]
+            merged[name] = msgspec.structs.replace(
                 was,
                 output_tokens=was.output_tokens + int(took.tokens or 0),
                 cost_nano=was.cost_nano + round((took.cost or 0) * 1e9),
                 answer_cost=was.answer_cost + (took.cost or 0),
                 answers_priced=was.answers_priced + (took.cost is not None),
             )
-        return found
+        return merged
 
     def _used(self) -> Iterator[tuple[str, Used]]:
         """Yield what the play of each took in each game, teams of one."""
         for _, data in self._found:
             if not isinstance(data, Battles):
                 for game, took in zip(data.games, data.used, strict=False):
-                    for team, one in zip(game.teams, took, strict=False):
+                    for team, place in zip(game.teams, took, strict=False):
                         if len(team) == 1:
-                            yield data.names[team[0]], one
+                            yield data.names[team[0]], place
 
     @cached_property
     def speeds(self) -> Mapping[str, float]:
@@ -140,18 +140,18 @@ def uncounted(ledger: Ledger) -> tuple[str, ...]:
     return noted(sources(ledger), rated=False)
 
 
-def noted(found: list[Source], *, rated: bool) -> tuple[str, ...]:
+def noted(sources: list[Source], *, rated: bool) -> tuple[str, ...]:
     """Outside results by source, counted in a table or not."""
-    if not found:
+    if not sources:
         return ("there are no outside results",) if rated else ()
-    total = sum(source.results for source in found)
+    total = sum(source.results for source in sources)
     if not rated:
         results = counted(total, "outside result is", "outside results are")
         them = "it" if total == 1 else "them"
         return (f"{results} not counted; `leaderboard --source all` counts {them} too",)
     named = [
         f"{visible(source.name)} ({source.results:,}, sha256 {visible(source.sha256[:12])}…)"
-        for source in found
+        for source in sources
     ]
     more = f" and {len(named) - 5} more" if len(named) > 5 else ""
     return (f"{counted(total, 'outside result')}, not played here: {', '.join(named[:5])}{more}",)

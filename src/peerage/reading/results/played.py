@@ -131,23 +131,23 @@ class PlayedMatches(MatchEvidence):
     def until(self, number: int) -> PlayedMatches:
         """The same after `number` matches of the arena; what was computed for all of them is cut."""
         _ = self._series  # read once for all moments
-        found = copy(self)
-        found._forget()
-        found.finished = self._until(self.finished, number)
-        found.decided = self._until(self.decided, number)
+        part = copy(self)
+        part._forget()
+        part.finished = self._until(self.finished, number)
+        part.decided = self._until(self.decided, number)
         if self._sizes - {2}:
-            found._sizes = {len(one.scores) for one in found.decided}
-            there = len({player for one in found.decided for player in one.players})
+            part._sizes = {len(match.scores) for match in part.decided}
+            there = len({player for match in part.decided for player in match.players})
         else:
-            whole, size = self.history, len(found.decided)
+            whole, size = self.history, len(part.decided)
             first, second, score, weight = (
                 column[:size] for column in (whole.first, whole.second, whole.score, whole.weight)
             )
             there = 1 + max(int(first.max(initial=-1)), int(second.max(initial=-1)))
-            found._sizes = {2} if size else set()
-            found.__dict__["history"] = duels(there, first, second, score, weight)
-        found.players = dict(islice(self.players.items(), there))  # numbered as they come
-        return found
+            part._sizes = {2} if size else set()
+            part.__dict__["history"] = duels(there, first, second, score, weight)
+        part.players = dict(islice(self.players.items(), there))  # numbered as they come
+        return part
 
     def _forget(self) -> None:
         """Let go of what was computed from other matches."""
@@ -158,16 +158,18 @@ class PlayedMatches(MatchEvidence):
     def instead(self, again: Mapping[int, Summary], silenced: Set[str]) -> PlayedMatches:
         """The same with the matches `again`, by number, in place of those on record, and without the votes
         of the judges `silenced`."""
-        found = copy(self)
-        found._forget()
-        found.finished = [again.get(one.number, one) for one in self.finished]
-        found.decided = [one for one in found.finished if one.status == DONE and (one.players or one.scores)]
-        found._sizes = {len(one.scores) for one in found.decided}
-        there = dict.fromkeys([player for one in found.decided for player in one.players])
-        found.players = {player: place for place, player in enumerate(there)}
-        found.whole = False
-        found._silenced = silenced
-        return found
+        other = copy(self)
+        other._forget()
+        other.finished = [again.get(match.number, match) for match in self.finished]
+        other.decided = [
+            match for match in other.finished if match.status == DONE and (match.players or match.scores)
+        ]
+        other._sizes = {len(match.scores) for match in other.decided}
+        there = dict.fromkeys([player for match in other.decided for player in match.players])
+        other.players = {player: place for place, player in enumerate(there)}
+        other.whole = False
+        other._silenced = silenced
+        return other
 
     @cached_property
     def claims(self) -> Claims:
@@ -226,11 +228,11 @@ class PlayedMatches(MatchEvidence):
     def apart(self, by: Field = "game") -> Iterator[tuple[str, list[Summary], Duels, Ints]]:
         """The decided matches of each game or topic, in order of names, or all under an empty name, and
         these as duels, which number the same players as `history`, with the place of each one's match."""
-        found: dict[str, list[Summary]] = {}
-        for one in self.decided:
-            found.setdefault(getattr(one, by) if by else "", []).append(one)
-        for name in sorted(found):
-            yield name, found[name], *self._duels(found[name], {})
+        groups: dict[str, list[Summary]] = {}
+        for match in self.decided:
+            groups.setdefault(getattr(match, by) if by else "", []).append(match)
+        for name in sorted(groups):
+            yield name, groups[name], *self._duels(groups[name], {})
 
     @property
     def clusters(self) -> Ints | None:
@@ -241,14 +243,14 @@ class PlayedMatches(MatchEvidence):
     @property
     def tasks(self) -> Sequence[str]:
         """The topic of each match, where there are several."""
-        topics = [one.topic for one in self.decided] if len(self.topics) > 1 else []
+        topics = [match.topic for match in self.decided] if len(self.topics) > 1 else []
         return topics if len({*topics}) > 1 else ()
 
     def _clusters(self, matches: Sequence[Summary]) -> Ints | None:
-        return np.array([self.cluster(one.number) for one in matches], np.int64) if self._series else None
+        return np.array([self.cluster(match.number) for match in matches], np.int64) if self._series else None
 
     def _evidence(self, matches: Sequence[Summary]) -> Evidence:
-        two = all(len(one.scores) == 2 for one in matches)
+        two = all(len(match.scores) == 2 for match in matches)
         return evidence_of(
             self._duels(matches, {})[0] if two else None,
             lambda: self._ranked(matches, {}),
@@ -261,20 +263,20 @@ class PlayedMatches(MatchEvidence):
         if self._columns is None or not (self.scope.game or self.scope.topic):
             return None
         others = [
-            one
-            for one in compress(islice(amended(self.ledger), len(self._numbers)), (~self._within).tolist())
-            if one.status == DONE and len(one.scores) > 1 and self.players.keys() >= {*one.players}
+            match
+            for match in compress(islice(amended(self.ledger), len(self._numbers)), (~self._within).tolist())
+            if match.status == DONE and len(match.scores) > 1 and self.players.keys() >= {*match.players}
         ]
         return self._evidence(others) if others else None
 
     def _strengths_by(self, by: Field, most: int | None = None) -> dict[str, Strengths]:
         """The posterior of strengths in each game, or on each of the topics with the `most` matches, each
         borrowing from the others; of the players of all, in order of names."""
-        found: dict[str, list[Summary]] = {}
-        for one in self.decided:
-            found.setdefault(getattr(one, by), []).append(one)
-        names = sorted(sorted(found, key=lambda name: (-len(found[name]), name))[:most])
-        drawn = pooled([self._evidence(found[name]) for name in names], seed=SEED)
+        groups: dict[str, list[Summary]] = {}
+        for match in self.decided:
+            groups.setdefault(getattr(match, by), []).append(match)
+        names = sorted(sorted(groups, key=lambda name: (-len(groups[name]), name))[:most])
+        drawn = pooled([self._evidence(groups[name]) for name in names], seed=SEED)
         return dict(zip(names, drawn, strict=True))
 
     @cached_property
@@ -284,16 +286,16 @@ class PlayedMatches(MatchEvidence):
     @cached_property
     def shares_by_game(self) -> dict[str, Shares]:
         """The shares of wins in each game, likewise."""
-        return {game: shares_of(one.draws) for game, one in self.strengths_by_game.items()}
+        return {game: shares_of(strengths.draws) for game, strengths in self.strengths_by_game.items()}
 
     def strengths_by_topic(self, most: int) -> dict[str, Strengths]:
         """Likewise on each topic."""
-        return {topic: one for topic, one in self._strengths_by("topic", most).items() if topic}
+        return {topic: strengths for topic, strengths in self._strengths_by("topic", most).items() if topic}
 
     def points(self) -> list[tuple[Summary, tuple[float, ...]]]:
         """The decided matches, each with its points in seat order; scores where a game has no points."""
         known = self._points()
-        return [(one, known.get(one.number, one.scores)) for one in self.decided]
+        return [(match, known.get(match.number, match.scores)) for match in self.decided]
 
     def votes(self) -> Votes:
         """The votes of judges on the decided matches."""
@@ -343,7 +345,7 @@ class PlayedMatches(MatchEvidence):
         return accounts
 
     def _until(self, matches: list[Summary], number: int) -> list[Summary]:
-        return matches[: bisect_right(matches, number, key=lambda one: self._places[one.number])]
+        return matches[: bisect_right(matches, number, key=lambda match: self._places[match.number])]
 
     @cached_property
     def _pairs(self) -> tuple[Duels, Ints]:
@@ -353,7 +355,7 @@ class PlayedMatches(MatchEvidence):
         if columns is None:
             return self._duels(self.decided, weights)
         of = self.players.get
-        tables = [[of(one, 0) for one in two] if len(two) == 2 else [0, 0] for two in columns.tables]
+        tables = [[of(cell, 0) for cell in two] if len(two) == 2 else [0, 0] for two in columns.tables]
         leads = [scores[0] - scores[1] if len(scores) == 2 else 0.0 for scores in columns.results]
         weight = np.array([weights.get(game, 1.0) for game, *_ in columns.kinds])[columns.kind]
         here = self._decided
@@ -365,11 +367,11 @@ class PlayedMatches(MatchEvidence):
 
     def _duels(self, matches: Sequence[Summary], weights: Mapping[str, float]) -> tuple[Duels, Ints]:
         """As `pairings`, of these matches."""
-        if any(len(one.scores) != 2 for one in matches):
+        if any(len(match.scores) != 2 for match in matches):
             return pairings(self._ranked(matches, weights))
-        seats = [self.players[player] for one in matches for player in one.players]
-        leads = [one.scores[0] - one.scores[1] for one in matches]
-        weight = [weights.get(one.game, 1.0) for one in matches] if weights else None
+        seats = [self.players[player] for match in matches for player in match.players]
+        leads = [match.scores[0] - match.scores[1] for match in matches]
+        weight = [weights.get(match.game, 1.0) for match in matches] if weights else None
         return self._made(np.array(seats, np.int64).reshape(-1, 2), np.array(leads), weight)
 
     def _made(self, seats: Ints, leads: Floats, weight: ArrayLike | None) -> tuple[Duels, Ints]:
@@ -386,9 +388,9 @@ class PlayedMatches(MatchEvidence):
         """The decided matches that move Elo ratings; `priced` only those that the cost track counts."""
         moving = {game for game in self.games if moves_elo(game, (1.0, 0.0), self.unrated)}
         return [
-            one
-            for one in self.decided
-            if one.game in moving and len(one.players) == 2 and not (priced and None in one.costs)
+            match
+            for match in self.decided
+            if match.game in moving and len(match.players) == 2 and not (priced and None in match.costs)
         ]
 
 
@@ -435,9 +437,9 @@ def by_side(played: PlayedMatches, side: str) -> PlayedMatches:
         for name in {match.game for match in played.finished}
         if (spec := installed(name)) is not None and side in spec.seating.sides
     }
-    found = copy(played)
-    found.finished = [match for match in played.finished if match.game in specs]
-    wanted = {match.number: match for match in found.finished}
+    ours = copy(played)
+    ours.finished = [match for match in played.finished if match.game in specs]
+    wanted = {match.number: match for match in ours.finished}
     again: dict[int, Summary] = {}
     for fixture, outcome in whole_of(played.ledger, wanted):
         seats = [
@@ -454,4 +456,4 @@ def by_side(played: PlayedMatches, side: str) -> PlayedMatches:
             raw=(),
             cost_elo=(),
         )
-    return found.instead(again, frozenset())
+    return ours.instead(again, frozenset())

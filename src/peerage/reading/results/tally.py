@@ -105,15 +105,15 @@ class MatchSums(Struct):
 
     def after(self, rows: Iterable[Summary]) -> MatchSums:
         """The sums after further matches; this one stays as it is. Raises LedgerError for a damaged row."""
-        found = msgspec.msgpack.decode(msgspec.msgpack.encode(self), type=MatchSums)
+        copied = msgspec.msgpack.decode(msgspec.msgpack.encode(self), type=MatchSums)
         for row in rows:
             if row.status == DONE and not len(row.players) == len(row.scores) == len(row.costs):
                 raise LedgerError(
                     f"the narrow table has {len(row.players)} players and {len(row.scores)} scores for match "
                     f"{row.number}; `peerage verify` says more"
                 )
-            found._count(row)
-        return found
+            copied._count(row)
+        return copied
 
     def _count(self, row: Summary) -> None:
         if not self.number:
@@ -127,10 +127,10 @@ class MatchSums(Struct):
         day = self.days.setdefault(row.at_ms // 86_400_000, {})
         day[row.game] = day.get(row.game, 0) + row.spent_nano
         for place, player in enumerate(row.players):
-            mine = self.players.get(player)
-            if mine is None:
-                mine = self.players[player] = Mine()
-            mine.recent.append(row)
-            del mine.recent[:-RECENT]
+            own = self.players.get(player)
+            if own is None:
+                own = self.players[player] = Mine()
+            own.recent.append(row)
+            del own.recent[:-RECENT]
             if row.status == DONE:
-                mine.count(place, row)
+                own.count(place, row)

@@ -65,15 +65,15 @@ class Credits(Struct, frozen=True, dict=True):
     @cached_property
     def by_player(self) -> dict[str, dict[str, OnTask]]:
         """Each player's credits by task."""
-        found: dict[str, dict[str, OnTask]] = {}
+        players: dict[str, dict[str, OnTask]] = {}
         for match in self.matches:
             for label, credit in match.credits.items():
-                tasks = found.setdefault(match.players[label], {})
+                tasks = players.setdefault(match.players[label], {})
                 task = tasks.setdefault(match.task, OnTask(weight=match.weight))
                 task.weight = match.weight
                 task.total += credit
                 task.answers += 1
-        return found
+        return players
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -102,8 +102,8 @@ class Credits(Struct, frozen=True, dict=True):
 
 def accuracies_of(credits: Mapping[str, Mapping[str, OnTask]]) -> dict[str, Accuracy]:
     """Return the accuracy of each player by its credits on each task."""
-    found = accuracies([tasks.values() for tasks in credits.values()])
-    return {player: one for player, one in zip(credits, found, strict=True) if one is not None}
+    values = accuracies([tasks.values() for tasks in credits.values()])
+    return {player: value for player, value in zip(credits, values, strict=True) if value is not None}
 
 
 def about_tasks(game: str) -> bool:
@@ -116,8 +116,8 @@ def credits_of(ledger: Ledger, finished: Iterable[Summary], games: Iterable[str]
     """Return what checks say in these finished matches, of those of `games`, which are about tasks. Raises
     LedgerError."""
     names = frozenset(games)
-    wanted = {one.number: one for one in finished if one.game in names}
-    found: list[TaskMatch] = []
+    wanted = {match.number: match for match in finished if match.game in names}
+    listed: list[TaskMatch] = []
     stated: list[str] = []
     for row in records_of(ledger, wanted):
         summary = wanted[row.number]
@@ -131,7 +131,7 @@ def credits_of(ledger: Ledger, finished: Iterable[Summary], games: Iterable[str]
             continue
         stated.append(detail.stated)
         players = dict(zip(detail.answers, summary.players, strict=True))
-        found.append(
+        listed.append(
             TaskMatch(
                 number=row.number,
                 task=detail.task,
@@ -144,7 +144,7 @@ def credits_of(ledger: Ledger, finished: Iterable[Summary], games: Iterable[str]
                 decided=detail.decided,
             )
         )
-    known = list(zip(found, stated, strict=True))
+    known = list(zip(listed, stated, strict=True))
     newest = {match.task: (digest, match.category) for match, digest in known}
     return Credits(
         [_as_now(match, digest, *newest[match.task]) for match, digest in known],
@@ -164,7 +164,7 @@ def known_of(ledger: Ledger, finished: Iterable[Summary], games: Iterable[str]) 
     tasks. Raises LedgerError."""
     names = frozenset(games)
     votes: list[tuple[str, str, int]] = []
-    for issued, row in rows_of(ledger, {one.number: one for one in finished if one.game in names}):
+    for issued, row in rows_of(ledger, {match.number: match for match in finished if match.game in names}):
         detail = read_header(row.body).outcome.detail
         cast, task = read_ballots(detail), read_task_detail(detail)
         ballots = (*cast.ballots, *cast.control_ballots)

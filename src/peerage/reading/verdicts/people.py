@@ -53,7 +53,7 @@ def cited(ledger: Ledger, votes: Iterable[Vote]) -> dict[int, Finished]:
     wanted = {vote.match for vote in votes}
     if len(wanted) <= _FEW:
         each = {number: finished(ledger, number) for number in wanted}
-        return {number: found for number, found in each.items() if found is not None}
+        return {number: verdicts for number, verdicts in each.items() if verdicts is not None}
     rows = rows_of(ledger)
     return {issued.number: _finished(issued, record) for issued, record in rows if issued.number in wanted}
 
@@ -73,16 +73,16 @@ class PersonVerdict(NamedTuple):
     score: float
 
 
-def said(ledger: Ledger, votes: Iterable[Vote]) -> list[PersonVerdict]:
+def verdicts_of(ledger: Ledger, votes: Iterable[Vote]) -> list[PersonVerdict]:
     """The verdicts that count, in order; "both bad" is a tie. Raises LedgerError."""
     counted = [vote for vote in votes if vote.verdict != SKIPPED]
     known = cited(ledger, counted)
-    found: list[PersonVerdict] = []
+    verdicts: list[PersonVerdict] = []
     for vote in counted:
         match = known.get(vote.match)
         if match is not None and match.fits(vote):
             first = next(iter(match.players))
             score = 0.5 if vote.verdict in (TIE, BOTH_BAD) else float(vote.verdict == first)
             person = f"expert {vote.expert}" if vote.expert else vote.voter
-            found.append(PersonVerdict(vote.match, person, vote.take, score))
-    return found
+            verdicts.append(PersonVerdict(vote.match, person, vote.take, score))
+    return verdicts

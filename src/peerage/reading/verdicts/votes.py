@@ -63,8 +63,8 @@ def votes(
             judge.append(judges.setdefault(seated[ballot.judge], len(judges)))
             on.append(summary.number)
             sides = 0
-            for order, said in ballot.verdicts.items():
-                if said not in UNUSABLE:
+            for order, verdict in ballot.verdicts.items():
+                if verdict not in UNUSABLE:
                     sides += 1 if order.startswith(ahead) else -1
             shown.append(sides)
     names = sorted(judges)
@@ -81,12 +81,12 @@ def votes(
 def flips(ledger: Ledger, matches: Sequence[Summary]) -> tuple[int, int]:
     """Return how many ballots saw both orders of the answers, and how many flipped with it, in the newest of
     decided matches in number order. Raises LedgerError."""
-    newest = [one for one in matches[-LOOKED_AT:] if one.number > matches[-1].number - 10 * LOOKED_AT]
+    newest = [match for match in matches[-LOOKED_AT:] if match.number > matches[-1].number - 10 * LOOKED_AT]
     both = [
         ballot.flipped
         for _, _, ballots in _ballots(ledger, newest)
         for ballot in ballots
-        if len([said for said in ballot.verdicts.values() if said not in UNUSABLE]) == 2
+        if len([verdict for verdict in ballot.verdicts.values() if verdict not in UNUSABLE]) == 2
     ]
     return len(both), sum(both)
 

@@ -28,7 +28,7 @@ def ballot(ledger: Ledger, number: int) -> BlindPair | None:
     There is when the match counts, has two contestants, and each gave one answer to the same challenge.
     """
     # Nothing that is sealed is part of the answers to a duel.
-    match = Matches(Moment(ledger, ledger.place(number), revealed=()), whole=False).one(number)
+    match = Matches(Moment(ledger, ledger.place(number), revealed=()), whole=False).match(number)
     said, asked = answers(match), tasks(match.blocks)
     if match.status != DONE or not asked or len(said) != 2:
         return None

@@ -21,7 +21,7 @@ from peerage.judging.measures.known import accused, held_in
 from peerage.ledger.topics.votes import PeopleVotes
 from peerage.ratings.fits.judges import leaders_without
 from peerage.reading.reading import Reading
-from peerage.reading.verdicts.people import said
+from peerage.reading.verdicts.people import verdicts_of
 from peerage.render.blocks import Conclusion, Fold, Rows, ViewBlock
 from peerage.views.judges import challenges, favours, measures, one_by_one, people
 from peerage.views.judges.challenges import ChallengeSort
@@ -77,7 +77,7 @@ def judges_of(
     sorts = tuple(challenges.sorts(marks, cast, read.challenges)) if cast is not None and len(ballots) else ()
     remarks = [*accused(known)]  # the gravest first
     people_rows: tuple[PeopleRow, ...] = ()
-    if verdicts := said(reading.moment, voters.votes() if voters is not None and len(ballots) else ()):
+    if verdicts := verdicts_of(reading.moment, voters.votes() if voters is not None and len(ballots) else ()):
         anchors = people.against_people(ballots, verdicts)
         people_rows = tuple(people.rows_of(anchors))
         remarks += people.remarks(anchors)

@@ -86,7 +86,7 @@ def exchange_of(match: Match, step: Step, *, requests: bool) -> ExchangeView:
             mark = fence(match.fixture.seed, step.key)
             request = tuple([(message.speaker, render(message, mark)) for message in asked.messages])
             max_tokens, temperature = asked.max_tokens, asked.temperature
-    said, row = step.said, step.row
+    said, row = step.stored, step.row
     answered = said is not None and row.reply is not None
     told = said if answered and not run else None
     chosen = step.value if isinstance(step.value, Chosen) and told else None

@@ -96,7 +96,7 @@ class MatchView(Shown, frozen=True):
 
 def match_view(ledger: Ledger, number: int) -> MatchView:
     """The match of that number, finished or under way. Raises LedgerError when there is no such match."""
-    match = Matches(ledger, whole=False).one(number)
+    match = Matches(ledger, whole=False).match(number)
     series = tuple(matches_of(ledger, match.fixture.series)) if match.fixture.series else ()
     verdict, blocks = match.verdict, match.blocks
     closed = match.recorded is None and hides(match.fixture.game)

@@ -53,7 +53,7 @@ def under_way(ledger: Ledger, number: int) -> UnderWay | None:
     if number > ledger.heads()[0]:
         raise LedgerError(f"there is no match {number} yet")
     try:
-        match = Matches(ledger, whole=False).one(number)
+        match = Matches(ledger, whole=False).match(number)
         series = match.fixture.series
         if match.recorded is not None and ledger.place(number) <= shown(ledger):
             return None
@@ -67,7 +67,7 @@ def under_way(ledger: Ledger, number: int) -> UnderWay | None:
         for value in message.fill.values()
         if isinstance(value, Quote)
     ]
-    answered = sum(step.said is not None for step in match.asked.values())
+    answered = sum(step.stored is not None for step in match.asked.values())
     fixture, closed = match.fixture, hides(match.fixture.game)
     wait = None if closed else waits(ledger).now.get(number)
     return UnderWay(

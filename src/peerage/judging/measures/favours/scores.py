@@ -79,17 +79,17 @@ class ScoreEvidence:
         self._usual = 0.0
         nobody, everybody = np.zeros(shape, np.bool_), np.ones(shape[0], np.bool_)
         for _ in range(3):
-            found = self.scores(nobody, everybody, self.marks > 0)
-            kept = (self.marks > 0) & (found.information > 1e-9)
-            self._usual = matched(found, kept, np.median, median_of(1.0)) if kept.any() else 0.0
+            reading = self.scores(nobody, everybody, self.marks > 0)
+            kept = (self.marks > 0) & (reading.information > 1e-9)
+            self._usual = matched(reading, kept, np.median, median_of(1.0)) if kept.any() else 0.0
 
     def _slope_error(self, marks: Marks, within: Floats, both: Floats) -> Floats:
         """The standard error of each judge's slope."""
         part = self._slope[marks.judge] * within
         others = np.bincount(marks.answer, part)[marks.answer] - part
         squares = np.bincount(marks.judge, others**2, len(both))
-        told = both @ self._slope**2 - np.diag(both) * self._slope**2
-        return np.asarray(np.sqrt(self._error * squares) / np.maximum(told, 1e-9))
+        information = both @ self._slope**2 - np.diag(both) * self._slope**2
+        return np.asarray(np.sqrt(self._error * squares) / np.maximum(information, 1e-9))
 
     def _collected(self, marks: Marks, place: Floats) -> _Told:
         judges, authors = len(self.judges), len(self.authors)
@@ -147,27 +147,31 @@ class ScoreEvidence:
         trusted = ~aside & heard[:, None] & (self.marks > 0)
         judges, authors = trusted.shape
         each = [self._profiled(author, trusted[:, author]) for author in range(authors)]
-        told = _Told(np.stack([one for one, _ in each]), np.stack([one for _, one in each]))
+        reading = _Told(
+            np.stack([value for value, _ in each]), np.stack([information for _, information in each])
+        )
         strength = self._strength(trusted)
         bend = strength**2 - (strength**2).mean()
         slope = np.abs(self._slope) + 1e-9
         # of each author: what the level, the further slope and the bend of each judge come to
         kinds = np.stack(
-            [np.ones((authors, judges)), *[one[:, None] * slope for one in (strength, bend)]], axis=1
+            [np.ones((authors, judges)), *[term[:, None] * slope for term in (strength, bend)]], axis=1
         )
-        columns = (told.information[:, :, None, :] * kinds[:, None]).reshape(authors, judges, 3 * judges)
+        columns = (reading.information[:, :, None, :] * kinds[:, None]).reshape(authors, judges, 3 * judges)
         common = np.einsum("ick,ikdl->ckdl", kinds, columns.reshape(authors, judges, 3, judges))
         sure = np.minimum(self._doubt / slope, 1.0) ** 2
         prior = np.concatenate([np.full(judges, 1e-6), 1 / (_SLOPE**2 + sure), np.full(judges, _BEND**-2)])
         common = common.reshape(3 * judges, 3 * judges)
         common[range(3 * judges), range(3 * judges)] += prior
         inverse = np.linalg.inv(common)
-        fit = inverse @ np.einsum("ick,ik->ck", kinds, told.score).ravel()
+        fit = inverse @ np.einsum("ick,ik->ck", kinds, reading.score).ravel()
         drawn = columns @ inverse
         squares = np.tensordot(columns, columns, axes=((0, 1), (0, 1)))
-        score = told.score - columns @ fit
-        moved = np.einsum("ikk->ik", told.information) - (drawn * columns).sum(axis=2)
-        norm = (told.information**2).sum(axis=2) - 2 * ((told.information @ columns) * drawn).sum(axis=2)
+        score = reading.score - columns @ fit
+        moved = np.einsum("ikk->ik", reading.information) - (drawn * columns).sum(axis=2)
+        norm = (reading.information**2).sum(axis=2) - 2 * ((reading.information @ columns) * drawn).sum(
+            axis=2
+        )
         norm = norm + ((drawn @ squares) * drawn).sum(axis=2)
         variance = moved - self._usual * norm
         # a pair set aside: as if it alone were trusted again, the common effects known as well as they are
@@ -261,23 +265,23 @@ def _dense(marks: Marks, value: Floats) -> Iterator[tuple[int, Floats, Floats]]:
         for start in range(0, len(held), step):
             here = (question >= start) & (question < start + step)
             cell = marks.judge[rows[here]], question[here] - start
-            found = np.zeros((2, judges, min(step, len(held) - start)))
-            found[0][cell] = 1
-            found[1][cell] = value[rows[here]]
-            yield author, found[0], found[1]
+            dense = np.zeros((2, judges, min(step, len(held) - start)))
+            dense[0][cell] = 1
+            dense[1][cell] = value[rows[here]]
+            yield author, dense[0], dense[1]
 
 
 def _slopes(products: Floats, both: Floats) -> Floats:
     """One factor of judges' marks: `products` without their diagonal are as near as can be to slope times
     slope, `both` times (Harman and Jones, minres, 1966). Judges are drawn towards the usual slope."""
     apart = ~np.eye(len(both), dtype=np.bool_)
-    many, found = both * apart, products * apart
-    usual = math.sqrt(max(float(found.sum()) / max(float(many.sum()), 1.0), 1e-4))
+    many, products_apart = both * apart, products * apart
+    usual = math.sqrt(max(float(products_apart.sum()) / max(float(many.sum()), 1.0), 1e-4))
     slope = np.full(len(both), usual)
     for _ in range(100):
         before = slope
         # the usual judge counts as four more answers
-        new = (found @ slope + 4 * usual**3) / np.maximum(many @ slope**2 + 4 * usual**2, 1e-9)
+        new = (products_apart @ slope + 4 * usual**3) / np.maximum(many @ slope**2 + 4 * usual**2, 1e-9)
         slope = (slope + new) / 2
         if np.abs(slope - before).max(initial=0.0) < 1e-7:
             break

@@ -137,7 +137,7 @@ def _listed(table: FavourEvidence, test: _Test, aside: Flags) -> list[Favour]:
     scores, z, critical, _ = test.judged(aside)
     tested = test.tested & (scores.information > 1e-9)
     pairs = int(tested.sum())
-    found = []
+    favours = []
     for judge, author in zip(*np.nonzero(tested), strict=True):
         # a t beyond its critical value counts as the normal beyond its own
         normal = abs(z[judge, author]) / critical[judge, author] * _critical(test.level, pairs)
@@ -151,8 +151,8 @@ def _listed(table: FavourEvidence, test: _Test, aside: Flags) -> list[Favour]:
         )
         noise = abs(scores.score[judge, author]) / math.sqrt(scores.variance[judge, author])
         beyond_noise = noise > _critical(test.level, pairs)
-        found.append(Favour(*row, p, min(1.0, p * pairs), is_found, bool(beyond_noise and not is_found)))
-    return sorted(found, key=lambda pair: (not pair.found, pair.p, pair.judge, pair.author))
+        favours.append(Favour(*row, p, min(1.0, p * pairs), is_found, bool(beyond_noise and not is_found)))
+    return sorted(favours, key=lambda pair: (not pair.found, pair.p, pair.judge, pair.author))
 
 
 class _Test:
@@ -197,16 +197,16 @@ class _Test:
         against it, once everybody is heard, or about whom no majority is left: nobody can tell which camp is
         out of step."""
         many = self.tested.sum(axis=0)
-        found: Flags = (2 * np.maximum(aside.sum(axis=0), self.widest) >= many) & (many > 0)
-        camps = ~found & (aside.sum(axis=0) > _MOST * many)
+        contested: Flags = (2 * np.maximum(aside.sum(axis=0), self.widest) >= many) & (many > 0)
+        camps = ~contested & (aside.sum(axis=0) > _MOST * many)
         for author in np.flatnonzero(camps).tolist():
             heard = aside.copy()
             heard[:, author] = False
             leaning = (self._scores(heard).excess * self.tested)[:, author]
             usual = float(np.median(leaning[aside[:, author]]))
             leaning *= np.sign(usual)
-            found[author] = (leaning > 0).sum() >= (leaning < -_CLEARLY * abs(usual)).sum()
-        return found
+            contested[author] = (leaning > 0).sum() >= (leaning < -_CLEARLY * abs(usual)).sum()
+        return contested
 
     def judged(self, aside: Flags) -> tuple[FavourScores, Floats, Floats, float]:
         """The scores, standardised, with the critical value of each; and the standard deviation by which
@@ -232,7 +232,7 @@ class _Test:
         pairs = max(int(self.tested.sum()), 1)
         margin = _MARGIN * min(1.0, int(self.tested.any(axis=1).sum()) / _MANY)
         known, place = np.unique(np.clip(free, 1, 1000).astype(np.int64), return_inverse=True)
-        values = np.array([quantile(1 - margin * self.level / pairs, one) for one in known.tolist()])
+        values = np.array([quantile(1 - margin * self.level / pairs, freedom) for freedom in known.tolist()])
         z = _skewed(scores._replace(variance=total))
         return scores, z, values[place].reshape(total.shape), math.sqrt(spread)
 

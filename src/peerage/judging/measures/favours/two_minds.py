@@ -56,17 +56,17 @@ class Minds:
         judges = len(self.judges)
         if judges < 4:
             return None
-        one, other = self._parted(DULL)
-        if min(one.sum(), other.sum()) < 2:
+        first, other = self._parted(DULL)
+        if min(first.sum(), other.sum()) < 2:
             return None
         needed = -NormalDist().inv_cdf(_LEVEL / 2.0 ** min(judges, _MOST))
-        within = [self._without_each(side, side) for side in (one, other)]
+        within = [self._without_each(side, side) for side in (first, other)]
         if any((agree <= needed * np.sqrt(doubt)).any() for agree, doubt in within):
             return None
-        agree, doubt = self._without_each(one, other)
+        agree, doubt = self._without_each(first, other)
         usual = np.sqrt(within[0][0] * within[1][0])
         contradict = agree + needed * np.sqrt(doubt) < DULL * usual
-        return self._named(one, other) if contradict.all() else None
+        return self._named(first, other) if contradict.all() else None
 
     def against(self, few: Flags, heard: Flags) -> Blocks | None:
         """Return the `few`, who do not see what the others `heard` see, as a block, where they agree among
@@ -92,28 +92,28 @@ class Minds:
         clear = np.abs(first) >= least * float(np.median(np.abs(first)))
         return clear & (first > 0), clear & (first < 0)
 
-    def _without_each(self, one: Flags, other: Flags) -> tuple[Floats, Floats]:
+    def _without_each(self, camp: Flags, other: Flags) -> tuple[Floats, Floats]:
         """Return the agreement of two sets of judges, and its variance, over all pairs of players but those
         of each player in turn: judges who differ about one player alone are of one mind about the rest."""
         met = sum(np.bincount(end, minlength=self._players) for end in self._pairs)
-        found = []
+        scores = []
         for part, twice in ((self._leaning, 1.0), (self._doubt, 2.0)):
-            ours, theirs = part[:, one].sum(axis=1), part[:, other].sum(axis=1)
-            products = (ours[0] * theirs[1] + ours[1] * theirs[0]) * (twice if one is other else 1.0)
+            ours, theirs = part[:, camp].sum(axis=1), part[:, other].sum(axis=1)
+            products = (ours[0] * theirs[1] + ours[1] * theirs[0]) * (twice if camp is other else 1.0)
             by_player = sum(np.bincount(end, products, self._players) for end in self._pairs)
-            found.append(np.asarray(products.sum() - by_player, np.float64)[np.asarray(met) > 0])
-        return found[0], np.maximum(found[1], 0.0)
+            scores.append(np.asarray(products.sum() - by_player, np.float64)[np.asarray(met) > 0])
+        return scores[0], np.maximum(scores[1], 0.0)
 
-    def _agree(self, one: Flags, other: Flags, *, apart: bool = False) -> float:
+    def _agree(self, camp: Flags, other: Flags, *, apart: bool = False) -> float:
         """Return by how many standard deviations two sets of judges agree beyond chance; where `apart`,
         without the agreement of each judge with itself."""
-        alike, unsure = (part[np.ix_(one, other)] for part in (self.alike, self.unsure))
+        alike, unsure = (part[np.ix_(camp, other)] for part in (self.alike, self.unsure))
         if apart:
             alike, unsure = alike - np.diag(np.diag(alike)), unsure - np.diag(np.diag(unsure))
         return float(alike.sum() / math.sqrt(max(unsure.sum(), 1e-9) * (2 if apart else 1)))
 
-    def _named(self, one: Flags, other: Flags) -> Blocks:
-        named = [tuple([self.judges[at] for at in np.flatnonzero(side).tolist()]) for side in (one, other)]
+    def _named(self, camp: Flags, other: Flags) -> Blocks:
+        named = [tuple([self.judges[at] for at in np.flatnonzero(side).tolist()]) for side in (camp, other)]
         return Blocks(*sorted(named, key=lambda names: (-len(names), names)))
 
 

@@ -35,7 +35,7 @@ class VoteEvidence:
         self.marks, self.undecided = table.marks, table.undecided
         self._cells, self._decided = table.orders
         held = self._cells.held
-        self._cell = held.judge * self.marks.shape[1] + held.one
+        self._cell = held.judge * self.marks.shape[1] + held.author
         self._many = np.maximum(self._summed(held.games), 1)
         self._squares_of = table.squares
         self.freedom = np.full(self.marks.shape, np.inf)
@@ -84,9 +84,9 @@ class VoteEvidence:
         fitted = slopes(self._cells, aside, view.strength, SPREADS)
         chance = fitted.chances(*held[:3])
         weight = held.games * chance * (1 - chance)
-        gap = fitted.columns[held.judge, held.one] - fitted.columns[held.judge, held.other]
+        gap = fitted.columns[held.judge, held.author] - fitted.columns[held.judge, held.other]
         apart = ~aside[held.judge, held.other]
-        versus, among = weight * apart, weight * (apart & ~aside[held.judge, held.one])
+        versus, among = weight * apart, weight * (apart & ~aside[held.judge, held.author])
         noise = (squares * ~aside).sum(axis=1) / np.maximum(self._summed(among).sum(axis=1), 1e-9)
         noise = np.maximum(noise, 0.05)[:, None]
         with_own, drawn = self._gaps(versus, gap), self._gaps(among, gap)
@@ -169,10 +169,10 @@ def _doubt(
     """Return how uncertain the others' view makes the scores of the pairs that are tested, as a variance: to
     solve for every pair would take all time. `versus` weighs the cells that hold votes."""
     held, doubt, (judges, authors) = cells.held, np.zeros(tested.shape), np.nonzero(tested)
-    row, asked = np.zeros(tested.shape, np.int64), tested[held.judge, held.one]
+    row, asked = np.zeros(tested.shape, np.int64), tested[held.judge, held.author]
     row[judges, authors] = np.arange(len(judges))
     change = np.zeros((len(judges), cells.players))
-    change[row[held.judge[asked], held.one[asked]], held.other[asked]] = -versus[asked]
+    change[row[held.judge[asked], held.author[asked]], held.other[asked]] = -versus[asked]
     change[row[judges, authors], authors] += information[judges, authors]
     for judge in np.unique(judges).tolist():
         own = slice(*np.searchsorted(judges, (judge, judge + 1)))
@@ -187,13 +187,13 @@ def _in_order(given: Marks | Votes) -> Marks | Votes:
     explain those, and who judged them is not to blame."""
     votes = given if isinstance(given, Votes) else in_orders(given)
     history, match = votes.history, coded(votes.matches)[1]
-    found = circles(history, match)
-    if not found:
+    circular = circles(history, match)
+    if not circular:
         return given
     apart = np.zeros((history.players, history.players), np.bool_)
-    for circle in found:
-        for one, next_one in zip(circle, (*circle[1:], circle[0]), strict=True):
-            apart[one, next_one] = apart[next_one, one] = True
+    for circle in circular:
+        for player, next_one in zip(circle, (*circle[1:], circle[0]), strict=True):
+            apart[player, next_one] = apart[next_one, player] = True
     left = apart[history.first, history.second]
     if isinstance(given, Marks):
         going = np.zeros(len(given.contests), np.bool_)
@@ -214,7 +214,7 @@ def _partial(decided: VoteCells, fitted: Slopes) -> Flags:
     and who prefers its family is no coin."""
     held, chance, shape = decided.held, fitted.chances(*decided.held[:3]), fitted.seen.shape
     left, noise = (
-        np.bincount(held.judge * shape[1] + held.one, values, math.prod(shape)).reshape(shape)
+        np.bincount(held.judge * shape[1] + held.author, values, math.prod(shape)).reshape(shape)
         for values in (held.points - held.games * chance, held.games * chance * (1 - chance))
     )
     known = (noise > 1e-9).sum(axis=1)
@@ -260,14 +260,14 @@ def circles(history: Duels, match: Ints) -> list[tuple[int, int, int]]:
         here = testable & (met == many)
         p[here] = _at_least(many)[wins[here]]
     sure = p * tested <= _LEVEL
-    found: list[tuple[int, int, int]] = []
-    for one in np.flatnonzero(sure.any(axis=1)).tolist():
+    listed: list[tuple[int, int, int]] = []
+    for first in np.flatnonzero(sure.any(axis=1)).tolist():
         # the lowest number comes first, so that each circle is seen once
-        near = np.flatnonzero(sure[one] & (np.arange(n) > one))
-        far = np.flatnonzero(sure[:, one] & (np.arange(n) > one))
+        near = np.flatnonzero(sure[first] & (np.arange(n) > first))
+        far = np.flatnonzero(sure[:, first] & (np.arange(n) > first))
         for two, three in np.argwhere(sure[np.ix_(near, far)]).tolist():
-            found.append((one, int(near[two]), int(far[three])))
-    return found
+            listed.append((first, int(near[two]), int(far[three])))
+    return listed
 
 
 def _wins(history: Duels, match: Ints) -> Ints:
