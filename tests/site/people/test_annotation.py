@@ -17,7 +17,7 @@ from tests.site.arenas import MATCHES_SERVED
 from peerage.interchange.battles import battles
 from peerage.ledger import Ledger
 from peerage.ledger.topics.votes import PeopleVotes, Vote, expert_voter
-from peerage.reading.verdicts.people import finished, said
+from peerage.reading.verdicts.people import finished, verdicts_of
 from peerage.site.pages.router import page as page_of
 from peerage.site.people.annotation import Annotator
 from peerage.site.people.seats import SeatLinks
@@ -73,7 +73,7 @@ def test_a_verdict_is_on_the_answer_that_was_meant(ledger: Ledger, votes: People
         assert match is not None
         *_, vote = votes.votes()
         assert shown.ballot.answers[vote.verdict] == shown.answers[1]
-        [*_, counted] = said(ledger, [vote])
+        [*_, counted] = verdicts_of(ledger, [vote])
         assert counted.score == float(vote.verdict == next(iter(match.players)))
     orders = {vote.shown for vote in votes.votes()}
     assert orders == {("A", "B"), ("B", "A")}
@@ -101,7 +101,7 @@ def test_once_more_only_what_was_judged_and_in_no_table(ledger: Ledger, votes: P
         assert shown is not None
         assert (shown.ballot.match, shown.take) == (judged.ballot.match, take)
         again.cast(shown, "tie", at_ms=take)
-    assert [one.take for one in said(ledger, votes.votes())] == [1, 2, 3]
+    assert [one.take for one in verdicts_of(ledger, votes.votes())] == [1, 2, 3]
     found = audience(ledger, votes.votes())
     assert (found.votes, found.voters, found.uncounted) == (1, 1, 0)
 

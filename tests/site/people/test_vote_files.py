@@ -15,7 +15,7 @@ from peerage.interchange.battles import battles
 from peerage.ledger import Ledger
 from peerage.ledger.topics.votes import PeopleVotes
 from peerage.ratings.read.report import DataError
-from peerage.reading.verdicts.people import finished, said
+from peerage.reading.verdicts.people import finished, verdicts_of
 from peerage.site.people.ballots import ballot
 from peerage.site.people.vote_files import Taken, take_in, written
 
@@ -111,7 +111,7 @@ def test_what_leaves_comes_back(
     text = "".join(written(ledger, votes.votes()))
     other = PeopleVotes("sqlite:///arena.db", tmp_path)
     assert take_in(ledger, other, io.BytesIO(text.encode()), "back", 6).written == len(judged)
-    assert said(ledger, other.votes()) == said(ledger, votes.votes())
+    assert verdicts_of(ledger, other.votes()) == verdicts_of(ledger, votes.votes())
     assert [vote.verdict for vote in other.votes()] == [vote.verdict for vote in votes.votes()]
 
 

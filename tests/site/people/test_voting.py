@@ -15,7 +15,7 @@ from tests.engine.arenas import ledger_of, play, write_arena
 from peerage.ledger import Ledger
 from peerage.ledger.topics.votes import PeopleVotes, Vote, VotedAlready
 from peerage.reading.verdicts import people as people_votes
-from peerage.reading.verdicts.people import cited, finished, said
+from peerage.reading.verdicts.people import cited, finished, verdicts_of
 from peerage.site.people import voting
 from peerage.site.people.ballots import ballot
 from peerage.site.people.voting import RateLimit, TicketUnknown, VotingService, voter_of
@@ -211,11 +211,11 @@ def test_many_matches_voted_on_are_read_in_one_pass(
         service.cast("v", pending.ticket, "first", at_ms=1)
     there = list(votes.votes())
     there.append(msgspec.structs.replace(there[0], match=MATCHES + 99))
-    each = cited(ledger, there), said(ledger, there), audience(ledger, there)
+    each = cited(ledger, there), verdicts_of(ledger, there), audience(ledger, there)
     assert len(each[0]) == len(there) - 1 > 3
     monkeypatch.setattr(people_votes, "_FEW", 3)
     monkeypatch.setattr(type(ledger), "match", lambda *_, **__: pytest.fail("asked match by match"))
-    assert (cited(ledger, there), said(ledger, there), audience(ledger, there)) == each
+    assert (cited(ledger, there), verdicts_of(ledger, there), audience(ledger, there)) == each
 
 
 def test_a_voters_name_leads_nowhere() -> None:

@@ -178,7 +178,7 @@ def holds(match: Match, line: MatchLine, words: Iterable[str]) -> bool:
 
 def _texts(match: Match, line: MatchLine) -> Iterator[str]:
     yield f"{line.game} {line.topic} {' '.join(line.players)}"
-    yield from (step.stored.words for step in match.steps if step.said and step.role in _SPOKEN)
+    yield from (step.stored.words for step in match.steps if step.stored and step.role in _SPOKEN)
     yield from tasks(match.blocks).values()
 
 
