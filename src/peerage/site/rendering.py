@@ -18,6 +18,7 @@ from markupsafe import Markup
 
 from peerage.render.blocks import ViewBlock
 from peerage.render.html.match import SWITCH, answered
+from peerage.site.cards import CardRow
 from peerage.values.figures import (
     moment,
     score,
@@ -31,7 +32,8 @@ class PageView(NamedTuple):
     """A page: its `title`, the entry of the menu that it belongs to (`here`), and what it shows.
 
     With `heads` the first sentence of an answer among its `blocks` is its heading. `says` is its verdict, for
-    those who are sent it. A `template` other than the usual frame is filled with `values` too.
+    those who are sent it: the first sentence in a picture, with the lines of `card`. A `template` other than
+    the usual frame is filled with `values` too.
     """
 
     title: str
@@ -39,6 +41,7 @@ class PageView(NamedTuple):
     blocks: Iterable[ViewBlock] = ()
     heads: bool = False
     says: Sequence[str] = ()
+    card: Sequence[CardRow] = ()
     template: str = "view.html"
     values: Mapping[str, Any] = {}
 

@@ -27,9 +27,10 @@ from peerage.engine.again.replay import repair
 from peerage.ledger import open_ledger
 from peerage.ledger.topics.secret import disclose
 from peerage.ledger.topics.votes import Vote
+from peerage.site import cards
 from peerage.site.export import build as site_build
 from peerage.site.export.build import FILES, SiteError, build, build_folder
-from peerage.site.pages import downloads, preview
+from peerage.site.pages import downloads
 from peerage.site.pages.router import body, page, paths
 from peerage.site.reading import Site
 from peerage.values.outputs import OutputRefused
@@ -332,7 +333,7 @@ def test_once_the_secret_is_open_pages_show_what_was_sealed(sealed: Path, tmp_pa
 def test_a_picture_has_its_text_in_every_script_and_bounded(arena: Path) -> None:
     def png(text: str) -> bytes:
         head = '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="60">'
-        return preview.png_of(f"{head}{preview._text(5, 40, text, size=30, weight=700)}</svg>")
+        return cards.png_of(f"{head}{cards._text(5, 40, text, size=30, room=290, weight=700)}</svg>")
 
     blank, shown = (
         png(""),
@@ -340,12 +341,21 @@ def test_a_picture_has_its_text_in_every_script_and_bounded(arena: Path) -> None
     )
     assert blank not in shown
     assert len(set(shown)) == len(shown)
-    with closing(Site.open(arena)) as site:
-        long = site.settings.model_copy(update={"name": "模型" * 5_000})
-        site.settings = long
-        drawn = ElementTree.fromstring(preview.drawn(site))
-        assert max(len(each.text or "") for each in drawn.iter()) < 60
-        assert preview.picture(site)[16:24] == (1200).to_bytes(4) + (630).to_bytes(4)
+    long = "模型" * 5_000
+    drawn = ElementTree.fromstring(cards.drawn(long, long, [cards.CardRow(long, long, long)] * 6))
+    assert max(len(each.text or "") for each in drawn.iter()) < 90
+    assert cards.png(long, long, [])[16:24] == (1200).to_bytes(4) + (630).to_bytes(4)
+
+
+@pytest.mark.parametrize("sentence", ["Pick W: proven.", "W" * 300, "many words " * 25, "模型" * 60])
+def test_no_text_of_a_picture_is_wider_than_it(sentence: str) -> None:
+    """What could be too wide is set into the room that it has; a sentence of a verdict is whole."""
+    drawn = ElementTree.fromstring(cards.drawn("Arena", sentence, [cards.CardRow(sentence, "1,000")]))
+    texts = [each for each in drawn.iter() if each.tag.endswith("text") and each.get("font-weight") == "700"]
+    assert all(int(each.get("textLength", 0)) <= 1080 for each in texts)
+    assert len(texts) <= 7
+    if len(sentence) < 200:
+        assert sentence.replace(" ", "") in "".join([each.text or "" for each in texts]).replace(" ", "")
 
 
 def test_links_to_an_address_have_a_picture_and_wrong_ones_lead_back(small: Path, tmp_path: Path) -> None:
@@ -353,23 +363,23 @@ def test_links_to_an_address_have_a_picture_and_wrong_ones_lead_back(small: Path
     told = cli.invoke(app, ["site", "build", str(out), "--dir", str(small), "--url", url.rstrip("/")])
     assert told.exit_code == 0, told.output
     home, other = ((out / name).read_text("utf-8") for name in ("index.html", "matches.html"))
-    assert f'<meta property="og:image" content="{url}preview.png">' in home
+    assert f'<meta property="og:image" content="{url}index.png">' in home
     assert "og:image" not in other
     trueskill = (out / "leaderboard" / "trueskill.html").read_text("utf-8")
-    assert f'<meta property="og:image" content="{url}preview.png">' in trueskill
+    assert f'<meta property="og:image" content="{url}index.png">' in trueskill
     assert f'<meta property="og:url" content="{url}leaderboard/trueskill.html">' in trueskill
     assert f'<meta property="og:url" content="{url}">' in home
-    assert (out / "preview.png").read_bytes().startswith(b"\x89PNG")
+    assert (out / "index.png").read_bytes().startswith(b"\x89PNG")
     missing = (out / "404.html").read_text("utf-8")
     assert f'href="{url}index.html"' in missing
     with closing(Site.open(small)) as site:
-        drawn = ElementTree.fromstring(preview.drawn(site))
+        drawn = ElementTree.fromstring(cards.drawn("", "", cards.rated(site.board().rows)))
         texts = [one.text for one in drawn.iter() if one.text]
         assert visible(site.table()[0].player)[:25] in [text[:25] for text in texts]
     again = cli.invoke(app, ["site", "build", str(out), "--dir", str(small)])
     assert again.exit_code == 0
     assert not (out / "404.html").exists()
-    assert not (out / "preview.png").exists()
+    assert not (out / "index.png").exists()
     assert (
         cli.invoke(app, ["site", "build", str(out), "--dir", str(small), "--url", "nowhere"]).exit_code == 2
     )

@@ -111,7 +111,10 @@ def test_every_page_says_what_it_is_and_offers_few_entries(documents: dict[str, 
         bar = found.elements.index(("nav", {"aria-label": "Pages"}))
         more = next(at for at, (tag, _) in enumerate(found.elements) if tag == "details" and at > bar)
         assert sum(tag == "a" for tag, _ in found.elements[bar:more]) <= 7, path
-        assert sum("aria-current" in one for _, one in found.elements[bar : more + 8]) <= 1, path
+        assert (
+            sum("aria-current" in one and "class" not in one for _, one in found.elements[bar : more + 8])
+            <= 1
+        ), path
 
 
 def test_values_are_shown_as_people_write_them(tmp_path: Path) -> None:
@@ -251,7 +254,14 @@ def test_a_table_is_described_by_its_verdict(pages: Site, documents: dict[str, R
     (said,) = [
         one["content"] for _, one in documents["index.html"].elements if one.get("name") == "description"
     ]
-    assert said == visible(" ".join(pages.board().verdict.lines))
+    headline, *more = pages.board().verdict.lines
+    assert said.endswith("…")
+    assert len(said) <= 200
+    assert visible(" ".join(more)).startswith(said.removesuffix("…"))
+    shared = [
+        one["content"] for _, one in documents["index.html"].elements if one.get("property") == "og:title"
+    ]
+    assert shared == [visible(headline)]
 
 
 def test_below_a_chart_is_who_is_on_its_line_the_best_first(pages: Site) -> None:

@@ -86,18 +86,19 @@ def test_links_to_a_served_arena_are_shown_with_a_picture_of_its_table(folder: P
     url = "https://example.org/arena/"
     server = ArenaServer(folder, voting=False, token=None, url=url.rstrip("/"))
     with TestClient(server.app, "http://localhost") as client:
-        assert f'<meta property="og:image" content="{url}preview.png">' in client.get("/").text
+        assert f'<meta property="og:image" content="{url}index.png">' in client.get("/").text
         other = client.get("/leaderboard/trueskill.html").text
         assert f'<meta property="og:url" content="{url}leaderboard/trueskill.html">' in other
-        found = client.get("/preview.png")
+        assert f'<meta property="og:image" content="{url}leaderboard/trueskill.png">' in other
+        found = client.get("/index.png")
         assert found.headers["content-type"] == "image/png"
         assert found.content.startswith(b"\x89PNG")
         play(folder, MATCHES_SERVED + 4)
-        eventually(lambda: client.get("/preview.png").content != found.content)
+        eventually(lambda: client.get("/index.png").content != found.content)
     with TestClient(ArenaServer(folder, voting=False, token=None).app, "http://localhost") as client:
         home = client.get("/").text
         assert "og:image" not in home  # nobody said where it is
-        assert '<a href="preview.png">a picture to share</a>' in home
+        assert '<a href="index.png">a picture to share</a>' in home
 
 
 def test_what_becomes_of_a_challenge_is_shown_without_another_match(sealed: Path, tmp_path: Path) -> None:

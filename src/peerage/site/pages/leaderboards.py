@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from peerage.render.blocks import Link
 from peerage.site.addresses import slug
-from peerage.site.pages import preview
+from peerage.site.cards import rated
 from peerage.site.reading import Site
 from peerage.site.rendering import PageView
 from peerage.views.arena.leaderboard import (
@@ -60,6 +60,8 @@ def _page(site: Site, wanted: Filter) -> PageView:
     name, found = wanted.part[1], site.board(*wanted)
     track = "" if wanted.track == site.track else METHODS[wanted.track].name
     title = " · ".join(filter(None, ("Leaderboard", name, track)))
-    picture = [Link("a picture to share", ("view", preview.PATH))] if site.url or site.menu else []
+    picture = [Link("a picture to share", ("view", "index.png"))] if site.url or site.menu else []
     blocks = leaderboard(site, wanted, lambda other: ("view", address(site, other)), picture)
-    return PageView(title, "index.html", blocks, heads=not name, says=found.verdict.lines)
+    return PageView(
+        title, "index.html", blocks, heads=not name, says=found.verdict.lines, card=rated(found.rows)
+    )

@@ -9,6 +9,7 @@ from peerage.game.blocks import Heading, Sentence
 from peerage.reading.scope import ScopeError
 from peerage.render.blocks import ChoiceForm, Link, Links, ViewBlock
 from peerage.site.addresses import pair_page, player_page, slug
+from peerage.site.cards import CardRow, rated
 from peerage.site.reading import Site
 from peerage.site.rendering import PageView
 from peerage.values.figures import sentence
@@ -84,12 +85,14 @@ def compare_page(site: Site, query: Mapping[str, str]) -> PageView:
     a, b = (query.get(key, "") for key in ("a", "b"))
     if len(names) > 1 and not (a or b):
         a, b = names[:2]
-    title, blocks, says = "Compare", list[ViewBlock]([Heading("Compare", 1)]), list[str]()
+    title, blocks = "Compare", list[ViewBlock]([Heading("Compare", 1)])
+    says, card = list[str](), list[CardRow]()
     try:
         if names:
             found = compare(site.board(), site.decided, a, b, site.speeds)
             blocks = [*compared(site.board(), found, shared(site, site.board(), site.decided, a, b))]
-            title, says = f"{a} or {b}?", list(found.lines[:1])
+            title, says = f"{a} or {b}?", list(found.lines)
+            card = rated([found.one, found.other])
         else:
             blocks.append(Sentence("No match has been decided yet, so there is nobody to compare."))
     except ScopeError as error:
@@ -102,4 +105,4 @@ def compare_page(site: Site, query: Mapping[str, str]) -> PageView:
         there = [link for link in links if compares(site, pair_page(*link.to[1].split("\n")))]
         if name in names and known in names and there:
             blocks.append(Links(there, f"Compare {name} with others"))
-    return PageView(title, "index.html", blocks, heads=bool(says), says=says)
+    return PageView(title, "index.html", blocks, heads=bool(says), says=says, card=card)

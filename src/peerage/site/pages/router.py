@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from importlib import resources
+from textwrap import shorten
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -20,10 +21,12 @@ from peerage.judging.measures.corrections import CORRECTIONS
 from peerage.reading.scope import ScopeError
 from peerage.render.blocks import ViewBlock
 from peerage.render.html.writer import Html
+from peerage.site import cards
 from peerage.site.addresses import pair_page, player_page, slug
-from peerage.site.pages import downloads, files, leaderboards, matches, players, preview, proofs
+from peerage.site.pages import downloads, files, leaderboards, matches, players, proofs
 from peerage.site.reading import Menu, Site
 from peerage.site.rendering import PageView, render
+from peerage.values.texts import visible
 from peerage.views.arena.audience import audience, audience_blocks
 from peerage.views.arena.challenges import challenges
 from peerage.views.arena.costs import costs_and_gains
@@ -99,8 +102,14 @@ ASSETS = ("icon.svg", "site.css", "site.js", "matches.js", "replay.js")
 SERVED = ("live.css", "live.js", "seat.css", "seat.js")
 """What a server's pages load beside what all pages load."""
 
+DESCRIBED = 200
+"""Characters of a description, of which others show no more."""
+
 NOT_FOUND = "404.html"
 """What a host shows at any address at which nothing is."""
+
+HOME_CARD = "index.png"
+"""The picture of the first page, which stands for pages that have none in a folder: one takes 50 ms."""
 
 _PAGES: Mapping[str, Callable[[Site], PageView]] = {
     "head-to-head.html": players.head_to_head_page,
@@ -126,29 +135,35 @@ def paths(site: Site) -> Iterator[str]:
         yield from room.paths(site)
     yield from (f"assets/{name}" for name in ASSETS)
     if site.url:
-        yield from (NOT_FOUND, preview.PATH)
+        yield from (NOT_FOUND, HOME_CARD)
 
 
 def body(site: Site, path: str) -> bytes | None:
     """The bytes at `path`; None when nothing stands there."""
     if path.startswith("assets/"):
         return _asset(path.removeprefix("assets/"))
-    if path == preview.PATH and (site.url or site.menu):
-        return preview.picture(site)
+    if path.endswith(".png"):
+        view = _view(site, f"{path.removesuffix('png')}html")
+        if not isinstance(view, PageView) or not view.says:
+            return None
+        return cards.png(site.settings.name, view.says[0], view.card)
+    view = _view(site, path)
+    return document(site, path, view) if isinstance(view, PageView) else view
+
+
+def _view(site: Site, path: str) -> PageView | bytes | None:
+    """Return the view of the page at `path`, or the bytes of what is no page."""
     if site.url and path == NOT_FOUND:
-        return document(site, path, missing("", root=site.url))
+        return missing("", root=site.url)
     if path == AUDIENCE and _has_audience(site):
-        return document(site, path, _audience(site))
+        return _audience(site)
     if path in VIEWS:
         title, view = VIEWS[path]
-        return document(site, path, PageView(title, path, view(site)))
+        return PageView(title, path, view(site))
     if path in _PAGES:
-        return document(site, path, _PAGES[path](site))
-    for room in _ROOMS:
-        found = room.view(site, path)
-        if found is not None:
-            return found if isinstance(found, bytes) else document(site, path, found)
-    return None
+        return _PAGES[path](site)
+    views = (room.view(site, path) for room in _ROOMS)
+    return next((view for view in views if view is not None), None)
 
 
 @cache
@@ -180,9 +195,9 @@ def missing(path: str, match: tuple[int, str] | None = None, **values: str) -> P
 
 
 def described(site: Site, view: PageView) -> str:
-    """Return what a page says, for those who find it or are sent it: a table its verdict."""
+    """Return what a page says beyond its title, for those who find it or are sent it."""
     if view.says:
-        return " ".join(view.says)
+        return shorten(" ".join(view.says[1:]) or view.says[0], DESCRIBED, placeholder="…")
     about = "language models ranked by letting them play, every reply on record."
     return f"{view.title} of {site.settings.name}: {about}"
 
@@ -213,6 +228,7 @@ def links(site: Site, path: str) -> Html:
 
 def document(site: Site, path: str, view: PageView) -> bytes:
     """A view inside the frame that all pages share: head, menu, foot."""
+    picture = f"{path.removesuffix('html')}png" if site.menu else HOME_CARD
     return render(
         view.template,
         {
@@ -221,8 +237,8 @@ def document(site: Site, path: str, view: PageView) -> bytes:
             "policy": POLICY,
             "menu": menu(site),
             "less": LESS,
-            "preview": site.url + preview.PATH if site.url and view.says else "",
-            "picture": preview.PATH if site.url or site.menu else "",
+            "headline": visible(view.says[0]) if view.says else f"{view.title} · {site.settings.name}",
+            "preview": site.url + picture if site.url and view.says else "",
             "permalink": site.url + path.removesuffix("index.html"),
             "root": "../" * path.count("/"),
             "title": view.title,
