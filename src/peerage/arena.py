@@ -179,7 +179,9 @@ class Arena:
         from peerage.views.catalogue import players
         from peerage.views.players import players_table
 
-        return Table(players_table([*players(self.settings, datetime.now(UTC).date())]))
+        return Table(
+            players_table([*players(self.settings, datetime.now(UTC).date())]), names=self.reading.names
+        )
 
     def leaderboard(self, track: str = "", *, game: str = "", topic: str = "", side: str = "") -> Table[Row]:
         """The table of one track (`strength`, `bt`, `trueskill`, `raw`, `cost`, `glicko2`; empty: the game's
@@ -193,9 +195,10 @@ class Arena:
         from peerage.views.leaderboard.columns import table
         from peerage.views.leaderboard.tracks import METHODS
 
-        found = board(self.reading, track, Scope(game, topic, side=side))
+        reading = self.reading
+        found = board(reading, track, Scope(game, topic, side=side))
         title = ", ".join(filter(None, (METHODS[found.track].name, game, topic, side)))
-        return Table(table(found, title), found.notes, found.verdict.lines)
+        return Table(table(found, title), found.notes, found.verdict.lines, reading.names)
 
     def verdict(self, track: str = "", *, game: str = "", topic: str = "", side: str = "") -> Verdict:
         """Return the verdict of a table: whom to pick, who may be as good, who is out, what is proven,
@@ -252,17 +255,16 @@ class Arena:
         matches, their price, and the range in which they lie with 80%. `until` is a goal as `arena.yaml` has
         it, which is taken where none is given. Raises ScopeError where a player has no match, or nobody."""
         from peerage.reading.scope import ScopeError
-        from peerage.settings import suggest
         from peerage.settings.until import goal_of
         from peerage.views.plan.outlook import outlook
 
-        played = self.reading.played
+        reading = self.reading
+        played = reading.played
         stated = [player.name for player in self.settings.players]
-        for name in filter(None, (one, other)):
-            if name in stated and name not in played.players:
-                raise ScopeError(f"{name} has no decided match yet")
-            if name not in played.players:
-                raise ScopeError(f"no match is on record of a player {name!r}{suggest(name, played.players)}")
+        known = {*stated, *played.players}
+        one, other = (name and reading.meant(name, known) for name in (one, other))
+        if waiting := next((name for name in (one, other) if name and name not in played.players), ""):
+            raise ScopeError(f"{waiting} has no decided match yet")
         if (one or other) and (not one or not other or one == other):
             raise ScopeError("name two players to tell apart, or none to ask who is best")
         try:
@@ -310,7 +312,7 @@ class Arena:
         if wanted not in found:
             there = f"there are {', '.join(found)}" if found else "no match has come to a result yet"
             raise ArenaError(f"there is no chart {of!r} here: {there}".replace(" chart ''", " chart"))
-        return draw(found[wanted])
+        return draw(found[wanted], tables.names)
 
     def _tables(self) -> ArenaTables:
         from peerage.ledger.topics.votes import PeopleVotes
@@ -336,7 +338,7 @@ class Arena:
 
         name, *about = self._about()
         about_it = Sentence(" · ".join(about), "quiet")
-        return notebook([Heading(name, 3), about_it, *self.leaderboard().blocks()])
+        return notebook([Heading(name, 3), about_it, *self.leaderboard().blocks()], self.reading.names)
 
     def stats(self, *, game: str = "", topic: str = "") -> Stats:
         """Statistics of players, judges and authors, over everything or one game or topic."""

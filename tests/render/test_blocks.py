@@ -50,5 +50,5 @@ def test_a_form_is_there_where_there_are_forms() -> None:
     form = ChoiceForm(("view", "compare"), [("a", "One", ["x", "<b>"], "<b>")], "Compare")
     page, marked, plain = written(form)
     assert '<form class="controls" method="get" action="at/compare">' in page
-    assert "<option>x</option><option selected>&lt;b&gt;</option></select>" in page
+    assert '<option value="x">x</option><option value="&lt;b&gt;" selected>&lt;b&gt;</option>' in page
     assert not (marked + plain).strip()

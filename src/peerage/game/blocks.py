@@ -32,12 +32,13 @@ Cell: TypeAlias = str | int | float | None
 
 class Heading(Struct, frozen=True, gc=False, tag="heading"):
     """The title of what follows, up to the next heading; of level 1 that of a whole view. `to` is where it
-    leads, `anchor` what links lead to it by."""
+    leads, `anchor` what links lead to it by; `notes` explain what follows, a sentence each, to who asks."""
 
     text: str
     level: Literal[1, 2, 3] = 2
     to: Target | None = None
     anchor: str = ""
+    notes: tuple[str, ...] = ()
 
 
 class Sentence(Struct, frozen=True, gc=False, tag="sentence"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +10,14 @@ from peerage.engine.record.benches import benched
 from peerage.engine.record.model_watch import Change, changes
 from peerage.engine.record.registration import models_and_families, registered
 from peerage.ledger import Ledger
+from peerage.ledger.topics.outside import TOPIC
 from peerage.ledger.topics.places import Bench
 from peerage.ratings.sequential.elo import EloSettings
 from peerage.reading.results.played import PlayedMatches
-from peerage.reading.scope import EVERYTHING, Scope
-from peerage.settings import ArenaSettings, Rating
+from peerage.reading.scope import EVERYTHING, Scope, ScopeError
+from peerage.render.names import Names
+from peerage.settings import ArenaSettings, Rating, suggest
+from peerage.settings.players.player import PROVIDERS
 from peerage.standings import pinned_elo, pinned_rating
 from peerage.standings.accounts import Account, Position, position, possibly_billed
 
@@ -96,6 +99,27 @@ class Reading:
     def families(self) -> dict[str, str]:
         """Everybody's family."""
         return {name: family for name, (_, family) in self.identities.items()}
+
+    @cached_property
+    def names(self) -> Names:
+        """Return the names of all players and judges, and of outside results, as people read them."""
+        outside: Iterable[str] = ()
+        if TOPIC in self.moment.topics():
+            from peerage.reading.results.outside import Outside
+
+            outside = Outside(self.moment).players
+        return Names([*self.identities, *outside], PROVIDERS)
+
+    def meant(self, given: str, known: Collection[str], missing: str = "no match is on record of") -> str:
+        """Return which of the `known` players somebody names, whole or short. Raises ScopeError where that is
+        none, which `missing` says, or where it may be several."""
+        found = [given] if given in known else [one for one in self.names.meant(given) if one in known]
+        if len(found) > 1:
+            raise ScopeError(f"{given!r} may be {', '.join(found[:-1])} or {found[-1]}; name one of them")
+        if not found:
+            near = suggest(given, [*known, *map(self.names.short, known)] if known else ())
+            raise ScopeError(f"{missing} a player {given!r}{near}")
+        return found[0]
 
     @cached_property
     def benched(self) -> Mapping[str, Bench]:

@@ -113,7 +113,8 @@ def explained(columns: Iterable[Column], **hints: str) -> list[Column]:
 
 
 class Rows(Struct, frozen=True, tag="rows"):
-    """Rows with named fields under declared columns, and notes on all of them.
+    """Rows with named fields under declared columns, and notes on all of them: on a page behind a mark at the
+    heading right before.
 
     `remarks` are notes on one row alone. `name` is what a medium for programs calls the rows by. `search`
     offers a search by name. `anchor` names a row that links lead to, `above` the anchors of rows that this
@@ -218,7 +219,7 @@ class Fold(Struct, frozen=True, tag="fold"):
 class Figure(Struct, frozen=True, tag="figure"):
     """A chart of `rows`: `options` are what its `kind` needs beside them (see `render.charts`), `columns` the
     chart's table, and `name` its file of data. `key` lists the names that numbers on the drawing stand for,
-    from 1 on, each with its value. A medium that cannot draw leaves it out."""
+    from 1 on, each with its value; `notes` explain the chart. A medium that cannot draw leaves it out."""
 
     kind: Literal["frontier", "course", "spending"]
     title: str
@@ -228,6 +229,7 @@ class Figure(Struct, frozen=True, tag="figure"):
     name: str = ""
     options: Mapping[str, Any] = {}
     key: Sequence[tuple[str, str]] = ()
+    notes: Sequence[str] = ()
 
 
 class MetContestant(NamedTuple):

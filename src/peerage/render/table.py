@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from peerage.render.blocks import Conclusion, Rows, ViewBlock
 from peerage.render.data import dicts
 from peerage.render.html.writer import notebook
+from peerage.render.names import AS_THEY_ARE, Names
 from peerage.render.terminal import text
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ AnyRow = TypeVar("AnyRow")
 @dataclass(frozen=True, eq=False)
 class Table(Sequence[AnyRow], Generic[AnyRow]):
     """Rows with named, typed fields, the best or first in front. `lead` says in sentences what the table
-    comes to, `notes` what a reader must know of all rows.
+    comes to, `notes` what a reader must know of all rows; players have short `names` where it is shown.
 
     A sequence: `table[0].player`, `len(table)`, `for row in table`; a slice is a table. Printed or shown in a
     notebook it has the columns that matter most; `to_pandas` and `to_dicts` have every field.
@@ -32,6 +33,7 @@ class Table(Sequence[AnyRow], Generic[AnyRow]):
     block: Rows
     notes: tuple[str, ...] = ()
     lead: tuple[str, ...] = ()
+    names: Names = AS_THEY_ARE
 
     @property
     def rows(self) -> tuple[AnyRow, ...]:
@@ -68,7 +70,7 @@ class Table(Sequence[AnyRow], Generic[AnyRow]):
     def __getitem__(self, place: slice) -> Table[AnyRow]: ...
     def __getitem__(self, place: int | slice) -> AnyRow | Table[AnyRow]:
         if isinstance(place, slice):
-            return Table(replace(self.block, rows=self.rows[place]), self.notes)
+            return Table(replace(self.block, rows=self.rows[place]), self.notes, names=self.names)
         return self.rows[place]
 
     def to_dicts(self) -> list[dict[str, Any]]:
@@ -90,9 +92,9 @@ class Table(Sequence[AnyRow], Generic[AnyRow]):
 
     def __str__(self) -> str:
         """Lead, title, heading and rows as text in columns; control characters are visible."""
-        return text(self.blocks(), io.StringIO()).rstrip()
+        return text(self.blocks(), io.StringIO(), names=self.names).rstrip()
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return notebook(self.blocks())
+        return notebook(self.blocks(), self.names)

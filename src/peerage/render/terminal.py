@@ -39,6 +39,7 @@ from peerage.render.blocks import (
     Transcript,
     ViewBlock,
 )
+from peerage.render.names import AS_THEY_ARE, Names
 from peerage.values.texts import visible
 
 if TYPE_CHECKING:
@@ -55,25 +56,29 @@ _NAME = 16  # characters of a name that are worth a column that may be spared
 _LEAST = 8  # characters of a name that stay in any case
 
 
-def write(blocks: Iterable[ViewBlock], to: TextIO, *, split: bool = False) -> None:
+def write(
+    blocks: Iterable[ViewBlock], to: TextIO, *, split: bool = False, names: Names = AS_THEY_ARE
+) -> None:
     """Write blocks to `to`. With `split` the columns for which a terminal is too narrow follow in further
-    tables, in place of being left out."""
-    to.write(text(blocks, to, split=split))
+    tables, in place of being left out; `names` are written short."""
+    to.write(text(blocks, to, split=split, names=names))
 
 
-def text(blocks: Iterable[ViewBlock], to: TextIO, *, split: bool = False) -> str:
+def text(blocks: Iterable[ViewBlock], to: TextIO, *, split: bool = False, names: Names = AS_THEY_ARE) -> str:
     """Return blocks as `write` writes them to `to`."""
     from rich.console import Console
 
     width = None if to.isatty() else _PIPE
     # Rich would show by itself in a notebook what is written to nowhere.
     console = Console(file=to, width=width, highlight=False, force_jupyter=False)
-    return on(console, blocks, split=split)
+    return on(console, blocks, split=split, names=names)
 
 
-def on(console: Console, blocks: Iterable[ViewBlock], *, split: bool = False) -> str:
+def on(
+    console: Console, blocks: Iterable[ViewBlock], *, split: bool = False, names: Names = AS_THEY_ARE
+) -> str:
     """Return blocks as a console writes them."""
-    writer = _Writer(console, split=split)
+    writer = _Writer(console, split=split, names=names)
     with console.capture() as captured:
         for place, block in enumerate(blocks):
             writer.write(block, first=not place)
@@ -84,9 +89,12 @@ def on(console: Console, blocks: Iterable[ViewBlock], *, split: bool = False) ->
 class _Writer:
     """Writes blocks to a console, those of a match `within` its transcript."""
 
-    def __init__(self, console: Console, *, split: bool, within: Transcript | None = None) -> None:
+    def __init__(
+        self, console: Console, *, split: bool, names: Names, within: Transcript | None = None
+    ) -> None:
         self._console = console
         self._split = split
+        self._names = names
         self._within = within
 
     def write(self, block: ViewBlock, *, first: bool = False) -> None:
@@ -120,7 +128,7 @@ class _Writer:
                 for words in laid.sentences(block.lines, [{"player": name} for name in block.names]):
                     self._line(words, "dim", 1)
             case Rows():
-                parts, notes = _parts(block, self._console.width, split=self._split)
+                parts, notes = _parts(block, self._console.width, split=self._split, names=self._names)
                 for place, part in enumerate(parts):
                     self._console.print(drawn(part, "" if place else block.title))
                 for words in notes:
@@ -132,7 +140,8 @@ class _Writer:
         match block:
             case Transcript():
                 self._all(block.head)
-                _Writer(self._console, split=self._split, within=block)._all(block.blocks)
+                writer = _Writer(self._console, split=self._split, names=self._names, within=block)
+                writer._all(block.blocks)
             case Meeting():
                 self._line(laid.meeting(block))
             case Grid():
@@ -163,11 +172,14 @@ class _Writer:
             self.write(block)
 
     def _line(self, words: str, style: str = "", indent: int = 0) -> None:
+        """Write words of ours, their names short."""
+        if words:
+            self._put(self._names.in_text(words), style, indent)
+
+    def _put(self, words: str, style: str = "", indent: int = 0) -> None:
         from rich.text import Text
 
         # No terminal obeys what players wrote. Where none listens, a line stays one line.
-        if not words:
-            return
         if self._console.is_terminal:
             self._indented(Text(visible(words), style), indent)
         else:
@@ -182,7 +194,8 @@ class _Writer:
         self._console.print(Padding(drawing, (0, 0, 0, by)))
 
     def _who(self, *labels: str) -> str:
-        return " and ".join(map(self._within.who, labels) if self._within else labels)
+        who = map(self._within.who, labels) if self._within else labels
+        return self._names.in_text(" and ".join(who))
 
     def _said(self, block: Quoted | SourceCode) -> None:
         from rich.text import Text
@@ -204,7 +217,7 @@ class _Writer:
             self._markdown(words + " …" * bool(more))
         else:
             for line in _quoted(words or "(nothing)", more, self._console):
-                self._line(line)
+                self._put(line)
         if more:
             self._line(f"{more:,} more characters", "dim", 2)
 
@@ -249,23 +262,27 @@ class Cells(NamedTuple):
     rows: list[list[str]]
 
 
-def cells(block: Rows, marks: Sequence[str] = ()) -> Cells:
+def cells(block: Rows, marks: Sequence[str] = (), names: Names = AS_THEY_ARE) -> Cells:
     """Return what rows say, with each row's mark behind its first text."""
-    columns = laid.shown(block)
+    columns = [replace(column, title=names.short(column.title)) for column in laid.shown(block)]
     name = next((column for column in columns if not column.number), None)
     return Cells(
         columns,
         [
-            [column.text(row) + (mark if column is name else "") for column in columns]
+            [
+                (column.text(row) if column.key == "model" else names.in_text(column.text(row)))
+                + mark * (column is name)
+                for column in columns
+            ]
             for row, mark in zip(block.rows, marks or [""] * len(block.rows), strict=True)
         ],
     )
 
 
-def _parts(block: Rows, width: int, *, split: bool) -> tuple[list[Cells], list[str]]:
+def _parts(block: Rows, width: int, *, split: bool, names: Names) -> tuple[list[Cells], list[str]]:
     """Return the tables in which rows are shown, and the notes to stand under them."""
     remarks = laid.remarks(block)
-    whole = cells(block, remarks.marks)
+    whole = cells(block, remarks.marks, names)
     columns = whole.columns
     fitting = fit(whole, width)
     parts, rest = [fitting], [column for column in columns if column not in fitting.columns]

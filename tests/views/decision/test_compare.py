@@ -149,7 +149,7 @@ def test_a_server_shows_them_by_a_query(site: Site) -> None:
     found = compare(site.board(), site.decided, ONE, OTHER)
     assert status == 200
     assert found.lines[0] in body.decode()
-    assert f"<option selected>{OTHER}</option>" in body.decode()
+    assert f'<option value="{OTHER}" selected>{OTHER}</option>' in body.decode()
     status, _, body = _answer(site, Job("compare", (("a", ONE), ("b", "<b>"))))
     assert status == 200
     assert "&lt;b&gt;" in body.decode()

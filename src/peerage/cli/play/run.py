@@ -28,6 +28,7 @@ from peerage.cli.shared.options import (
     program,
     prose,
     say,
+    speak_of,
 )
 
 if TYPE_CHECKING:
@@ -347,6 +348,7 @@ def play_to_end(
 
     report, spectator = play(arena, limit, batch, clients, replan, seat)
     if not spectator.reader_left:
+        speak_of(arena.reading)
         show_standings(arena)
     tell = partial(typer.echo, err=True) if spectator.reader_left else prose
     for line in ending(arena.ledger, report, spectator.void, arena.settings.until, command_in(arena.folder)):

@@ -222,7 +222,7 @@ def show_standings(arena: Arena) -> None:
         from peerage.render.terminal import write
         from peerage.views.decision.decision import shown
 
-        write(shown(arena.verdict()), sys.stdout, split=True)
+        write(shown(arena.verdict()), sys.stdout, split=True, names=arena.reading.names)
         return
 
     found = board(arena.reading, judged=True)
@@ -282,14 +282,12 @@ def show_by_game(
 def show_profile(arena: Arena, name: str, shape: TableFormat) -> None:
     """Write one player's strength in each game to standard output, with its intervals. Raises ScopeError for
     a player without a match."""
-    from peerage.reading.scope import EVERYTHING, ScopeError
-    from peerage.settings import suggest
+    from peerage.reading.scope import EVERYTHING
     from peerage.views.leaderboard.overall import profiles
     from peerage.views.leaderboard.strengths import listed
 
     every = profiles(arena.reading.within(EVERYTHING), "game")
-    rows = [row for row in every if row.player == name and (row.rank or not shape.for_people)]
-    if not rows:
-        there = dict.fromkeys(row.player for row in every)
-        raise ScopeError(f"no match is on record of a player {name!r}{suggest(name, there)}")
+    ranked = [row for row in every if row.rank or not shape.for_people]
+    name = arena.reading.meant(name, dict.fromkeys(row.player for row in ranked))
+    rows = [row for row in ranked if row.player == name]
     show_table(listed("game", rows, f"{arena.settings.name}: {name}, game by game"), shape)

@@ -18,6 +18,7 @@ from peerage.cli.shared.options import (
     at,
     program,
     prose,
+    short_names,
 )
 from peerage.cli.shared.output import show_json, show_parts, show_table
 from peerage.cli.shared.streams import exact
@@ -153,7 +154,7 @@ def match(
     with arena_in(folder) as arena:
         found = match_view(arena.ledger, number)
         if seat:
-            found = as_seen(found, seat)
+            found = as_seen(found, short_names().whole(seat))
             full = full or not found.blocks
         unit = arena.reading.rating.cost_unit.name
     if shape == "json":
@@ -166,6 +167,6 @@ def match(
         return
     from peerage.render.terminal import write
 
-    write([transcript(found, unit, cut=not full, requests=full)], sys.stdout)
+    write([transcript(found, unit, cut=not full, requests=full)], sys.stdout, names=short_names())
     if not full:
         sys.stdout.write("\n`--full` shows texts whole, and each request word for word.\n")

@@ -120,6 +120,7 @@ def compare(
     with arena_in(folder) as arena, told_scope():
         reading, scope = arena.reading, Scope(game, topic)
         hold_replies(arena.ledger)
+        one, other = (reading.meant(name, reading.within(scope).players) for name in (one, other))
         speeds = speeds_of(reading, scope, (one, other))
         table = board(reading, track or "", scope)
         decided = reading.within(scope).decided

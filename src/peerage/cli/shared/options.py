@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager
+from contextvars import ContextVar
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,6 +17,8 @@ import typer
 if TYPE_CHECKING:
     from peerage.arena import Arena
     from peerage.ledger import Ledger
+    from peerage.reading.reading import Reading
+    from peerage.render.names import Names
     from peerage.values.parallel import Helpers
 
 
@@ -80,7 +83,23 @@ def arena_in(folder: Path) -> Arena:
 
     arena = open_arena(folder, create=False)
     _stop_hosts(folder, arena.ledger)
+    speak_of(arena.reading)
     return arena
+
+
+_NAMES: ContextVar[Names | None] = ContextVar("names", default=None)
+
+
+def speak_of(reading: Reading) -> None:
+    """Let what this command writes for people have the short names of an arena."""
+    _NAMES.set(reading.names)
+
+
+def short_names() -> Names:
+    """Return the names as this command writes them."""
+    from peerage.render.names import AS_THEY_ARE
+
+    return _NAMES.get() or AS_THEY_ARE
 
 
 def ledger_in(folder: Path) -> AbstractContextManager[Ledger]:
@@ -140,6 +159,7 @@ def prose(text: str, hang: int = 0) -> None:
 
     from peerage.values.texts import visible
 
+    text = short_names().in_text(text)
     if sys.stdout.isatty():
         wide = get_terminal_size().columns
         whole = [

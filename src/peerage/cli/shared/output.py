@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
-from peerage.cli.shared.options import ReportFormat, TableFormat
+from peerage.cli.shared.options import ReportFormat, TableFormat, short_names
 from peerage.cli.shared.streams import exact
 from peerage.render.blocks import Rows, ViewBlock
 from peerage.render.data import dicts, plain, write_json, write_table
@@ -29,7 +29,7 @@ def show_blocks(
         case TableFormat.table:
             from peerage.render.terminal import write
 
-            write(blocks, to, split=split)
+            write(blocks, to, split=split, names=short_names())
 
 
 def show_table(table: Rows, shape: TableFormat, *, split: bool = False) -> None:
@@ -45,7 +45,7 @@ def show_whole(found: Shown, blocks: Iterable[ViewBlock], shape: ReportFormat) -
     if shape is ReportFormat.json:
         show_json(found.as_dict())
     else:
-        write(blocks, sys.stdout, split=True)
+        write(blocks, sys.stdout, split=True, names=short_names())
 
 
 def show_parts(whole: Any, parts: Sequence[Rows], of: str | None, shape: TableFormat, first: str) -> None:

@@ -14,6 +14,7 @@ from markupsafe import Markup
 from peerage.render.blocks import Figure
 from peerage.render.charts.drawings import Plane
 from peerage.render.charts.planes import WHOLE, crowded, frontier, spending, trajectories
+from peerage.render.names import AS_THEY_ARE, Names
 from peerage.values.texts import visible
 
 SHOWN = 60
@@ -51,10 +52,10 @@ class Chart(NamedTuple):
         return Markup("<ol>{}</ol>").format(Markup("").join(lines)) if lines else Markup("")
 
 
-def draw(figure: Figure) -> Chart:
-    """Return the chart that a figure describes."""
-    said = visible(f"{figure.title}. {figure.about}")
-    plane, wide = _planes(figure)
+def draw(figure: Figure, names: Names = AS_THEY_ARE) -> Chart:
+    """Return the chart that a figure describes, its drawing with short names."""
+    said = visible(names.in_text(f"{figure.title}. {figure.about}"))
+    plane, wide = _planes(figure, names)
     return Chart(
         title=figure.title,
         about=figure.about,
@@ -68,9 +69,12 @@ def draw(figure: Figure) -> Chart:
     )
 
 
-def _planes(figure: Figure) -> tuple[Plane, Plane | None]:
+def _planes(figure: Figure, names: Names) -> tuple[Plane, Plane | None]:
     """Return what a figure is drawn on, and the same for a whole page where that is worth its room."""
     rows, options = figure.rows, dict(figure.options)
+    if figure.kind != "spending":
+        rows = [{**row, "player": names.short(row["player"])} for row in rows]
+        options |= {"names": [*map(names.short, options["names"])]} if "names" in options else {}
     match figure.kind:
         case "frontier":
             wide = frontier(rows, **options, width=WHOLE) if crowded(rows) else None

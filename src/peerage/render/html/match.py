@@ -23,6 +23,7 @@ from peerage.render.blocks import (
 from peerage.render.html.prose import prose
 from peerage.render.html.tables import Href, TableWriter, nowhere
 from peerage.render.html.texts import shown, shown_name
+from peerage.render.names import AS_THEY_ARE, Names
 
 FOLD = 1_500
 """Characters of a text that stand open; the rest opens on demand."""
@@ -46,9 +47,10 @@ class MatchWriter(TableWriter):
         anchor: Callable[[str], str] = str,
         *,
         bare: bool = False,
+        names: Names = AS_THEY_ARE,
         within: Transcript | None = None,
     ) -> None:
-        super().__init__(href, anchor, bare=bare)
+        super().__init__(href, anchor, bare=bare, names=names)
         self._within = within
         self._names: dict[str, str] = {}
         self._quoted: set[str] = set()
@@ -85,10 +87,10 @@ class MatchWriter(TableWriter):
     def _who(self, label: str) -> str:
         known = self._names.get(label)
         if known is None:
-            name = self._within.names.get(label) if self._within else None
-            known = shown_name(label)
+            name = self._within.names.get(label, "") if self._within else ""
+            who, known = f"{self._name(name)} " if name else "", shown_name(label)
             if self._within:
-                known = f'{f"{shown_name(name)} " if name else ""}<span class="label">{known}</span>'
+                known = f'{who}<span class="label">{known}</span>'
             self._names[label] = known
         return known
 
@@ -138,7 +140,7 @@ class MatchWriter(TableWriter):
             before = f"<b>{place}.</b> " if place else ""
             tag = ("span", ' class="quiet"') if met.score is None else ("b", "")
             after = f" <{tag[0]}{tag[1]}>{worth}</{tag[0]}>" if worth else ""
-            name = self.link(shown_name(met.name), ("player", met.player))
+            name = self.link(self._name(met.name), ("player", met.player))
             won = ' class="won"' if met.score is not None and met.score == best else ""
             seats.append(f"<span{won}>{before}{shown_name(met.label)} {name}{after}</span>\n")
         return f'<p class="score">\n{BETWEEN.join(seats)}</p>\n'

@@ -19,6 +19,7 @@ from peerage.render.blocks import (
     Small,
 )
 from peerage.render.html.texts import breakable, coded, shown
+from peerage.render.names import AS_THEY_ARE, Names
 from peerage.values.figures import DASH
 
 WIDTH = 200
@@ -43,9 +44,17 @@ class TableWriter:
     """Writes tables and charts for one place; see `Html`."""
 
     def __init__(
-        self, href: Href = nowhere, anchor: Callable[[str], str] = str, *, bare: bool = False
+        self,
+        href: Href = nowhere,
+        anchor: Callable[[str], str] = str,
+        *,
+        bare: bool = False,
+        names: Names = AS_THEY_ARE,
     ) -> None:
         self._bare = bare
+        self._short = names
+        self._told: Rows | None = None
+        """The table whose notes are on the heading before it."""
         self._href = href
         self._anchor = anchor
 
@@ -55,13 +64,35 @@ class TableWriter:
         more += " download" * (to is not None and to[0] == "file")
         return text if at is None else f'<a href="{escape(at)}"{more}>{text}</a>'
 
+    def _words(self, text: str) -> str:
+        """Return a sentence of ours, its names short."""
+        return coded(self._short.in_text(text))
+
+    def _name(self, name: str) -> str:
+        """Return the name of a player short, the whole one on hover."""
+        short = self._short.short(name)
+        return shown(name) if short == name else f'<span title="{shown(name)}">{shown(short)}</span>'
+
+    def _explained(self, block: Rows) -> list[str]:
+        """Return what a reader of all rows may want to know."""
+        hints = laid.hints(laid.shown(block, page=True))
+        return laid.sentences([*hints, *block.notes, *laid.remarks(block).shared], block.rows)
+
+    def _about(self, notes: Sequence[str], of: str) -> str:
+        """Return what explains a heading, a table or a chart, behind a mark to be put next to its title."""
+        if not notes:
+            return ""
+        lines = "".join([f"<p>{self._words(note)}</p>" for note in notes])
+        mark = f'<summary aria-label="About {shown(self._short.in_text(of))}"><span>i</span></summary>'
+        return f'<details class="about">{mark}<div>{lines}</div></details>'
+
     def _rows(self, block: Rows) -> str:
         columns, remarks = laid.shown(block, page=True), laid.remarks(block)
         intervals = [column for column in columns if column.draw == "interval"]
         scales = {column.key: Scale.over(map(column.of, block.rows)) for column in intervals}
         name = next((column for column in columns if not column.number), columns[0])
         picks = [column for column in block.columns if column.pick]
-        head = "".join([_head(column) for column in columns])
+        head = "".join([self._head(column) for column in columns])
         lines = []
         kinds = [(column, _kind(column)) for column in columns]
         for row in block.rows:
@@ -71,7 +102,7 @@ class TableWriter:
                 else self._cell(column, kind, row, scales, block)
                 for column, kind in kinds
             ]
-            lines.append(f"<tr{self._about(block, row, picks)}>{''.join(cells)}</tr>\n")
+            lines.append(f"<tr{self._attributes(block, row, picks)}>{''.join(cells)}</tr>\n")
         heat = any(column.shade for column in columns)
         kind = ' class="board"' if block.search else ' class="heat"' if heat else ""
         sorts = " data-sortable" if block.sorts and not self._bare else ""
@@ -81,16 +112,27 @@ class TableWriter:
             f'<div class="wide" tabindex="0" role="region" aria-label="{label}">\n'
             f"<table{kind}{sorts}>{title}\n<thead><tr>{head}</tr></thead>\n<tbody>\n{''.join(lines)}</tbody>\n</table>\n</div>\n"
         )
-        notes = laid.sentences([*laid.hints(columns), *block.notes], block.rows)
-        quiet = f'<p class="quiet">{" ".join([coded(note) for note in notes])}</p>\n' if notes else ""
-        said = [*laid.sentences(remarks.shared, block.rows)]
+        notes = [] if block is self._told else self._explained(block)
+        about = self._about(notes, label) + "\n" * bool(notes)
+        if self._bare:
+            about = f'<p class="quiet">{" ".join(map(self._words, notes))}</p>\n' if notes else ""
+        said = []
         for row, marks in zip(block.rows, remarks.marks, strict=True):
             own = [note for note, mark in remarks.own.items() if mark in marks.split(",")]
             said += [f"{name.text(row)}: {note}" for note in own]
-        below = f"<ul>{''.join([f'<li>{coded(line)}</li>' for line in said])}</ul>\n" if said else ""
-        return self._controls(block, picks) + table + quiet + below
+        below = f"<ul>{''.join([f'<li>{self._words(line)}</li>' for line in said])}</ul>\n" if said else ""
+        return self._controls(block, picks) + table + about + below
 
-    def _about(self, block: Rows, row: Any, picks: Sequence[Column]) -> str:
+    def _head(self, column: Column) -> str:
+        sorts = " nosort" if column.draw else ""
+        title = shown(self._short.short(column.title))
+        if column.shade:
+            title = f'<span title="{shown(column.title)}">{title}</span>'
+        if column.hint:
+            title = f'<span title="{shown(column.hint)}">{title}</span>'
+        return f'<th class="{_kind(column)}{sorts}" scope="col">{title}</th>'
+
+    def _attributes(self, block: Rows, row: Any, picks: Sequence[Column]) -> str:
         """Return the attributes of a row: its anchor, whom it is above, and what it can be picked by."""
         said = ""
         if block.anchor:
@@ -105,15 +147,26 @@ class TableWriter:
         return said
 
     def _named(self, column: Column, row: Any, scales: Mapping[str, Scale]) -> str:
-        text = breakable(column.text(row))
-        return f'<th scope="row" class="player">{self._inside(column, row, text, scales)}</th>'
+        name = column.text(row)
+        short = self._short.of(name)
+        text = breakable(short.short if short.short != name else self._short.in_text(name))
+        if short.short != name:
+            text = f'<span title="{shown(name)}">{text}</span>'
+        return f'<th scope="row" class="player">{self._inside(column, row, text, scales, short.maker)}</th>'
 
     def _cell(self, column: Column, kind: str, row: Any, scales: Mapping[str, Scale], block: Rows) -> str:
         value = column.of(row)
         if value is None:
             text, more = DASH, ""
         else:
-            text, more = coded(column.write(value)), ""
+            written = column.write(value)
+            more = ""
+            if column.key == "model":
+                text = coded(written)
+            elif self._short.short(written) != written:
+                text = self._name(written)
+            else:
+                text = self._words(written)
             if block.cards:
                 more = f' data-name="{shown(column.title.lower())}"'
             if column.tip:
@@ -125,9 +178,12 @@ class TableWriter:
             kind += _shade(column, row, value)
         return f'<td class="{kind}"{more}>{self._inside(column, row, text, scales)}</td>'
 
-    def _inside(self, column: Column, row: Any, text: str, scales: Mapping[str, Scale]) -> str:
+    def _inside(
+        self, column: Column, row: Any, text: str, scales: Mapping[str, Scale], maker: str = ""
+    ) -> str:
         if column.link:
             text = self.link(text, column.link(row))
+        text += f' <small class="maker">{shown(maker)}</small>' if maker else ""
         drawing = ""
         if column.draw and not self._bare and (value := column.of(row)) is not None:
             drawing = _record(*value) if column.draw == "record" else scales[column.key].draw(value, text)
@@ -170,11 +226,12 @@ class TableWriter:
     def _figure(self, block: Figure) -> str:
         from peerage.render.charts import draw
 
-        chart = draw(block)
+        chart = draw(block, self._short)
         whole = " whole" if chart.wide else ""
         phone = " phone" if chart.wide else ""
         wide = f'<div class="drawing page">{chart.wide}</div>\n' if chart.wide else ""
-        key = "".join([f"<li>{breakable(name)} <b>{shown(value)}</b></li>" for name, value in chart.key])
+        named = [(self._name(name), shown(value)) for name, value in chart.key]
+        key = "".join([f"<li>{name} <b>{value}</b></li>" for name, value in named])
         key = f'<ol class="key">{key}</ol>' if key else ""
         heads = "".join(
             [
@@ -184,7 +241,7 @@ class TableWriter:
         )
         body = "".join(
             [
-                f'<tr><th scope="row">{shown(first)}</th>'
+                f'<tr><th scope="row">{self._name(first)}</th>'
                 f"{''.join([f'<td class=n>{shown(value)}</td>' for value in rest])}</tr>"
                 for first, *rest in chart.rows
             ]
@@ -199,7 +256,8 @@ class TableWriter:
             data = f'<p><a href="{escape(at)}" download>All of it as CSV</a></p>\n'
         return (
             f'<figure class="chart{whole}">\n<figcaption>{shown(chart.title)} '
-            f'<small class="quiet">{shown(chart.about)}</small></figcaption>\n'
+            f"{self._about(block.notes, chart.title)}"
+            f'<small class="quiet">{self._words(chart.about)}</small></figcaption>\n'
             f'<div class="drawing{phone}">{chart.svg}</div>\n{wide}'
             f"{key}\n"
             '<details class="data"><summary>The same as a table</summary>\n'
@@ -268,16 +326,6 @@ def grid(block: Grid) -> str:
 def _width(value: Cell) -> str:
     chars = len(value) if isinstance(value, str) else 0
     return "t long" if chars > WORDY else "t name" if chars > BRIEF else "t"
-
-
-def _head(column: Column) -> str:
-    sorts = " nosort" if column.draw else ""
-    title = shown(column.title)
-    if column.shade:
-        title = f'<span title="{title}">{title}</span>'
-    if column.hint:
-        title = f'<span title="{shown(column.hint)}">{title}</span>'
-    return f'<th class="{_kind(column)}{sorts}" scope="col">{title}</th>'
 
 
 def _kind(column: Column) -> str:

@@ -8,9 +8,11 @@ escaped and made visible: no name, reply or reason becomes markup, steers the di
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from html import escape
 from itertools import groupby
+
+from msgspec.structs import replace
 
 from peerage.game.blocks import (
     Bar,
@@ -43,32 +45,51 @@ from peerage.render.blocks import (
 )
 from peerage.render.html.match import BETWEEN, PROSE, SWITCH, MatchWriter, color, written
 from peerage.render.html.tables import grid
-from peerage.render.html.texts import coded, folded, shown, shown_name
+from peerage.render.html.texts import folded, shown, shown_name
+from peerage.render.names import AS_THEY_ARE, Names
 from peerage.values.figures import score
 
 
 class Html(MatchWriter):
     """Writes blocks for one place: `href` gives addresses as seen from there. A `bare` place has no style
-    sheet and no scripts of ours: nothing is drawn there, and nothing searched. Blocks of a match are written
-    `within` its transcript."""
+    sheet and no scripts of ours: nothing is drawn there, and nothing searched. `names` are written short.
+    Blocks of a match are written `within` its transcript."""
 
     def blocks(self, blocks: Iterable[ViewBlock], *, heads: bool = False) -> str:
         """Return blocks as markup; where they head a page, the first sentence of an answer is its title."""
         parts = []
-        for drawn, group in groupby(blocks, lambda block: isinstance(block, Figure)):
+        for drawn, group in groupby(self._explaining(blocks), lambda block: isinstance(block, Figure)):
             inside = "".join([self._block(block, heads=heads) for block in group])
             parts.append(f'<div class="charts">\n{inside}</div>\n' if drawn else inside)
         return "".join(parts)
+
+    def _explaining(self, blocks: Iterable[ViewBlock]) -> Iterator[ViewBlock]:
+        """Yield blocks, what explains a table at the heading before it."""
+        heading: Heading | None = None
+        for block in blocks:
+            if heading is not None:
+                if isinstance(block, Rows) and not self._bare:
+                    heading = replace(heading, notes=(*heading.notes, *self._explained(block)))
+                    self._told = block
+                yield heading
+            heading = block if isinstance(block, Heading) else None
+            if heading is None:
+                yield block
+        if heading is not None:
+            yield heading
 
     def _block(self, block: ViewBlock, *, heads: bool = False) -> str:
         match block:
             case Heading():
                 level = block.level + (self._within is not None)
                 anchor = f' id="{escape(block.anchor)}"' if block.anchor else ""
-                return f"<h{level}{anchor}>{self.link(shown(block.text), block.to)}</h{level}>\n"
+                text = shown(self._short.in_text(block.text))
+                title = f"<h{level}{anchor}>{self.link(text, block.to)}</h{level}>"
+                about = self._about(block.notes, block.text)
+                return f'<div class="titled">{title}{about}</div>\n' if about else f"{title}\n"
             case Sentence():
                 tone = f' class="{block.tone}"' if block.tone else ""
-                return f"<p{tone}>{coded(block.text)}</p>\n"
+                return f"<p{tone}>{self._words(block.text)}</p>\n"
             case Quoted():
                 return self._said(block, "", self._who(block.label), self._text(block, block.label))
             case TaskText():
@@ -98,7 +119,9 @@ class Html(MatchWriter):
             case Meeting():
                 return self._meeting(block)
             case Transcript():
-                told = Html(self._href, self._anchor, bare=self._bare, within=block)._stages(block.blocks)
+                told = Html(
+                    self._href, self._anchor, bare=self._bare, names=self._short, within=block
+                )._stages(block.blocks)
                 number = block.number
                 return (
                     f'<article class="match" id="m{number}" aria-label="Match {number}">\n'
@@ -113,15 +136,15 @@ class Html(MatchWriter):
             case Conclusion():
                 return self._answer(block, heads=heads)
             case Facts():
-                return facts(block)
+                return self._facts(block)
             case Notes():
                 lines = laid.sentences(block.lines, [{"player": name} for name in block.names])
-                return f"<ul>{''.join([f'<li>{coded(line)}</li>' for line in lines])}</ul>\n"
+                return f"<ul>{''.join([f'<li>{self._words(line)}</li>' for line in lines])}</ul>\n"
             case Links():
                 return self._links(block)
             case ChoiceForm():
                 fields = [
-                    f'<label>{shown(title)}<select name="{key}">{_options(values, chosen)}</select></label>'
+                    f"<label>{shown(title)}{self._select(key, values, chosen)}</label>"
                     for key, title, values, chosen in block.fields
                 ]
                 at = escape(self._href(block.to) or "")
@@ -144,33 +167,33 @@ class Html(MatchWriter):
         for place, line in enumerate(block.lines):
             tag = "h1" if heads and not place else "p"
             strong = "" if place else ' class="verdict"'
-            lines.append(f"<{tag}{strong}>{coded(line)}</{tag}>\n")
+            lines.append(f"<{tag}{strong}>{self._words(line)}</{tag}>\n")
         return f'<div class="answer">\n{"".join(lines)}</div>\n'
+
+    def _select(self, key: str, values: Iterable[str], chosen: str) -> str:
+        named = [(shown(one), shown(self._short.short(one)), " selected" * (one == chosen)) for one in values]
+        options = [f'<option value="{value}"{now}>{name}</option>' for value, name, now in named]
+        return f'<select name="{key}">{"".join(options)}</select>'
+
+    def _facts(self, block: Facts) -> str:
+        parts = []
+        for fact in block.facts:
+            about = f'<small class="quiet">{self._words(fact.about)}</small>' if fact.about else ""
+            value = shown(self._short.in_text(fact.value))
+            parts.append(f"<div><dt>{shown(fact.title)}</dt><dd>{value}{about}</dd></div>\n")
+        return f'<dl class="facts">\n{"".join(parts)}</dl>\n'
 
     def _links(self, block: Links) -> str:
         links = []
         for link in block.links:
             note = f' <span class="quiet">{shown(link.note)}</span>' if link.note else ""
             current = ' aria-current="page"' if link.current else " download" * (link.to[0] == "file")
-            links.append(self.link(f"{shown(link.text)}{note}", link.to, current))
+            links.append(self.link(f"{shown(self._short.in_text(link.text))}{note}", link.to, current))
         label = shown(block.title or f"{block.links[0].text} and others")
         inside = f'<nav class="tabs" aria-label="{label}">\n{chr(10).join(links)}\n</nav>\n'
         if not block.title:
             return inside
         return folded(block.title, inside)
-
-
-def _options(values: Iterable[str], chosen: str) -> str:
-    return "".join([f"<option{' selected' * (one == chosen)}>{shown(one)}</option>" for one in values])
-
-
-def facts(block: Facts) -> str:
-    """Return numbers that stand alone."""
-    parts = []
-    for fact in block.facts:
-        about = f'<small class="quiet">{coded(fact.about)}</small>' if fact.about else ""
-        parts.append(f"<div><dt>{shown(fact.title)}</dt><dd>{shown(fact.value)}{about}</dd></div>\n")
-    return f'<dl class="facts">\n{"".join(parts)}</dl>\n'
 
 
 STYLE = (
@@ -182,6 +205,6 @@ STYLE = (
 )
 
 
-def notebook(blocks: Iterable[ViewBlock]) -> str:
+def notebook(blocks: Iterable[ViewBlock], names: Names = AS_THEY_ARE) -> str:
     """Return blocks for a notebook's cell, which has no style sheet of ours."""
-    return f'<div class="peerage"><style>{STYLE}</style>{Html(bare=True).blocks(blocks)}</div>'
+    return f'<div class="peerage"><style>{STYLE}</style>{Html(bare=True, names=names).blocks(blocks)}</div>'

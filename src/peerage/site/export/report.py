@@ -33,7 +33,7 @@ COMPARED = 12
 
 def report(site: Site) -> bytes:
     """The report as an HTML document. Raises LedgerError."""
-    found = site.board()
+    found, html = site.board(), Html(names=site.names)
     style, script = (_asset(name) for name in ("site.css", "site.js"))
     return render(
         "report.html",
@@ -44,8 +44,8 @@ def report(site: Site) -> bytes:
             "style": Markup(style),
             "script": Markup(script),
             "verdict": site.verdict,
-            "top": Markup(Html().blocks(shown(site.verdict))),
-            "evidence": Markup(Html().blocks(_evidence(site, found))),
+            "top": Markup(html.blocks(shown(site.verdict))),
+            "evidence": Markup(html.blocks(_evidence(site, found))),
         },
     )
 

@@ -69,7 +69,7 @@ def index(site: Site) -> PageView:
     if not newest:
         blocks.append(Sentence("No match has been played yet."))
     catalogue = {
-        "players": [visible(name) for name in tally.players],
+        "players": [visible(site.names.short(name)) for name in tally.players],
         "pages": [slug(name) for name in tally.players],
         "topics": [visible(topic) for topic in tally.topics],
         "statuses": [visible(in_words(status)) for status in tally.statuses],

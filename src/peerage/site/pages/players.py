@@ -89,6 +89,7 @@ def compare_page(site: Site, query: Mapping[str, str]) -> PageView:
     says, card = list[str](), list[CardRow]()
     try:
         if names:
+            a, b = (site.meant(name, names) for name in (a, b))
             found = compare(site.board(), site.decided, a, b, site.speeds)
             blocks = [*compared(site.board(), found, shared(site, site.board(), site.decided, a, b))]
             title, says = f"{a} or {b}?", list(found.lines)

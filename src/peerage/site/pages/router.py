@@ -146,7 +146,8 @@ def body(site: Site, path: str) -> bytes | None:
         view = _view(site, f"{path.removesuffix('png')}html")
         if not isinstance(view, PageView) or not view.says:
             return None
-        return cards.png(site.settings.name, view.says[0], view.card)
+        rows = [row._replace(name=site.names.short(row.name)) for row in view.card]
+        return cards.png(site.settings.name, site.names.in_text(view.says[0]), rows)
     view = _view(site, path)
     return document(site, path, view) if isinstance(view, PageView) else view
 
@@ -197,7 +198,8 @@ def missing(path: str, match: tuple[int, str] | None = None, **values: str) -> P
 def described(site: Site, view: PageView) -> str:
     """Return what a page says beyond its title, for those who find it or are sent it."""
     if view.says:
-        return shorten(" ".join(view.says[1:]) or view.says[0], DESCRIBED, placeholder="…")
+        said = site.names.in_text(" ".join(view.says[1:]) or view.says[0])
+        return shorten(said, DESCRIBED, placeholder="…")
     about = "language models ranked by letting them play, every reply on record."
     return f"{view.title} of {site.settings.name}: {about}"
 
@@ -223,12 +225,13 @@ def links(site: Site, path: str) -> Html:
             case _:
                 return None
 
-    return Html(href, slug)
+    return Html(href, slug, names=site.names)
 
 
 def document(site: Site, path: str, view: PageView) -> bytes:
     """A view inside the frame that all pages share: head, menu, foot."""
     picture = f"{path.removesuffix('html')}png" if site.menu else HOME_CARD
+    entitled = f"{view.title} · {site.settings.name}"
     return render(
         view.template,
         {
@@ -237,11 +240,11 @@ def document(site: Site, path: str, view: PageView) -> bytes:
             "policy": POLICY,
             "menu": menu(site),
             "less": LESS,
-            "headline": visible(view.says[0]) if view.says else f"{view.title} · {site.settings.name}",
+            "headline": visible(site.names.in_text(view.says[0] if view.says else entitled)),
             "preview": site.url + picture if site.url and view.says else "",
             "permalink": site.url + path.removesuffix("index.html"),
             "root": "../" * path.count("/"),
-            "title": view.title,
+            "title": site.names.in_text(view.title),
             "described": described(site, view),
             "here": view.here,
             "content": Markup(links(site, path).blocks(view.blocks, heads=view.heads)),

@@ -23,7 +23,6 @@ from peerage.reading.results.played import PlayedMatches
 from peerage.reading.scope import EVERYTHING, Scope, ScopeError
 from peerage.reading.verdicts.credits import TaskMatch
 from peerage.render.blocks import Rows, numbers, texts
-from peerage.settings import suggest
 from peerage.values.figures import counted, whole
 from peerage.views.shown import Sentences
 
@@ -141,9 +140,7 @@ def gate(
     """
     played = reading.within(scope)
     known = dict.fromkeys([*played.players, *[player.name for player in reading.settings.players]])
-    for name in (new, old):
-        if name not in known:
-            raise ScopeError(f"there is no player {name!r}{suggest(name, known)}")
+    new, old = (reading.meant(name, known, "there is no") for name in (new, old))
     if new == old:
         raise ScopeError(f"{new!r} is compared with itself; name two players")
     shared = _Shared(played, new, old)

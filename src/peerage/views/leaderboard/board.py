@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from peerage.engine.record.model_watch import in_words
 from peerage.engine.record.registration import only_judging
@@ -122,6 +123,7 @@ class _Making:
             raise ScopeError(f"no track is called {track!r}{suggest(track, TRACKS)}")
         if scope.weights and any(known == track and not METHODS[known].weighs for known in TRACKS):
             raise ScopeError(f"track {track} counts every match alike: it takes no weights of games")
+        what_if = replace(what_if, without=tuple(map(reading.names.whole, what_if.without)))
         self.reading, self.scope, self.asked = reading, scope, what_if.in_words
         self.here = scope.source == "played"
         self.on_record = self.played = reading.within(scope)
