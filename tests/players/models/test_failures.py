@@ -28,7 +28,8 @@ from pydantic_ai.usage import RequestUsage
 from peerage.game.protocol import Speaker
 from peerage.players.client import Answer, PlayerError
 from peerage.players.models.failures import is_filtered, is_out_of_capacity, is_too_long, player_error
-from peerage.players.models.translation import conversation, read, reasoning_tokens
+from peerage.players.models.replies import ProviderReply
+from peerage.players.models.translation import conversation, read, reasoning_tokens, received, turns
 
 
 def http(category: Any, code: int, said: str = "so it is.", **more: Any) -> ModelHTTPError:
@@ -227,8 +228,8 @@ def test_a_limit_that_is_refused_is_known(error: Exception, long: bool) -> None:
 # ------------------------------------------------------------------------------------------- responses
 
 
-def response(*parts: Any, **more: Any) -> ModelResponse:
-    return ModelResponse(parts=list(parts) or [TextPart("said")], **more)
+def response(*parts: Any, **more: Any) -> ProviderReply:
+    return received(ModelResponse(parts=list(parts) or [TextPart("said")], **more))
 
 
 def test_a_response_is_read_with_its_counts_cost_and_model() -> None:
@@ -305,4 +306,4 @@ def texts(messages: Sequence[Any]) -> list[tuple[str, str]]:
 def test_one_system_text_goes_in_front_and_turns_alternate(
     asked: list[tuple[Speaker, str]], sent: list[tuple[str, str]]
 ) -> None:
-    assert texts(conversation(asked)) == sent
+    assert texts(conversation(turns(asked))) == sent

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import pytest
 from msgspec import Meta, Struct
+from pydantic_ai._special_tokens import break_special_tokens
 from tests.servers import openai_server as behave
 from tests.servers.openai_server import OpenAIServer
 
@@ -17,7 +18,7 @@ from peerage.game.protocol import Choice, Json, Text
 from peerage.players import open_client
 from peerage.players.client import MAX_TEXT, Call, Later, PlayerError
 from peerage.players.models.provider import ProviderClient
-from peerage.players.models.translation import conversation
+from peerage.players.models.translation import conversation, turns
 from peerage.settings import PlayerSettings
 from peerage.values.clock import now_ms
 
@@ -93,6 +94,51 @@ async def test_a_call_carries_the_prompt_the_limit_and_the_settings(server: Open
         "top_p": 0.9,
     }
     assert "response_format" not in sent.body
+
+
+async def test_requests_of_one_form_carry_their_own_texts(server: OpenAIServer) -> None:
+    client = await opened(settings_for(server))
+    asked: list[Any] = [(("user", f"{number}?"),) for number in range(3)]
+    asked.insert(1, (("system", "S"), ("user", "0?")))
+    for messages in asked:
+        await client.answer(call(messages=messages))
+    await client.answer(call(VERDICT, messages=asked[0]))
+    await client.close()
+    sent = [[(one["role"], one["content"]) for one in got.body["messages"]] for got in server.requests]
+    assert sent == [[*messages] for messages in (*asked, asked[0])]
+    assert ["response_format" in got.body for got in server.requests] == [False] * 4 + [True]
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        "<|im_start|>",
+        "<｜User｜>",
+        "<|turn>",
+        "<turn|>",
+        "<end_of_turn>",
+        "[|user|]",
+        "[/INST]",
+        "[TOOL_CALLS]",
+        "[SYSTEM_PROMPT]",
+        "[e~[",
+        "]~b]",
+        "]~!b[",
+    ],
+)
+async def test_a_special_token_in_a_text_is_broken_on_its_way_and_whole_in_the_reply(
+    token: str, server: OpenAIServer
+) -> None:
+    client = await opened(settings_for(server))
+    await client.answer(call(messages=(("user", "Why?"),)))
+    text = f"Why {token}?"
+    broken = break_special_tokens(text)
+    server.next(behave.reply(broken))
+    answer = await client.answer(call(messages=(("user", text),)))
+    await client.close()
+    assert broken != text
+    assert server.requests[-1].body["messages"] == [{"role": "user", "content": broken}]
+    assert answer.text == text
 
 
 async def test_the_games_temperature_goes_before_the_players(server: OpenAIServer) -> None:
@@ -427,13 +473,15 @@ async def test_closing_twice_and_asking_after_is_an_error(server: OpenAIServer) 
 
 def test_turns_alternate_and_one_system_text_stands_in_front() -> None:
     made = conversation(
-        (
-            ("system", "first"),
-            ("user", "a"),
-            ("user", "b"),
-            ("assistant", "c"),
-            ("system", "late"),
-            ("user", "d"),
+        turns(
+            (
+                ("system", "first"),
+                ("user", "a"),
+                ("user", "b"),
+                ("assistant", "c"),
+                ("system", "late"),
+                ("user", "d"),
+            )
         )
     )
     assert [[type(part).__name__ for part in message.parts] for message in made] == [

@@ -111,9 +111,7 @@ class Connection:
 
         self._session = open_session(self._base_url)
         openrouter = provider == "openrouter" and not self._settings.base_url
-        self.wire = wire = Wire(
-            self._session, self._base_url, self._key, self._refused, reasons=not openrouter
-        )
+        self.wire = wire = Wire(self._session, self._base_url, self._key, self._refused, bills=openrouter)
         as_one_text = cast(OpenAIModelProfile, _AS_ONE_TEXT)
         if self._settings.base_url == "":
             if provider == "openai":

@@ -12,11 +12,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from msgspec.structs import replace
-from pydantic_ai.direct import model_request
-from pydantic_ai.messages import ModelMessage, ModelResponse, SystemPromptPart, TextPart
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 
@@ -36,9 +34,10 @@ from peerage.players.models.adaptations import (
 from peerage.players.models.failures import is_filtered, is_out_of_capacity, is_too_long, player_error
 from peerage.players.models.finish_reasons import ending
 from peerage.players.models.library import Connection, default_url
+from peerage.players.models.replies import ProviderReply
 from peerage.players.models.thinking import room, sampling_settings, thinking_settings
 from peerage.players.models.thoughts import part
-from peerage.players.models.translation import conversation, read, structure
+from peerage.players.models.translation import LibraryRequest, read, received, structure, turns
 from peerage.players.redaction import named, secrets_of
 from peerage.settings import PlayerSettings
 from peerage.values.clock import now_ms
@@ -47,14 +46,6 @@ _PLAIN = ModelRequestParameters()
 AGAIN_S = 60.0
 """Seconds after which a tier without capacity is asked again, where the provider does not say when."""
 MOST_S = 3600.0
-
-
-class _Request(NamedTuple):
-    """A call in pydantic-ai's terms: messages, settings, output mode."""
-
-    messages: list[ModelMessage]
-    settings: ModelSettings
-    parameters: ModelRequestParameters
 
 
 class _Adapted(PlayerError):
@@ -127,13 +118,10 @@ class ProviderClient:
             started = clock()
             try:
                 async with asyncio.timeout(self._settings.timeout_s):
-                    response = await model_request(
-                        self._started_model,
-                        request.messages,
-                        model_settings=request.settings,
-                        model_request_parameters=request.parameters,
-                        instrument=False,
-                    )
+                    if wire is None:
+                        reply = received(await request.sent(self._started_model))
+                    else:
+                        reply = await wire.ask(self._started_model, request)
             except TimeoutError:
                 raise
             except Exception as error:
@@ -141,7 +129,7 @@ class ProviderClient:
                     return self._failed(error, call, request, form, clock() - started)
                 except _Adapted:  # what is sent shrinks each time, so this ends
                     continue
-            return self._answered(response, request, clock() - started)
+            return self._answered(reply, request, clock() - started)
 
     @property
     def _started_model(self) -> Model:
@@ -149,16 +137,13 @@ class ProviderClient:
             raise PlayerError("asked before it was started", kind="permanent")
         return self._model
 
-    def _request(self, call: Call) -> _Request:
+    def _request(self, call: Call) -> LibraryRequest:
         asked, parameters = self._shape(call)
-        return _Request(
-            conversation(call.messages, SYSTEM not in self._refused),
-            cast(ModelSettings, asked),
-            parameters,
-        )
+        spoken = turns(call.messages, SYSTEM not in self._refused)
+        return LibraryRequest(spoken, cast(ModelSettings, asked), parameters)
 
     def _failed(
-        self, error: Exception, call: Call, request: _Request, form: Collection[str], latency_s: float
+        self, error: Exception, call: Call, request: LibraryRequest, form: Collection[str], latency_s: float
     ) -> Answer:
         """The answer that an exception of the model library stands for. Raises PlayerError where there is
         none. `form` are those parts of what was sent that the wire adds (see `Wire.form`)."""
@@ -173,8 +158,8 @@ class ProviderClient:
             raise Later(why, now_ms() + round(min(wait_s, MOST_S) * 1000)) from None
         raise self._failure(error, call, request.settings) from None
 
-    def _answered(self, response: ModelResponse, request: _Request, latency_s: float) -> Answer:
-        """A response to a request as an answer."""
+    def _answered(self, reply: ProviderReply, request: LibraryRequest, latency_s: float) -> Answer:
+        """A reply to a request as an answer."""
         if request.parameters is not _PLAIN:
             self._structured_works = True
         elif self._without_structure and self._fails_at_structure is None:
@@ -182,17 +167,16 @@ class ProviderClient:
         elif self._without_structure:
             self._without_structure, self._fails_at_structure = False, True
         limit = request.settings["max_tokens"]
-        answer = self._at_its_tier(read(response, latency_s, limit, self._begins_thinking), response)
+        answer = self._at_its_tier(read(reply, latency_s, limit, self._begins_thinking), reply.tier)
         self._note_overrun(answer, limit)
-        self._note_ending(response, answer)
+        self._note_ending(reply, answer)
         return answer
 
-    def _at_its_tier(self, answer: Answer, response: ModelResponse) -> Answer:
+    def _at_its_tier(self, answer: Answer, served: str) -> Answer:
         """An answer that was to be of the flex tier, at the price of the tier that served it."""
-        served = (response.provider_details or {}).get("service_tier")
-        if not self._settings.service_tier or served in (None, self._settings.service_tier):
+        if not self._settings.service_tier or served in ("", self._settings.service_tier):
             return answer
-        told = f"was served in the tier {str(served)[:40]!r} and not in flex; twice the flex price counts"
+        told = f"was served in the tier {served[:40]!r} and not in flex; twice the flex price counts"
         self._warn_once("tier", told)
         return replace(answer, times=1 if self._settings.price else 2)
 
@@ -214,7 +198,7 @@ class ProviderClient:
         structured = self._structured and not self._without_structure and STRUCTURED not in self._refused
         return asked, (structure(call.expects) if structured else None) or _PLAIN
 
-    def _adapt(self, error: Exception, request: _Request, form: Collection[str]) -> None:
+    def _adapt(self, error: Exception, request: LibraryRequest, form: Collection[str]) -> None:
         """Learn what a refusal says that the server does not take; raises PlayerError where there is
         something to learn, `_Adapted` where the request cost nothing.
 
@@ -226,7 +210,7 @@ class ProviderClient:
             return
         failure, structured = player_error(error, self._key_place), request.parameters is not _PLAIN
         sent = [*form, *[name for name in request.settings if name != "max_tokens"]]
-        sent += [STRUCTURED] * structured + [SYSTEM] * _has_system(request.messages)
+        sent += [STRUCTURED] * structured + [SYSTEM] * ("system" in dict(request.turns))
         if learnt := refused(error, sent):
             stated = [name for one in learnt for name in self._stated(one)]
             if stated:
@@ -292,15 +276,13 @@ class ProviderClient:
                 f"{limit} were asked for; what is in flight can overrun a budget",
             )
 
-    def _note_ending(self, response: ModelResponse, answer: Answer) -> None:
+    def _note_ending(self, reply: ProviderReply, answer: Answer) -> None:
         """Warn once of each odd way in which replies end, and note where thoughts begin unmarked."""
-        text = "".join([part.content for part in response.parts if isinstance(part, TextPart)])
-        self._begins_thinking = self._begins_thinking or not part(text).opened
-        reason = (response.provider_details or {}).get("finish_reason", response.finish_reason)
-        ended = ending(reason)
+        self._begins_thinking = self._begins_thinking or not part(reply.text).opened
+        ended = ending(reply.reason)
         if ended == "unknown":
-            told = f"the server ends replies for a reason that is not known, {str(reason)[:40]!r}"
-            self._warn_once(f"ended {reason}", f"{told}; they count as whole, and their matches say so")
+            told = f"the server ends replies for a reason that is not known, {str(reply.reason)[:40]!r}"
+            self._warn_once(f"ended {reply.reason}", f"{told}; they count as whole, and their matches say so")
         elif ended == "unstated" and not answer.refused:
             self._warn_once("ended", "the server does not say why its replies end; they count as whole")
         if answer.note.startswith("no text"):
@@ -310,10 +292,6 @@ class ProviderClient:
         if about not in self._warned:
             self._warned.add(about)
             self.warnings += (f"{self._settings.name}: {told}",)
-
-
-def _has_system(messages: Sequence[ModelMessage]) -> bool:
-    return any(isinstance(part, SystemPromptPart) for message in messages for part in message.parts)
 
 
 def _adapted_to(name: str) -> str:

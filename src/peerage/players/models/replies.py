@@ -1,7 +1,7 @@
 """A server's reply, reduced to what is read of it: text, thoughts, finish reason, tokens, error. Pure.
 
 Servers that speak OpenAI's, Anthropic's or Google's language differ in all the rest, and leave out, null or
-misspell it. What nobody uses cannot spoil a reply, so the model library is handed these parts alone.
+misspell it. What nobody uses cannot spoil a reply, so nothing else of it is looked at.
 """
 
 from __future__ import annotations
@@ -181,67 +181,52 @@ def _counts(part: Any) -> bool:
 # --------------------------------------------------------------------------------------------------- replies
 
 
-CACHED = "prompt_tokens_from_cache"
-"""The name under which a chat completion is handed on with the tokens of its prompt that a cache held."""
+class ProviderReply(NamedTuple):
+    """The parts of a reply that are read: its text and thoughts, the arguments of the tools that it calls,
+    and why it ended, as stated. `refusal` is the text in which it was declined, `model` the one that a reply
+    names, `tier` that which served it, and `cost` the bill in USD, None where none came with it."""
+
+    text: str
+    thoughts: str = ""
+    calls: tuple[str, ...] = ()
+    reason: Any = None
+    refusal: str = ""
+    usage: Usage = Usage()
+    model: str = ""
+    tier: str = ""
+    cost: float | None = None
 
 
-def chat_completion(body: Mapping[str, Any], *, reasons: bool = True) -> dict[str, Any]:
-    """A chat completion of the parts of `body` that are read; `body` has a choice.
+DECLINED = "content_filter"
+"""The reason of a reply that was declined, however its provider says so."""
 
-    A finish reason that is not known stays, and "null" is one that is not stated; where `reasons` may not be
-    any, they are in `native_finish_reason`.
-    """
+
+def chat_reply(body: Mapping[str, Any], *, bills: bool = False) -> ProviderReply:
+    """Return what is read of a chat completion, which has a choice; `bills` says that its server states what
+    it costs."""
     choice = _first(body["choices"]) or {}
-    text, thoughts = _text(choice)
     message = choice.get("message")
     message = message if isinstance(message, dict) else {}
-    calls = [_tool_call(call) for call in _objects(message.get("tool_calls") or message.get("function_call"))]
-    refusal = message.get("refusal")
-    reason = _finish_reason(choice)
-    ended = _SHORT.get(ending(reason), reason)
-    taken = reasons or ended in ("stop", "length", "content_filter", "error")
+    refusal = _word(message.get("refusal"))
+    text, thoughts = _text(choice)
+    calls = _objects(message.get("tool_calls") or message.get("function_call"))
     stated = body.get("usage") or choice.get("usage")  # the latter Moonshot's, at the end of a stream
     usage = usage_of(stated, wrote=bool(text or thoughts or calls))
-    counts: dict[str, Any] | None = None
-    if usage.prompt is not None and usage.output is not None:
-        total = usage.prompt + usage.output
-        counts = {"prompt_tokens": usage.prompt, "completion_tokens": usage.output, "total_tokens": total}
-        # Under a name of our own: the library adds or takes away a provider's.
-        counts |= {} if usage.reasoning is None else {"thought_tokens": usage.reasoning}
-        counts |= {CACHED: usage.cached} if usage.cached else {}
-        counts |= _cost(stated or {})
-    return {
-        "id": "reply",
-        "object": "chat.completion",
-        "created": 0,
-        "model": _served(body),
-        "service_tier": _word(body.get("service_tier")) or None,
-        "provider": _word(body.get("provider")),
-        "choices": [
-            {
-                "index": 0,
-                "finish_reason": ended if taken else "stop",
-                "native_finish_reason": None if taken else ended,
-                "message": {
-                    "role": "assistant",
-                    "content": text or None,
-                    "refusal": refusal if isinstance(refusal, str) and refusal.strip() else None,
-                    "reasoning": thoughts or None,
-                    "tool_calls": calls or None,
-                },
-            }
-        ],
-        "usage": counts,
-    }
-
-
-_SHORT = {
-    "whole": "stop",
-    "cut": "length",
-    "refused": "content_filter",
-    "broken": "error",
-    "unstated": "null",
-}
+    cost = _cost(stated or {}) if bills and usage.prompt is not None else None
+    reply = ProviderReply(
+        text,
+        thoughts,
+        tuple(map(_arguments, calls)),
+        _finish_reason(choice),
+        refusal="",
+        usage=usage,
+        model=_served(body),
+        tier=_word(body.get("service_tier")),
+        cost=cost,
+    )
+    if refusal.strip():
+        return reply._replace(text="", thoughts="", calls=(), reason=DECLINED, refusal=refusal)
+    return reply
 
 
 def _finish_reason(choice: Mapping[str, Any]) -> Any:
@@ -259,14 +244,12 @@ def _finish_reason(choice: Mapping[str, Any]) -> Any:
     return own
 
 
-def _cost(usage: Mapping[str, Any]) -> dict[str, float]:
+def _cost(usage: Mapping[str, Any]) -> float | None:
     """Return what OpenRouter bills, and the provider in addition where the key is the owner's own."""
     cost, details = _amount(usage.get("cost")), usage.get("cost_details")
-    if cost is None:
-        return {}
     upstream = details.get("upstream_inference_cost") if isinstance(details, dict) else None
-    own_key = usage.get("is_byok") is True
-    return {"cost": cost + ((_amount(upstream) or 0.0) if own_key else 0.0)}
+    own_key = cost is not None and usage.get("is_byok") is True
+    return cost + (_amount(upstream) or 0.0) if cost is not None and own_key else cost
 
 
 def _amount(dollars: Any) -> float | None:
@@ -305,16 +288,10 @@ def _joined(content: Any) -> tuple[str, str]:
     return "".join(texts), "".join(thoughts)
 
 
-def _tool_call(call: Mapping[str, Any]) -> dict[str, Any]:
+def _arguments(call: Mapping[str, Any]) -> str:
     function = call.get("function", call)
-    function = function if isinstance(function, dict) else {}
-    arguments = function.get("arguments")
-    written = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    return {
-        "id": "call",
-        "type": "function",
-        "function": {"name": _word(function.get("name")) or "function", "arguments": written},
-    }
+    arguments = function.get("arguments") if isinstance(function, dict) else None
+    return arguments if isinstance(arguments, str) else json.dumps(arguments)
 
 
 def _objects(found: Any) -> list[dict[str, Any]]:

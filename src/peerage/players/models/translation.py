@@ -1,10 +1,12 @@
-"""Translation between our calls and the model library's: messages, output mode, responses. Pure."""
+"""Translation between our calls and the model library's: messages, output mode, responses."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
+from pydantic_ai.direct import model_request
 from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
@@ -15,14 +17,15 @@ from pydantic_ai.messages import (
     ToolCallPart,
     UserPromptPart,
 )
-from pydantic_ai.models import ModelRequestParameters
+from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.output import OutputObjectDefinition
+from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
 from peerage.game.protocol import Format, Shaped, Speaker
 from peerage.players.client import Answer, PlayerError, bounded
 from peerage.players.models.finish_reasons import ending
-from peerage.players.models.replies import CACHED
+from peerage.players.models.replies import DECLINED, ProviderReply, Usage
 from peerage.players.models.thoughts import part
 
 
@@ -40,30 +43,36 @@ def structure(expects: Format) -> ModelRequestParameters | None:
     )
 
 
-def conversation(messages: Sequence[tuple[Speaker, str]], system_role: bool = True) -> list[ModelMessage]:
-    """A call's messages in pydantic-ai's terms: one system text in front, then turns that alternate.
+def turns(messages: Sequence[tuple[Speaker, str]], system_role: bool = True) -> list[tuple[Speaker, str]]:
+    """A call's messages as every server takes them: one system text in front, then turns that alternate.
 
     Strict chat templates refuse a second system message and two turns of one speaker in a row, so such
     texts are joined with a blank line. Without a `system_role` the system text begins the first user turn.
     """
     systems: list[str] = []
-    turns: list[tuple[Speaker, str]] = []
+    joined: list[tuple[Speaker, str]] = []
     for speaker, text in messages:
         if speaker == "system":
             systems.append(text)
-        elif turns and turns[-1][0] == speaker:
-            turns[-1] = (speaker, f"{turns[-1][1]}\n\n{text}")
+        elif joined and joined[-1][0] == speaker:
+            joined[-1] = (speaker, f"{joined[-1][1]}\n\n{text}")
         else:
-            turns.append((speaker, text))
+            joined.append((speaker, text))
     if systems and not system_role:
-        if turns and turns[0][0] == "user":
-            systems.append(turns.pop(0)[1])
-        turns.insert(0, ("user", "\n\n".join(systems)))
-        systems = []
+        if joined and joined[0][0] == "user":
+            systems.append(joined.pop(0)[1])
+        return [("user", "\n\n".join(systems)), *joined]
+    return [("system", "\n\n".join(systems)), *joined] if systems else joined
+
+
+def conversation(spoken: Sequence[tuple[Speaker, str]]) -> list[ModelMessage]:
+    """Return turns in pydantic-ai's terms."""
     out: list[ModelMessage] = []
-    head = [SystemPromptPart("\n\n".join(systems))] if systems else []
-    for speaker, text in turns:
-        if speaker == "assistant":
+    head: list[SystemPromptPart] = []
+    for speaker, text in spoken:
+        if speaker == "system":
+            head = [SystemPromptPart(text)]
+        elif speaker == "assistant":
             out.append(ModelResponse(parts=[TextPart(text)]))
         else:
             out.append(ModelRequest(parts=[*head, UserPromptPart(text)]))
@@ -71,55 +80,86 @@ def conversation(messages: Sequence[tuple[Speaker, str]], system_role: bool = Tr
     return [ModelRequest(parts=head), *out] if head else out
 
 
+class LibraryRequest(NamedTuple):
+    """A call in pydantic-ai's terms: turns, settings, output mode."""
+
+    turns: list[tuple[Speaker, str]]
+    settings: ModelSettings
+    parameters: ModelRequestParameters
+
+    async def sent(self, model: Model) -> ModelResponse:
+        """Ask a model through pydantic-ai."""
+        return await model_request(
+            model,
+            conversation(self.turns),
+            model_settings=self.settings,
+            model_request_parameters=self.parameters,
+            instrument=False,
+        )
+
+
+def received(response: ModelResponse) -> ProviderReply:
+    """Return what is read of a response of the model library."""
+    details, usage = response.provider_details or {}, response.usage
+    declined = response.finish_reason == DECLINED or "refusal" in details
+    counted, cost = usage.input_tokens > 0, details.get("cost")
+    return ProviderReply(
+        text="".join([part.content for part in response.parts if isinstance(part, TextPart)]),
+        thoughts="".join([part.content for part in response.parts if isinstance(part, ThinkingPart)]),
+        calls=tuple([str(part.args) for part in response.parts if isinstance(part, ToolCallPart)]),
+        reason=DECLINED if declined else details.get("finish_reason", response.finish_reason),
+        refusal=str(details.get("refusal") or ""),
+        usage=Usage(
+            usage.input_tokens if counted else None,
+            usage.output_tokens if counted else None,
+            reasoning_tokens(usage),
+            usage.cache_read_tokens or None,
+        ),
+        model=response.model_name or "",
+        tier=details.get("service_tier") or "",
+        cost=float(cost) if isinstance(cost, int | float) and cost >= 0 else None,
+    )
+
+
 def read(
-    response: ModelResponse, latency_s: float, limit: int | None = None, begins_thinking: bool = False
+    reply: ProviderReply, latency_s: float, limit: int | None = None, begins_thinking: bool = False
 ) -> Answer:
-    """Return a model's response as an answer, without its thoughts.
+    """Return a provider's reply as an answer, without its thoughts.
 
     `limit` is the number of tokens asked for; `begins_thinking` says that this player's thoughts begin
     without a mark, so that a reply cut before they end is all thought. Raises PlayerError when the provider
     broke off.
     """
-    details = response.provider_details or {}
-    text = "".join([part.content for part in response.parts if isinstance(part, TextPart)])
-    said = part(text)
-    thinking = [part.content for part in response.parts if isinstance(part, ThinkingPart)]
-    calls = [str(part.args) for part in response.parts if isinstance(part, ToolCallPart)]
-    reason = details.get("finish_reason", response.finish_reason)
-    declined = response.finish_reason == "content_filter" or "refusal" in details
-    ended = "refused" if declined else ending(reason)
-    usage = response.usage
-    counted = usage.input_tokens > 0
-    output = usage.output_tokens if counted else None
-    if ended in ("unstated", "unknown") and limit is not None and (output or 0) >= limit:
+    said, usage = part(reply.text), reply.usage
+    ended = ending(reply.reason)
+    counted = usage.prompt is not None
+    if ended in ("unstated", "unknown") and limit is not None and (usage.output or 0) >= limit:
         ended = "cut"
-    nothing = not (text.strip() or thinking or calls)
+    nothing = not (reply.text.strip() or reply.thoughts or reply.calls)
     if ended == "broken" or (nothing and ended in ("unstated", "unknown")):
-        why = f" ({reason})" if ended != "unstated" else ""
+        why = f" ({reply.reason})" if ended != "unstated" else ""
         raise PlayerError(f"the provider broke off in the middle of the reply{why}", maybe_paid=True)
     answer = said.answer
     if begins_thinking and ended == "cut" and not said.marked:
         answer = ""
-    cost = details.get("cost")
-    reasoning = reasoning_tokens(usage)
     note = ""
     if not answer.strip() and ended in ("whole", "unstated", "unknown"):
-        note = _only(sum(map(len, thinking)) + said.thought, thinking or said.marked, calls)
+        note = _only(len(reply.thoughts) + said.thought, reply.thoughts or said.marked, reply.calls)
     elif ended == "unknown":
-        note = f"the server ended the reply for a reason that is not known: {str(reason)[:40]!r}"
+        note = f"the server ended the reply for a reason that is not known: {str(reply.reason)[:40]!r}"
     return bounded(
         Answer(
-            answer or str(details.get("refusal") or ""),
+            answer or reply.refusal,
             latency_s,
-            input_tokens=usage.input_tokens if counted else None,
-            output_tokens=output,
-            cost_usd=float(cost) if isinstance(cost, int | float) and cost >= 0 else None,
-            snapshot=response.model_name or "",
+            input_tokens=usage.prompt,
+            output_tokens=usage.output,
+            cost_usd=reply.cost,
+            snapshot=reply.model,
             refused=ended == "refused",
             truncated=ended == "cut",
-            reasoning_tokens=reasoning if counted else None,
-            cached_tokens=cached_tokens(usage) if counted else None,
-            thought=bool(reasoning or thinking or said.thought),
+            reasoning_tokens=usage.reasoning if counted else None,
+            cached_tokens=usage.cached if counted else None,
+            thought=bool(usage.reasoning or reply.thoughts or said.thought),
             note=note,
         )
     )
@@ -132,17 +172,8 @@ def _only(characters: int, thought: object, calls: Sequence[str]) -> str:
     return f"no text came, only {characters:,} characters of reasoning" if thought else ""
 
 
-def cached_tokens(usage: RequestUsage) -> int | None:
-    """Return the tokens of a prompt that the provider read from its cache; None where it counts none: whether
-    it has a cache is not known then."""
-    return (usage.details or {}).get(CACHED) or usage.cache_read_tokens or None
-
-
 def reasoning_tokens(usage: RequestUsage) -> int | None:
     """The tokens of a reply that were thought and not said; None where the provider does not count them."""
     details = usage.details or {}
-    found = [
-        details.get(name)
-        for name in ("thought_tokens", "reasoning_tokens", "thinking_tokens", "thoughts_tokens")
-    ]
+    found = [details.get(name) for name in ("reasoning_tokens", "thinking_tokens", "thoughts_tokens")]
     return usage.output_reasoning_tokens or next((count for count in found if count is not None), None)

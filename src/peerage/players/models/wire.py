@@ -1,41 +1,69 @@
 """The OpenAI wire: chat completions over one aiohttp session.
 
-pydantic-ai builds the request and reads the response; between the two stands the SDK's client, whose
-own path (parameter walk, httpx objects, connection pool) costs three times the rest of a call. `Wire`
-is that client with one method of its own: it posts the body as it is, reads a bounded response, hands on
-what is read of it (`replies`), and tells precisely what went wrong and whether the provider may have done the
-work.
+pydantic-ai knows what each model takes. It writes the form of a request once, for all that differ only in
+their texts; its own path and the SDK's (parameter walk, validation, httpx objects, connection pool) cost
+several times the rest of a call. `Wire` is the SDK's client with methods of its own: it fills the form with a
+call's texts, posts it, reads a bounded response, and says precisely what went wrong and whether the provider
+may have done the work.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
+from contextvars import ContextVar
 from functools import cached_property
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NoReturn
 
 import aiohttp
 import httpx2
 import msgspec
 from openai import APIStatusError, AsyncOpenAI, NotGiven, Omit
-from openai.types.chat import ChatCompletion
-from pydantic import ValidationError
+from pydantic_ai.models import Model
 
 from peerage.formats import read_json
 from peerage.players.client import PlayerError
 from peerage.players.models.adaptations import MAX_TOKENS, OTHER_LIMIT, STREAM_OPTIONS, UNSTREAMED
 from peerage.players.models.failures import UNDONE
-from peerage.players.models.replies import chat_completion, reported_error
+from peerage.players.models.replies import ProviderReply, chat_reply, reported_error
 from peerage.players.models.streams import is_stream, read_stream
+from peerage.players.models.translation import LibraryRequest, received
 from peerage.players.session import connection_failure, read_bounded
+
+MOST_FORMS = 256
+_SPECIAL = (
+    "<|",
+    "|>",
+    "<｜",
+    "_of_turn>",
+    "[|",
+    "INST]",
+    "_PROMPT]",
+    "_TOOLS]",
+    "_RESULTS]",
+    "_CALLS]",
+    "[e~",
+    "]~",
+)
+"""Parts of all that may be a special token of a chat template; pydantic-ai breaks these by a joiner."""
+_JOINER = re.compile("(?<=[<\\[\\]])[\u200b-\u200d\u2060\ufeff]")
+_FAILURE: ContextVar[APIStatusError | None] = ContextVar("failure", default=None)
+
+
+class _Written(Exception):
+    """What pydantic-ai would send."""
+
+    def __init__(self, body: dict[str, Any]) -> None:
+        self.body = body
 
 
 class Wire(AsyncOpenAI):
     """The OpenAI SDK's client whose chat completions go straight over an aiohttp session.
 
     `refused` are parts of a request's form that the server was found not to take, now and later (see
-    `adaptations`); `limit` is the name under which the model library sends the limit. `reasons` says that the
-    library takes any finish reason.
+    `adaptations`); `limit` is the name under which the model library sends the limit. `bills` says that the
+    server states what a reply costs.
     """
 
     limit = MAX_TOKENS
@@ -47,12 +75,15 @@ class Wire(AsyncOpenAI):
         key: str,
         refused: Collection[str] = (),
         *,
-        reasons: bool = True,
+        bills: bool = False,
     ) -> None:
-        super().__init__(api_key=key or "none", base_url=base_url, max_retries=0)
+        # Nothing goes over it; the SDK's own would read all certificates of the machine.
+        unused = httpx2.AsyncClient(transport=httpx2.AsyncBaseTransport(), trust_env=False)
+        super().__init__(api_key=key or "none", base_url=base_url, max_retries=0, http_client=unused)
         self._session = session
         self._refused = refused
-        self._reasons = reasons
+        self._bills = bills
+        self._forms: dict[tuple[object, ...], tuple[object, dict[str, Any]]] = {}
         self._address = base_url.rstrip("/") + "/chat/completions"
         self._request_headers = {"Content-Type": "application/json"} | (
             {"Authorization": f"Bearer {key}"} if key else {}
@@ -69,7 +100,43 @@ class Wire(AsyncOpenAI):
 
     @cached_property
     def chat(self) -> Any:
+        """Where pydantic-ai hands over what it would send."""
         return SimpleNamespace(completions=SimpleNamespace(create=self._create))
+
+    async def ask(self, model: Model, request: LibraryRequest) -> ProviderReply:
+        """Ask for one chat completion. Raises pydantic-ai's ModelHTTPError for an error status, else
+        PlayerError."""
+        texts = [text for _, text in request.turns]
+        # What is cached holds on to the parameters, so that no others are at their place.
+        key = (str(request.settings), id(request.parameters), *[speaker for speaker, _ in request.turns])
+        _, body = self._forms.get(key, (None, None))
+        if body is None or any(part in text for text in texts for part in _SPECIAL):
+            body = await self._written(model, request)
+            if len(self._forms) < MOST_FORMS and _contents(body) == texts:
+                self._forms[key] = request.parameters, body
+        else:
+            body = body | {
+                "messages": [
+                    message | {"content": text} for message, text in zip(body["messages"], texts, strict=True)
+                ]
+            }
+        try:
+            reply = await self._post(body)
+        except APIStatusError as failure:
+            _FAILURE.set(failure)
+            try:
+                return received(await request.sent(model))
+            finally:
+                _FAILURE.set(None)
+        return reply if _contents(body) == texts else reply._replace(text=_JOINER.sub("", reply.text))
+
+    async def _written(self, model: Model, request: LibraryRequest) -> dict[str, Any]:
+        """Return what pydantic-ai would send."""
+        try:
+            await request.sent(model)
+        except _Written as written:
+            return written.body
+        raise AssertionError("the model library sent nothing")
 
     async def _create(
         self,
@@ -78,18 +145,20 @@ class Wire(AsyncOpenAI):
         extra_body: object = None,
         timeout: object = None,
         **parameters: Any,
-    ) -> ChatCompletion:
-        """Post one chat completion; raises openai.APIStatusError for an error status, else PlayerError."""
+    ) -> NoReturn:
+        """Raise the failure that pydantic-ai is to name, else what it would send."""
+        if failure := _FAILURE.get():
+            raise failure
         body = {name: value for name, value in parameters.items() if not isinstance(value, Omit | NotGiven)}
         if isinstance(extra_body, dict):
             body |= extra_body
         body.pop("stream", None)
-        if self.limit in self._refused and self.limit in body:
-            body[OTHER_LIMIT[self.limit]] = body.pop(self.limit)
-        if UNSTREAMED in self._refused:
-            body["stream"] = True
-            if STREAM_OPTIONS not in self._refused:
-                body["stream_options"] = {"include_usage": True}
+        raise _Written(body)
+
+    async def _post(self, body: dict[str, Any]) -> ProviderReply:
+        """Post one chat completion; raises openai.APIStatusError for an error status, else PlayerError."""
+        if self._refused:
+            body = self._adapted({**body})
         try:
             async with self._session.post(
                 self._address, data=msgspec.json.encode(body), headers=self._request_headers
@@ -120,11 +189,21 @@ class Wire(AsyncOpenAI):
             )
         if not found["choices"]:
             raise PlayerError("the server answered with no choice at all", maybe_paid=True)
-        reply = chat_completion(found, reasons=self._reasons)
-        try:
-            return ChatCompletion.model_validate(reply)
-        except ValidationError:
-            return ChatCompletion.construct(**reply)
+        return chat_reply(found, bills=self._bills)
+
+    def _adapted(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Change a body to what the server was found to take."""
+        if self.limit in self._refused and self.limit in body:
+            body[OTHER_LIMIT[self.limit]] = body.pop(self.limit)
+        if UNSTREAMED in self._refused:
+            body["stream"] = True
+            if STREAM_OPTIONS not in self._refused:
+                body["stream_options"] = {"include_usage": True}
+        return body
+
+
+def _contents(body: Mapping[str, Any]) -> list[Any]:
+    return [message.get("content") for message in body["messages"]]
 
 
 def _status_error(
