@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import signal
 from collections.abc import Generator, Iterator
@@ -99,6 +100,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if item.get_closest_marker("timeout") is None:
             marked = [bound for mark, bound in BOUNDS_S.items() if item.get_closest_marker(mark)]
             item.add_marker(pytest.mark.timeout(max(marked, default=BOUND_S)))
+
+
+def pytest_collection_finish() -> None:
+    """Search what ten thousand tests are made of no more for garbage, and the rest of it rarely."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.fixture(autouse=True, scope="module")

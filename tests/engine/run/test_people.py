@@ -104,17 +104,23 @@ def statuses(folder: Path) -> set[str]:
 
 
 def until(folder: Path, what: Callable[[Runner], bool], matches: int = 10_000) -> RunReport:
-    """Play until something holds, then stop as Ctrl+C does."""
+    """Play until something holds, then stop as Ctrl+C does. What the watching raises, the run would drop."""
+    broken: list[BaseException] = []
 
     async def watch(runner: Runner) -> None:
         try:
             async with asyncio.timeout(PATIENCE_S):
                 while not what(runner):
                     await asyncio.sleep(0.02)
+        except Exception as error:
+            broken.append(error)
         finally:
             runner.stop()
 
-    return run(folder, matches, beside=watch)
+    report = run(folder, matches, beside=watch)
+    for error in broken:
+        raise error
+    return report
 
 
 def test_a_person_plays_in_any_role_and_is_recorded_like_any_other(tmp_path: Path) -> None:
@@ -215,9 +221,9 @@ def test_a_killed_run_asks_for_nothing_twice(tmp_path: Path) -> None:
     sound(tmp_path)
 
 
-@patience(BENCH_AFTER=1_000)
+@patience(BENCH_AFTER=1_000, BACKOFF_S=0.001, PAUSE_MAX_S=0.001)
 def test_when_its_time_is_up_a_person_is_a_lost_player_and_no_loser(tmp_path: Path) -> None:
-    # never benched, so that it comes to be a contestant in every arena
+    # Neither benched nor paused longer and longer, so that it soon is a contestant whose time is up.
     arena(tmp_path, [{"model": ME, "timeout_s": 0.1}])
     report = until(tmp_path, lambda _: "no_answer" in statuses(tmp_path))
     mine = [read_reply(one) for one in answered_by(tmp_path, "me")]
