@@ -68,7 +68,7 @@ def test_usage_tells_what_may_be_left_out(generate: ModuleType) -> None:
     page = generate.pages()["commands.md"]
     assert "`peerage report [OUT] [OPTIONS]`" in page
     assert "| `OUT` | The file to write. | report.html in the arena's folder |" in page
-    assert "`peerage match NUMBER [OPTIONS]`" in page
+    assert "`peerage match [NUMBER] [OPTIONS]`" in page
     assert "`peerage rate FILE... [OPTIONS]`" in page
 
 

@@ -174,7 +174,7 @@ class Beside(Struct, frozen=True, tag="beside"):
 class Section(Struct, frozen=True, tag="section"):
     """Blocks that belong together, as a kind of thing that a medium may lay out in its own way."""
 
-    kind: Literal["decision", "telling"]
+    kind: Literal["decision", "telling", "matches"]
     blocks: Sequence[Any]
 
 
@@ -199,12 +199,14 @@ class Links(Struct, frozen=True, gc=False, tag="links"):
 
 
 class ChoiceForm(Struct, frozen=True, tag="choices"):
-    """A form that goes `to` a view with a value of each field: its key, title, values, and the one chosen. A
-    medium without forms leaves it out."""
+    """A form that goes `to` a view with a value of each field: its key, title, values, and the one chosen; an
+    empty value is any, and a field without values is a text. Of short lists `chips` shows all values. None
+    to go to: the page's script acts on it. A medium without forms leaves it out."""
 
-    to: Target
+    to: Target | None
     fields: Sequence[tuple[str, str, Sequence[str], str]]
     button: str
+    chips: bool = False
 
 
 class Fold(Struct, frozen=True, tag="fold"):

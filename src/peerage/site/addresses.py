@@ -9,8 +9,8 @@ from functools import lru_cache
 BUNDLE = 20
 """Matches on one page of transcripts."""
 
-SHARD = 10_000
-"""Matches in one piece of the index that the browser searches."""
+SHARD = 1_000
+"""Matches in one piece of the list that the browser searches."""
 
 
 @lru_cache(maxsize=4_096)

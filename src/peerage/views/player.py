@@ -127,13 +127,17 @@ def recent(rows: Sequence[Summary]) -> Rows:
     return Rows(rows, columns, name="matches", sorts=False)
 
 
-def met(match: Summary) -> str:
-    """Return who met, with scores, or of more than two with places, the first of them first."""
-    if not match.scores:
-        return f"{' · '.join(match.players)}: {in_words(match.status)}"
+def met(match: Summary, most: int = 100) -> str:
+    """Return who met, at `most` so many, with scores, or of more than two with places, the first of them
+    first."""
     many = len(match.players) > 2
     placed = placed_in(match.players, match.scores)
-    return " · ".join([f"{place}. {who}" if many else f"{who} {score(got)}" for place, who, got in placed])
+    told = [
+        f"{place}. {who}" if place and many else f"{who} {score(got)}" if place else who
+        for place, who, got in placed[:most]
+    ]
+    told += [f"{len(placed) - most} more"] * (len(placed) > most)
+    return f"{' · '.join(told)}{'' if match.scores else f': {in_words(match.status)}'}"
 
 
 def placed_in(players: Sequence[str], scores: Sequence[float]) -> list[tuple[int, str, float]]:

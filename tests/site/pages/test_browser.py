@@ -236,24 +236,34 @@ def test_a_choice_of_players_by_weights_and_price_stays_in_the_address(
     assert shown.count() == len(NAMES)
 
 
-def test_matches_are_found_by_player_and_topic(tab: Page, built: Path, arena: Path) -> None:
+def test_matches_are_found_by_words_topic_and_what_is_notable(tab: Page, built: Path, arena: Path) -> None:
     last = len(statuses(arena))
     open_page(tab, built, "matches.html")
-    tab.get_by_role("combobox", name="Player").fill(NAMES[0])
-    found = tab.locator("#found")
-    until(tab, "document.getElementById('found').textContent.endsWith('matches')")
-    mine = int(found.inner_text().split()[0])
+    found, rows = tab.locator("#found"), tab.locator(".matches tbody tr")
+    assert rows.count() == last
+
+    def search(text: str) -> int:
+        tab.locator("[name=q]").fill(text)
+        until(tab, "document.getElementById('found').textContent !== ''")
+        return rows.count()
+
+    mine = search(NAMES[0])
     assert 0 < mine < last
-    rows = tab.locator("#matches tbody tr")
-    assert rows.count() == mine
+    assert found.inner_text() == f"{mine} of {last} matches"
     assert all(NAMES[0] in text for text in rows.all_inner_texts())
-    tab.get_by_label("Topic").select_option(label="bees")
-    until(tab, f"parseInt(document.getElementById('found').textContent) < {mine}")
+    assert search(NAMES[0].upper()[:-1]) >= mine
+    assert search(f'"{NAMES[0]}" {NAMES[1]}') < mine, "both met"
+    assert search("nobody is called so %'\"<b>") == 0
+    assert found.inner_text().startswith("No match fits. Take fewer words")
+    assert search(NAMES[0]) == mine
+    tab.get_by_role("radio", name="bees").check(force=True)
+    until(tab, f"document.querySelectorAll('.matches tbody tr').length < {mine}")
+    here = rows.count()
     address = tab.url
     tab.goto("about:blank")
     tab.goto(address)
-    until(tab, "document.getElementById('found').textContent.endsWith('matches')")
-    assert int(found.inner_text().split()[0]) < mine
+    until(tab, "document.getElementById('found').textContent !== ''")
+    assert rows.count() == here
     rows.first.locator("a").click()
     until(
         tab,
@@ -262,38 +272,16 @@ def test_matches_are_found_by_player_and_topic(tab: Page, built: Path, arena: Pa
     )
 
 
-def test_matches_are_found_by_a_part_of_a_name_and_shown_step_by_step(
-    tab: Page, built: Path, arena: Path
-) -> None:
+def test_a_long_list_of_matches_is_shown_step_by_step(tab: Page, built: Path, arena: Path) -> None:
     last = len(statuses(arena))
     open_page(tab, built, "matches.html")
-    found, rows, player = (
-        tab.locator("#found"),
-        tab.locator("#matches tbody tr"),
-        tab.locator("[name=player]"),
-    )
-
-    def search(text: str, field: str = "player") -> int:
-        tab.locator(f"[name={field}]").fill(text)
-        until(tab, "!document.getElementById('found').textContent.startsWith('Searching')")
-        return int(found.inner_text().split()[0])
-
-    whole = search(NAMES[0])
-    assert search(NAMES[0].upper()[:-1]) >= whole
-    assert search("nobody is called so") == 0
-    assert search(NAMES[0]) == whole
-    assert search(NAMES[0], "against") == 0  # nobody meets itself
-    tab.locator("[name=against]").fill("")
-    player.fill("")
-    until(tab, "document.getElementById('found').textContent === ''")
-    assert tab.locator("#more").is_hidden()
+    more = tab.get_by_role("button", name="Show more")
+    assert more.is_hidden()
     tab.evaluate("shown = 2; search()")
-    until(tab, "document.querySelectorAll('#matches tbody tr').length === 2")
-    assert found.inner_text() == f"{last} matches, the newest 2 of them shown"
-    tab.locator("#more").click()
-    until(tab, f"document.querySelectorAll('#matches tbody tr').length === {last}")
-    assert tab.locator("#more").is_hidden()
-    assert rows.count() == last
+    until(tab, "document.querySelectorAll('.matches tbody tr').length === 2")
+    more.click()
+    until(tab, f"document.querySelectorAll('.matches tbody tr').length === {last}")
+    assert more.is_hidden()
 
 
 def test_a_match_is_replayed_step_by_step_by_keys_and_buttons(tab: Page, built: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -20,8 +21,9 @@ from peerage.cli.shared.options import (
     prose,
     short_names,
 )
-from peerage.cli.shared.output import show_json, show_parts, show_table
+from peerage.cli.shared.output import show_blocks, show_json, show_parts, show_table
 from peerage.cli.shared.streams import exact
+from peerage.render.blocks import Conclusion
 from peerage.render.data import plain
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from peerage.reading.scope import Scope
 
 Telling = Literal["text", "json", "markdown"]
+Notable = Literal["upset", "split", "flipped", "tied", "undecided"]
 Part = Literal[
     "players",
     "judges",
@@ -134,9 +137,36 @@ def show_stats(
         prose(f"`{command}` shows how judges agree and what they favour")
 
 
+def _list_matches(folder: Path, wanted: tuple[str, str, str, str], shape: Telling) -> None:
+    """Write the newest matches that a filter lets pass."""
+    from peerage.reading.moment import public
+    from peerage.reading.reading import Reading
+    from peerage.values.clock import now_ms
+    from peerage.views.leaderboard.board import board
+    from peerage.views.match.finder import LISTED, MatchFilter, find, headline, outcome, table
+
+    with arena_in(folder) as arena:
+        reading, words = Reading(arena.settings, public(arena.ledger)), MatchFilter(*wanted)
+        rows, chances = [*reading.moment.summaries()], board(reading).chances
+        found = find(reading, rows, chances, words, LISTED)
+        told = headline(rows, chances)
+    lines = table(found.lines, now_ms())
+    shown = TableFormat.table if shape == "text" else TableFormat(shape)
+    show_blocks([Conclusion([told, outcome(found, words)]), *[lines] * bool(found.lines)], lines, shown)
+
+
 def match(
-    number: Annotated[int, typer.Argument(min=1, max=MOST_MATCHES, help="The number of the match.")],
+    number: Annotated[
+        int | None,
+        typer.Argument(min=1, max=MOST_MATCHES, help="The number of the match.", show_default="list matches"),
+    ] = None,
     folder: Folder = HERE,
+    search: Annotated[
+        str, typer.Option(metavar="WORDS", help="List matches with these words in prompts, answers or names.")
+    ] = "",
+    only: Annotated[Notable | None, typer.Option(help="List matches notable for this.")] = None,
+    game: Annotated[str, typer.Option(help="List matches of this game.")] = "",
+    topic: Annotated[str, typer.Option(help="List matches on this topic.")] = "",
     full: Annotated[bool, typer.Option("--full", help="Every request too, word for word.")] = False,
     seat: Annotated[
         str,
@@ -144,13 +174,24 @@ def match(
     ] = "",
     shape: Annotated[Telling, typer.Option("--format", help="How to write it.")] = "text",
 ) -> None:
-    """Read a match: question, answers, verdicts, and the result.
+    """Read a match as it was played, or list matches.
+
+    A match has its question, answers, verdicts and result. The list has the newest first, and takes --search,
+    --only, --game and --topic; words in quotes stand together.
 
     Where a game hides things, everything is shown with who could see it; --as leaves out what one seat could
     not see, or shows what it was sent, word for word, where the game marks nothing.
     """
     from peerage.views.match.match import as_seen, match_view, transcript
 
+    wanted = (search, game, topic, only or "")
+    if number is None:
+        if full or seat:
+            raise typer.BadParameter("--full and --as show one match: name its number")
+        _list_matches(folder, wanted, shape)
+        return
+    if any(wanted):
+        raise typer.BadParameter("--search, --only, --game and --topic list matches: leave the number out")
     with arena_in(folder) as arena:
         found = match_view(arena.ledger, number)
         if seat:

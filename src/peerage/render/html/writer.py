@@ -8,7 +8,7 @@ escaped and made visible: no name, reply or reason becomes markup, steers the di
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import groupby
 
@@ -143,18 +143,18 @@ class Html(MatchWriter):
             case Links():
                 return self._links(block)
             case ChoiceForm():
-                fields = [
-                    f"<label>{shown(title)}{self._select(key, values, chosen)}</label>"
-                    for key, title, values, chosen in block.fields
-                ]
-                at = escape(self._href(block.to) or "")
-                button = f"<button>{shown(block.button)}</button>"
-                return f'<form class="controls" method="get" action="{at}">{"".join(fields)}{button}</form>\n'
+                most = CHIPS if block.chips else 0
+                fields = [self._field(*field, most) for field in block.fields]
+                at = escape(self._href(block.to) or "") if block.to else ""
+                kind = f'controls" method="get" action="{at}' if block.to else "controls scripted"
+                button = f"<button>{shown(block.button)}</button>" if block.to else ""
+                return f'<form class="{kind}">{"".join(fields)}{button}</form>\n'
             case Fold():
                 if self._within:
                     inside = self._stages(block.blocks, parted=False)
                     return folded(block.title, inside, block.anchor, "stage rest")
-                return folded(block.title, self.blocks(block.blocks), block.anchor)
+                title = self._short.in_text(block.title)
+                return folded(title, self.blocks(block.blocks), block.anchor)
             case Rows():
                 return self._rows(block)
             case Figure():
@@ -170,10 +170,24 @@ class Html(MatchWriter):
             lines.append(f"<{tag}{strong}>{self._words(line)}</{tag}>\n")
         return f'<div class="answer">\n{"".join(lines)}</div>\n'
 
-    def _select(self, key: str, values: Iterable[str], chosen: str) -> str:
-        named = [(shown(one), shown(self._short.short(one)), " selected" * (one == chosen)) for one in values]
-        options = [f'<option value="{value}"{now}>{name}</option>' for value, name, now in named]
-        return f'<select name="{key}">{"".join(options)}</select>'
+    def _field(self, key: str, title: str, values: Sequence[str], chosen: str, most: int) -> str:
+        """Return a field of a form: a text, chips for at most so many values, or a list."""
+        title = shown(title)
+        if not values:
+            box = f'<input type="search" name="{key}" value="{shown(chosen)}" maxlength="200">'
+            return f'<label class="text">{title}{box}</label>'
+        named = [(shown(one), shown(self._short.short(one) or "any"), one == chosen) for one in values]
+        if len(values) > most:
+            options = [
+                f'<option value="{value}"{" selected" * now}>{name}</option>' for value, name, now in named
+            ]
+            return f'<label>{title}<select name="{key}">{"".join(options)}</select></label>'
+        chips = [
+            f'<label><input type="radio" name="{key}" value="{value}"{" checked" * now}>'
+            f"<span>{name}</span></label>"
+            for value, name, now in named
+        ]
+        return f'<fieldset class="chips"><legend>{title}</legend>{"".join(chips)}</fieldset>'
 
     def _facts(self, block: Facts) -> str:
         parts = []
@@ -195,6 +209,9 @@ class Html(MatchWriter):
             return inside
         return folded(block.title, inside)
 
+
+CHIPS = 8
+"""Values of which a form with chips shows all."""
 
 STYLE = (
     ".peerage .n{text-align:right;font-variant-numeric:tabular-nums}.peerage th,.peerage td{text-align:left}"

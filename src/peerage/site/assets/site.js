@@ -128,6 +128,20 @@ function proven(table) {
   });
 }
 
+// Times of this day, which a page that was made earlier cannot know.
+function today(inside) {
+  const day = new Date().toISOString().slice(0, 10);
+  for (const cell of inside.querySelectorAll("td.at_ms[title]")) {
+    if (cell.title.startsWith(day)) cell.textContent = `today ${cell.title.slice(11, 16)}`;
+  }
+}
+always(() => today(document));
+
+// A chip or a list of a form that a server answers acts at once; a text waits for Enter.
+document.querySelectorAll("form.controls[action]").forEach((form) => {
+  form.addEventListener("change", (event) => { if (event.target.type !== "search") form.requestSubmit(); });
+});
+
 document.querySelectorAll("table[data-sortable]").forEach((table, place) => sortable(table, place === 0));
 document.querySelectorAll("table.board").forEach((table) => {
   const form = table.parentElement.previousElementSibling;

@@ -23,7 +23,7 @@ from peerage.render.blocks import ViewBlock
 from peerage.render.html.writer import Html
 from peerage.site import cards
 from peerage.site.addresses import pair_page, player_page, slug
-from peerage.site.pages import downloads, files, leaderboards, matches, players, proofs
+from peerage.site.pages import downloads, files, leaderboards, match_list, matches, players, proofs
 from peerage.site.reading import Menu, Site
 from peerage.site.rendering import PageView, render
 from peerage.values.texts import visible
@@ -113,8 +113,13 @@ HOME_CARD = "index.png"
 
 _PAGES: Mapping[str, Callable[[Site], PageView]] = {
     "head-to-head.html": players.head_to_head_page,
-    "matches.html": matches.index,
+    match_list.MATCHES: match_list.index,
 }
+QUERIED: Mapping[str, Callable[[Site, Mapping[str, str]], PageView]] = {
+    players.COMPARE: players.compare_page,
+    match_list.MATCHES: match_list.index,
+}
+"""Pages that a server answers with a query."""
 _ROOMS = (leaderboards, players, matches, files, proofs)
 
 
@@ -131,7 +136,7 @@ def paths(site: Site) -> Iterator[str]:
     yield from (*_PAGES, *VIEWS)
     if _has_audience(site):
         yield AUDIENCE
-    for room in _ROOMS:
+    for room in (*_ROOMS, match_list):
         yield from room.paths(site)
     yield from (f"assets/{name}" for name in ASSETS)
     if site.url:
@@ -163,6 +168,8 @@ def _view(site: Site, path: str) -> PageView | bytes | None:
         return PageView(title, path, view(site))
     if path in _PAGES:
         return _PAGES[path](site)
+    if first := match_list.first_in(site, path):
+        return match_list.shard(site, first, links(site, match_list.MATCHES))
     views = (room.view(site, path) for room in _ROOMS)
     return next((view for view in views if view is not None), None)
 
@@ -249,6 +256,7 @@ def document(site: Site, path: str, view: PageView) -> bytes:
             "here": view.here,
             "content": Markup(links(site, path).blocks(view.blocks, heads=view.heads)),
             "follow": "",
+            "script": "",
             **view.values,
         },
     )

@@ -28,8 +28,8 @@ from peerage.site.api.answers import PREFIX, VOTE, answer, failure
 from peerage.site.api.endpoints import ENDPOINTS
 from peerage.site.api.rows import JSON
 from peerage.site.http.log import bounded
-from peerage.site.pages.players import COMPARE, compare_page
-from peerage.site.pages.router import HTML, document, missing, page
+from peerage.site.pages.players import COMPARE
+from peerage.site.pages.router import HTML, QUERIED, document, missing, page
 from peerage.site.reading import Menu, Site
 from peerage.site.rendering import PageView
 from peerage.site.server.events import LedgerFile, Version
@@ -77,8 +77,8 @@ class Job(NamedTuple):
 
     @property
     def rereads(self) -> bool:
-        """Return whether it asks for another reading of the record."""
-        return self.path == CORRECTED
+        """Return whether it reads many matches for this one answer: corrections do, and searches."""
+        return self.path == CORRECTED or (self.path in QUERIED and bool(dict(self.query).get("q")))
 
 
 class Made(NamedTuple):
@@ -144,8 +144,8 @@ def _answer(site: Site, job: Job) -> tuple[int, str, bytes]:
     if job.path.startswith(PREFIX):
         found = answer(site, job.path, job.query)
         return found.status, JSON, found.body
-    if job.path == COMPARE:
-        return 200, HTML, document(site, job.path, compare_page(site, dict(job.query)))
+    if job.path in QUERIED and (job.query or job.path == COMPARE):
+        return 200, HTML, document(site, job.path, QUERIED[job.path](site, dict(job.query)))
     made = page(site, job.path)
     if made is not None:
         return 200, made.content_type, made.body

@@ -35,7 +35,7 @@ from peerage.site.http.frame import NOT_KEPT, PageFrame, Refused, line, unchange
 from peerage.site.http.guard import ClientHeader, Guard
 from peerage.site.http.log import bounded
 from peerage.site.pages.downloads import possible
-from peerage.site.pages.players import COMPARE
+from peerage.site.pages.router import QUERIED
 from peerage.site.people.annotation import Annotator
 from peerage.site.people.annotation_pages import ANNOTATE, AnnotationRoutes
 from peerage.site.people.review import REVIEW, ReviewRoutes
@@ -191,7 +191,7 @@ class ArenaServer:
     async def _page(self, request: Request) -> Response:
         path = request.scope["raw_path"].decode("latin-1").removeprefix("/") or FIRST
         asked = request.query_params.multi_items()
-        if path != COMPARE and not path.startswith(PREFIX):
+        if path not in QUERIED and not path.startswith(PREFIX):
             # Other pages know no query: whatever else stands there is for the script in them.
             asked = []
         try:

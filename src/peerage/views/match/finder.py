@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from operator import attrgetter
 from time import monotonic
 
@@ -15,7 +16,7 @@ from peerage.judging.panels.panel import ABSTAIN, TIE
 from peerage.ledger import Summary
 from peerage.reading.match import Match
 from peerage.reading.reading import Reading
-from peerage.render.blocks import Column, Rows, Small, explained, numbers, texts
+from peerage.render.blocks import Column, Rows, Small, explained, numbers
 from peerage.values.figures import counted, dollars, listed, moment, when, whole
 from peerage.views.leaderboard.chances import Chances
 from peerage.views.match.match import tasks
@@ -27,16 +28,20 @@ NOTABLE = {
     "split": "judges preferred different answers",
     "flipped": "a verdict changed with the order of the answers",
     "tied": "nobody won",
-    "no result": "a provider failed, or no verdict came about",
+    "undecided": "a provider failed, or no verdict came about",
 }
 """What is notable about a match, and what that means."""
-MOST = 50
-"""Matches on one page."""
+MOST, LISTED = 50, 20
+"""Matches on one page, and in one list of a terminal."""
 MOST_TEXT = 200
 """Characters of a search; the rest of it is left out."""
 SEARCH_S = 2.0
 """A search reads matches for no longer (seconds)."""
 UPSET = 1 / 3
+BLOCK = 50
+"""Matches that a search reads at once."""
+NAMED = 3
+"""Players of a match of many that its line names."""
 PROMPT_CHARS, SHORT = 160, 60
 """Characters of a prompt in a line, and of one in a terminal."""
 _SPOKEN = ("contestant", "author")
@@ -62,9 +67,12 @@ class MatchFilter(Struct, frozen=True):
 
 
 class MatchLine(Shown, frozen=True):
-    """A finished match in one line: `prompt` is the beginning of what was asked, `votes` are those of judges:
-    `first` for the answer of whom `players` names as the best, `other`, `tie` or `abstain`. `notable` are
-    some of `NOTABLE`."""
+    """A finished match in one line.
+
+    `result` says who met and who won, `prompt` is the beginning of what was asked. `votes` are those of
+    judges: `first` for the answer of whom `result` names first, `other`, `tie` or `abstain`. `notable` are
+    some of `NOTABLE`.
+    """
 
     number: int
     game: str
@@ -72,6 +80,7 @@ class MatchLine(Shown, frozen=True):
     status: str
     players: tuple[str, ...]
     scores: tuple[float, ...]
+    result: str
     cost_usd: float | None
     at_ms: int
     prompt: str
@@ -106,20 +115,38 @@ def find(
     lines: list[MatchLine] = []
     began, words = now(), wanted.words
     end = min(wanted.before - 1, len(rows)) if wanted.before else len(rows)
-    for place in range(end, 0, -1):
-        row = rows[place - 1]
-        if len(lines) == most or now() - began > SEARCH_S:
-            return FoundMatches(lines, place + 1, end - place)
-        if wanted.game not in ("", row.game) or wanted.topic not in ("", row.topic):
-            continue
-        plain = notable(row, chances)
-        if wanted.only and wanted.only not in (*plain, "split", "flipped"):
-            continue
-        match = reading.match(row.number)
-        line = line_of(match, row, plain)
-        if (not wanted.only or wanted.only in line.notable) and holds(match, line, words):
-            lines.append(line)
+    for last in range(end, 0, -BLOCK):
+        if now() - began > SEARCH_S:
+            return FoundMatches(lines, last + 1, end - last)
+        first = max(1, last - BLOCK + 1)
+        plain = {
+            place: notable(row, chances)
+            for place, row in enumerate(rows[first - 1 : last], first)
+            if wanted.game in ("", row.game) and wanted.topic in ("", row.topic)
+        }
+        picked = [
+            place
+            for place, names in plain.items()
+            if not wanted.only or wanted.only in (*names, "split", "flipped")
+        ]
+        for place, match in _read(reading, rows, first, last, picked):
+            line = line_of(match, rows[place - 1], plain[place])
+            if (not wanted.only or wanted.only in line.notable) and holds(match, line, words):
+                lines.append(line)
+                if len(lines) == most:
+                    return FoundMatches(lines, place if place > 1 else 0, end - place + 1)
     return FoundMatches(lines, 0, end)
+
+
+def _read(
+    reading: Reading, rows: Sequence[Summary], first: int, last: int, picked: Sequence[int]
+) -> Iterator[tuple[int, Match]]:
+    """Yield the matches at the places `picked` of first..last, the newest first; many are read at once."""
+    if len(picked) * 5 < last - first:
+        yield from [(place, reading.match(rows[place - 1].number)) for place in reversed(picked)]
+        return
+    matches = dict(enumerate(reading.matches(first, last), first))
+    yield from [(place, matches[place]) for place in reversed(picked)]
 
 
 def line_of(match: Match, row: Summary, plain: Sequence[str]) -> MatchLine:
@@ -136,6 +163,7 @@ def line_of(match: Match, row: Summary, plain: Sequence[str]) -> MatchLine:
         status=row.status,
         players=row.players,
         scores=row.scores,
+        result=met(row, NAMED),
         cost_usd=row.cost_usd,
         at_ms=row.at_ms,
         prompt=asked if len(asked) <= PROMPT_CHARS else f"{asked[:PROMPT_CHARS].rstrip()}…",
@@ -153,7 +181,7 @@ def _vote(vote: str, match: Match, first: str) -> str:
 def notable(row: Summary, chances: Chances) -> tuple[str, ...]:
     """Return what is notable about a match by its players and scores alone."""
     if row.status != DONE:
-        return ("no result",)
+        return ("undecided",)
     best = max(row.scores, default=0.0)
     winners = [player for player, score in zip(row.players, row.scores, strict=True) if score == best]
     if len(winners) > 1:
@@ -187,16 +215,21 @@ _MARKS = {"first": "●", "other": "○", "tie": "◐", "abstain": "·"}
 
 def table(lines: Sequence[MatchLine], now_ms: int | None = None) -> Rows:
     """Return matches as rows; with `now_ms` (Unix milliseconds) those of this day are said to be today's."""
+    several = len({line.game for line in lines}) > 1
     columns = [
         *numbers(whole, number="# ~1"),
-        Column("players", "Players and result", value=met, link=attrgetter("to"), small=_prompt),
+        *[Column(key, key, pick="value", shown=False) for key in ("game", "topic")],
+        *[
+            Column(key, key, value=of, pick="value", shown=False)
+            for key, of in (("only", _only), ("names", _names))
+        ],
+        Column("result", "Players and result", link=attrgetter("to"), small=_prompt),
         Column("prompt", "Prompt", _brief, spare=2, page=False),
-        Column(
-            "votes", "Judges", "".join, value=lambda row: [_MARKS[vote] for vote in row.votes], tip=_votes
-        ),
-        *texts(", ".join, notable="Notable ~1"),
-        *(texts(game="Game ~1") if len({line.game for line in lines}) > 1 else ()),
-        *(texts(topic="Topic ~1") if any(line.topic for line in lines) else ()),
+        *[Column("votes", "Judges", value=_marks, tip=_votes, small=_notable)]
+        * any(line.votes or line.notable for line in lines),
+        Column("notable", "Notable", ", ".join, page=False),
+        *[Column("about", "Game" if several else "Topic", spare=1, value=partial(_about, several))]
+        * any(_about(several, line) for line in lines),
         *numbers(dollars, cost_usd="Cost ~3"),
         Column(
             "at_ms", "When", lambda at_ms: when(at_ms, now_ms), spare=1, tip=lambda row: moment(row.at_ms)
@@ -209,6 +242,26 @@ def table(lines: Sequence[MatchLine], now_ms: int | None = None) -> Rows:
 def _prompt(row: MatchLine) -> Iterator[Small]:
     if row.prompt:
         yield Small(row.prompt)
+
+
+def _only(row: MatchLine) -> str:
+    return " ".join(row.notable)
+
+
+def _names(row: MatchLine) -> str:
+    return " ".join(row.players)
+
+
+def _marks(row: MatchLine) -> str:
+    return "".join([_MARKS[vote] for vote in row.votes])
+
+
+def _notable(row: MatchLine) -> Iterator[Small]:
+    yield from [Small(", ".join(row.notable))] * bool(row.notable)
+
+
+def _about(several: bool, row: MatchLine) -> str:
+    return ": ".join(filter(None, (row.game * several, row.topic)))
 
 
 def _brief(prompt: str) -> str:
@@ -230,17 +283,20 @@ def headline(rows: Sequence[Summary], chances: Chances) -> str:
         for name, one, several in (
             ("upset", "upset", ""),
             ("tied", "tie", ""),
-            ("no result", "without a result", "without a result"),
+            ("undecided", "undecided", "undecided"),
         )
         if name in found
     ]
     return f"{counted(len(rows), 'match')}{': ' * bool(many)}{listed(many)}"
 
 
-def summary(found: FoundMatches, wanted: MatchFilter) -> str:
-    """Return what a search came to, and what to do where it found nothing."""
-    if found.lines or not (wanted.text or wanted.game or wanted.topic or wanted.only):
+def outcome(found: FoundMatches, wanted: MatchFilter) -> str:
+    """Return what a search came to, and what to do where it found nothing; empty where nothing was asked."""
+    if not (wanted.text or wanted.game or wanted.topic or wanted.only):
         return ""
+    if found.lines:
+        among = f" among the newest {found.searched:,}" if found.older else ""
+        return f"{counted(len(found.lines), 'match fits', 'matches fit')}{among}."
     if found.older:
-        return f"None among the newest {found.searched:,} matches. Search older ones, or take fewer words."
+        return f"None of {found.searched:,} matches fits so far. Search older ones, or take fewer words."
     return "No match fits. Take fewer words, another topic, or leave a filter out."
