@@ -29,9 +29,9 @@ from tests.engine.arenas import (
 
 import peerage.playing.run
 from peerage.arena import open_arena
-from peerage.engine.again.recovery import Mismatch
 from peerage.engine.match import plans
 from peerage.engine.match.driver import GameError
+from peerage.engine.match.under_way import Mismatch
 from peerage.game.match import GameTable, Outcome
 from peerage.game.protocol import Steps
 from peerage.games.duel import GAME as DUEL

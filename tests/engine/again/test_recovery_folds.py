@@ -12,7 +12,6 @@ import pytest
 from tests.engine.arenas import SMALL, head, house, ledger_of, paced, patience, play_stopping_at, write_arena
 
 from peerage.engine.again.recovery import (
-    Mismatch,
     Recovered,
     all_ended,
     decided,
@@ -22,6 +21,7 @@ from peerage.engine.again.recovery import (
     recover,
     spent,
 )
+from peerage.engine.match.under_way import Mismatch
 from peerage.engine.record.probed import ProbeCost
 from peerage.game.match import Fixture
 from peerage.ledger import Ledger, Summary, amend

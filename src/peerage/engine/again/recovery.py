@@ -32,17 +32,6 @@ _BLOCK = 64
 """Records that are read at a time, from the last one back."""
 
 
-class Mismatch(Exception):
-    """Raised where what is on record is not what the game asks now: the ledger or the rules were changed."""
-
-    def __init__(self, fixture: Fixture, key: str) -> None:
-        super().__init__(
-            f"match {fixture.number}, request {key!r}: the recorded request is not what {fixture.game} "
-            f"version {fixture.version} asks now. Was the ledger edited, or the game changed without a new "
-            "version? `peerage verify` tells which"
-        )
-
-
 @dataclass
 class Recovered:
     """The state of an arena.

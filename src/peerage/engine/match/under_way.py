@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from peerage.engine.again.recovery import Mismatch
 from peerage.engine.calls.budget import dollars
 from peerage.engine.calls.calls import Calls, Reach
 from peerage.engine.calls.pending import PendingCall
@@ -25,6 +24,17 @@ from peerage.game.protocol import SANDBOX, Reply, Request
 from peerage.ledger import Exchange
 from peerage.ledger.forms.codec import reply_salt
 from peerage.ledger.forms.codec_requests import request_body
+
+
+class Mismatch(Exception):
+    """Raised where what is on record is not what the game asks now: the ledger or the rules were changed."""
+
+    def __init__(self, fixture: Fixture, key: str) -> None:
+        super().__init__(
+            f"match {fixture.number}, request {key!r}: the recorded request is not what {fixture.game} "
+            f"version {fixture.version} asks now. Was the ledger edited, or the game changed without a new "
+            "version? `peerage verify` tells which"
+        )
 
 
 @dataclass(slots=True, eq=False)
