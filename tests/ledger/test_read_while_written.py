@@ -434,10 +434,10 @@ def test_what_was_said_since_the_log_was_read_is_looked_up_in_it(
             return getattr(rows, name)
 
         def said(self, topic: str) -> Iterator[Amendment]:
-            before = [*rows.said(topic)]
+            before = [*rows.amendments(topic)]
             yield from before
             run.write()
-            yield from [row for row in rows.said(topic) if row.position > before[-1].position]
+            yield from [row for row in rows.amendments(topic) if row.position > before[-1].position]
 
         def log(self, after: int = 0) -> Iterator[Entry]:
             return iter([*rows.log(after)])

@@ -92,7 +92,7 @@ def _states(description: str, reference: int) -> bool:
     text = re.sub(r"(?<=[0-9])[,_' ](?=[0-9]{3}\b)", "", description)
     text = text.casefold()
     stated = (*_STATED.findall(text), *_STATED_FIRST.findall(text))
-    if any(int(found) in (reference, abs(reference)) for found in stated):
+    if any(int(number) in (reference, abs(reference)) for number in stated):
         return True
     answer = str(abs(reference))
     return len(answer) >= _LONG and len(answer.rstrip("0")) > _ROUND and answer in _ALONE.findall(text)

@@ -128,7 +128,7 @@ class PoolChallenge(Struct):
     @property
     def review(self) -> Verdict | None:
         """Return what people said of it last."""
-        return next((one.verdict for one in reversed(self.reviews) if one.by == "people"), None)
+        return next((review.verdict for review in reversed(self.reviews) if review.by == "people"), None)
 
     @property
     def state(self) -> Literal["in use", "flagged", "objected", "retired", "withdrawn"]:
@@ -195,23 +195,23 @@ class ChallengePool:
             seen = entry.description, entry.answer, entry.by_others
             entry.shown = found_flags(*seen, shares, LEAST_ATTEMPTS, others)
 
-    def amend(self, said: Mapping[str, Any]) -> None:
+    def amend(self, stated: Mapping[str, Any]) -> None:
         """Take in an amendment; it may be about a challenge that is learnt of later.
 
         Raises msgspec.ValidationError for an action that nobody knows.
         """
-        name = said["challenge_id"]
-        if msgspec.convert(said["action"], Action) == "import":
-            self._enter(said, 0)
+        name = stated["challenge_id"]
+        if msgspec.convert(stated["action"], Action) == "import":
+            self._enter(stated, 0)
             return
-        self._amended.setdefault(name, []).append(said)
+        self._amended.setdefault(name, []).append(stated)
         if name in self.entries:
-            self._apply(said, self.entries[name])
+            self._apply(stated, self.entries[name])
 
     def same(self, description: str, answer: int | None) -> PoolChallenge | None:
         """The challenge of the pool that this one is again; None for one that is new."""
-        found = [self._same[text] for text in likeness(description, answer) if text in self._same]
-        return self.entries[found[0]] if found else None
+        names = [self._same[text] for text in likeness(description, answer) if text in self._same]
+        return self.entries[names[0]] if names else None
 
     def _enter(self, fact: Mapping[str, Any], match: int) -> None:
         description, sealed = fact["description"], fact["reference_answer"]
@@ -226,21 +226,21 @@ class ChallengePool:
         self.entries[name] = entry
         for text in likeness(description, answer):
             self._same.setdefault(text, name)
-        for said in self._amended.get(name, ()):
-            self._apply(said, entry)
+        for stated in self._amended.get(name, ()):
+            self._apply(stated, entry)
 
-    def _apply(self, said: Mapping[str, Any], entry: PoolChallenge) -> None:
-        if said["action"] == "flag":
-            entry.flags[said["flag"]] = said["reason"]
-        elif said["action"] == "review":
-            verdict = msgspec.convert(said["verdict"], Verdict)
-            entry.reviews.append(ChallengeReview("people", verdict, said["reason"]))
+    def _apply(self, stated: Mapping[str, Any], entry: PoolChallenge) -> None:
+        if stated["action"] == "flag":
+            entry.flags[stated["flag"]] = stated["reason"]
+        elif stated["action"] == "review":
+            verdict = msgspec.convert(stated["verdict"], Verdict)
+            entry.reviews.append(ChallengeReview("people", verdict, stated["reason"]))
             if verdict == "approve":
                 entry.flags.clear()
-        elif said["action"] == "retire":
-            entry.retired = said["reason"]
-        elif said["action"] == "withdraw":
-            self._withdraw(entry, said["reason"])
+        elif stated["action"] == "retire":
+            entry.retired = stated["reason"]
+        elif stated["action"] == "withdraw":
+            self._withdraw(entry, stated["reason"])
 
     def _withdraw(self, entry: PoolChallenge, reason: str) -> None:
         if entry.withdrawn is None:
@@ -290,9 +290,9 @@ class ChallengePool:
         }
 
 
-def _opened(found: Mapping[str, str]) -> int | None:
+def _opened(sealed: Mapping[str, str]) -> int | None:
     try:
-        value: int | None = unseal(found)
+        value: int | None = unseal(sealed)
     except Sealed:
         return None
     return value

@@ -36,7 +36,7 @@ class ByLeader:
         finally:
             del self._asked[ticket]
 
-    def said(self, ticket: int, came: Answer | PlayerError) -> None:
+    def answered(self, ticket: int, came: Answer | PlayerError) -> None:
         """Take in what came of a call, unless nobody waits for it any more."""
         waits = self._asked.get(ticket)
         if waits is None or waits.done():

@@ -69,7 +69,7 @@ class _CrewMatch(NamedTuple):
 
     fixture: Fixture
     digest: str
-    told: set[tuple[str, int]]
+    heard: set[tuple[str, int]]
     turn: int
 
 
@@ -140,8 +140,8 @@ class Crew:
         return {seat.player for match in self._matches.values() for seat in match.fixture.all_seats()}
 
     def start(self, fixture: Fixture, digest: str, recorded: Sequence[Exchange]) -> None:
-        told = {(one.key, one.attempt) for one in recorded}
-        self._matches[fixture.number] = _CrewMatch(fixture, digest, told, 0)
+        heard = {(exchange.key, exchange.attempt) for exchange in recorded}
+        self._matches[fixture.number] = _CrewMatch(fixture, digest, heard, 0)
         self._offer(fixture.number)
 
     def close(self, number: int, outcome: Outcome) -> None:
@@ -160,7 +160,7 @@ class Crew:
         return tuple(self._left)
 
     def leave(self, number: int) -> None:
-        self._left = [one for one in self._left if one.fixture.number != number]
+        self._left = [left for left in self._left if left.fixture.number != number]
         self._forget(number)
         self._budget.leave(number)
 
@@ -174,8 +174,8 @@ class Crew:
     def troubles(self) -> tuple[Trouble, ...]:
         troubles: dict[str, Trouble] = {}
         for seat in self._seats.values():
-            for one in seat.state.troubles:
-                troubles.setdefault(one.player, one)
+            for trouble in seat.state.troubles:
+                troubles.setdefault(trouble.player, trouble)
         for player, lowered in self._permits.lowered().items():
             troubles[player] = troubles.get(player, Trouble(player))._replace(lowered=lowered)
         return tuple(troubles.values())
@@ -320,10 +320,10 @@ class Crew:
                 )
                 self._journal.rows.failures.append(row)
                 self._journal.touch()
-            of, told = (exchange.match, exchange.key), self._matches[exchange.match].told
-            if (exchange.key, exchange.attempt) in told:
+            of, heard = (exchange.match, exchange.key), self._matches[exchange.match].heard
+            if (exchange.key, exchange.attempt) in heard:
                 continue
-            told.add((exchange.key, exchange.attempt))
+            heard.add((exchange.key, exchange.attempt))
             nano, known = exchange.lost_nano or 0, exchange.lost_nano == 0
             if exchange.reply is not None:
                 nano = exchange.cost_nano or 0
@@ -362,7 +362,7 @@ class Crew:
                 self._spawn(self._ask_by_leader(seat, news))
             case Paid(_, number, key, attempt):
                 if number in self._matches:
-                    self._matches[number].told.add((key, attempt))
+                    self._matches[number].heard.add((key, attempt))
                 self._permits.paid(seat.number, news)
             case Recalled(number, player, nano):
                 self._budget.recall(number, player, nano)

@@ -56,8 +56,8 @@ class OnCluster:
         self._actor: Any = None
         self._why = ""
 
-    async def on(self, said: dict[str, Any]) -> None:
-        write(self._record, said)  # nothing for the next command to stop: the guard is there
+    async def on(self, uptime: dict[str, Any]) -> None:
+        write(self._record, uptime)  # nothing for the next command to stop: the guard is there
         settings, record = self._settings, str(self._record.resolve())
         try:
             made = ray.remote(max_restarts=0, **_options(settings.resources))(_OnNode)
@@ -72,7 +72,7 @@ class OnCluster:
             )
             ray.kill(self._actor)
         except RayError as lost:
-            self._why = _told(lost)
+            self._why = _in_words(lost)
         except ValueError as error:  # Ray knows what it may be asked for
             self._why = f"its resources: {error}"
         else:
@@ -91,7 +91,7 @@ class OnCluster:
         try:
             return str(await self._actor.failed.remote())
         except RayError as lost:
-            return _told(lost)
+            return _in_words(lost)
 
     async def last_words(self) -> str:
         with suppress(RayError):
@@ -110,5 +110,5 @@ def _options(resources: Mapping[str, float]) -> dict[str, Any]:
     return {"num_cpus": cpus, "num_gpus": gpus, "memory": rest.pop("memory", None), "resources": rest}
 
 
-def _told(lost: RayError) -> str:
+def _in_words(lost: RayError) -> str:
     return f"its node of the Ray cluster is lost: {' '.join(str(lost).split())[:200]}"

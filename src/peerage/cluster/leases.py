@@ -167,13 +167,13 @@ class Leases:
         put down since."""
 
         def work(connection: Connected) -> list[Turn]:
-            mine = self.run, worker
+            holder = self.run, worker
             with connection.transaction():
-                connection.execute("UPDATE workers SET gone = true WHERE run = %s AND number = %s", mine)
-                found = connection.execute(
-                    "SELECT match, turn FROM leases WHERE run = %s AND worker = %s ORDER BY match", mine
+                connection.execute("UPDATE workers SET gone = true WHERE run = %s AND number = %s", holder)
+                leases = connection.execute(
+                    "SELECT match, turn FROM leases WHERE run = %s AND worker = %s ORDER BY match", holder
                 )
-                return found.fetchall()
+                return leases.fetchall()
 
         return self._line.do(work)
 
@@ -226,20 +226,20 @@ class WorkersLedger:
     def claim(self, most: int) -> list[Claimed]:
         """Claim so many matches, the lowest that nobody has."""
         self._claims += 1  # where an answer of the server is lost, this tells what was claimed already
-        mine = {"run": self._run, "worker": self.number, "most": most, "claim": self._claims}
+        fields = {"run": self._run, "worker": self.number, "most": most, "claim": self._claims}
         tried = False
 
         def work(connection: Connected) -> list[Any]:
             nonlocal tried
             if tried:  # the server may still be at the one before, of which this one would not know
-                connection.execute(_SETTLED, mine)
+                connection.execute(_SETTLED, fields)
             tried = True
-            return connection.execute(_CLAIM, mine).fetchall()
+            return connection.execute(_CLAIM, fields).fetchall()
 
-        found = self._line.do(work)
-        if not found:
+        rows = self._line.do(work)
+        if not rows:
             raise given_up(self._ledger.address)
-        claimed = [(number, bytes(body), begun) for number, body, begun in found if number is not None]
+        claimed = [(number, bytes(body), begun) for number, body, begun in rows if number is not None]
         stored = [body for _, body, _ in claimed]
         if any(map(self._bodies.lacks, stored)):
             self._learn()

@@ -41,8 +41,8 @@ class Line(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.WriteTransport)
         self._transport = transport
-        for one in self._unsent:
-            self._write(one)
+        for message in self._unsent:
+            self._write(message)
         self._unsent.clear()
 
     def data_received(self, data: bytes) -> None:

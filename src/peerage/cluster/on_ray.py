@@ -100,8 +100,8 @@ class RayLink:
                 raise WorkerLost(self._lost)
             self._heard.clear()
             await self._heard.wait()
-        told, self._news = self._news, []
-        return told
+        news, self._news = self._news, []
+        return news
 
     def kill(self) -> None:
         if self._stays is not None:

@@ -178,9 +178,9 @@ class Worker:
 
     def _tell_now(self) -> None:
         self._telling = False
-        told, self._news = self._news, []
+        news, self._news = self._news, []
         self._replied.clear()
-        self._send(told)
+        self._send(news)
 
     def _tick(self) -> None:
         self._state()
@@ -212,7 +212,7 @@ class Worker:
             case CallDecided(ticket, verdict, reserved):
                 self._decided(ticket, verdict, reserved)
             case LeaderSaid(ticket, came):
-                self._leader.said(ticket, came)
+                self._leader.answered(ticket, came)
             case Benched(player, why, match):
                 self._matches.bench(player, why)
                 if match is not None:
@@ -240,7 +240,9 @@ class Worker:
         await self._matches.stop(grace_s)
         await self._journal.drain()
         self._state()
-        self.tell(Stopped({name: tuple(getattr(one, "left_out", ())) for name, one in self._clients.items()}))
+        self.tell(
+            Stopped({name: tuple(getattr(client, "left_out", ())) for name, client in self._clients.items()})
+        )
 
     # ------------------------------------------------------------------------------------------- claims
 

@@ -104,8 +104,8 @@ class Holding:
         before = self._link_before(numbers)
 
         def read(block: Sequence[int], before: bytes, rows: StoredRows) -> tuple[Sequence[Attempts], bytes]:
-            found = list(rows.attempts(block, bodies=bodies))
-            attempts = dict(chain.from_iterable(part.by_match() for part in found))
+            parts = list(rows.attempts(block, bodies=bodies))
+            attempts = dict(chain.from_iterable(part.by_match() for part in parts))
             for record in rows.records(block):
                 while record.number not in logged and (entry := next(entries, None)):
                     logged[finished(entry.about)] = entry.digest
@@ -113,11 +113,11 @@ class Holding:
                 before = record.chain
             for number in attempts:
                 raise self._differs(number, "its record is missing")
-            return found, before
+            return parts, before
 
         for at in range(0, len(numbers), AT_ONCE):
-            found, before = self._moment(partial(read, numbers[at : at + AT_ONCE], before))
-            yield from found
+            parts, before = self._moment(partial(read, numbers[at : at + AT_ONCE], before))
+            yield from parts
 
     def match(
         self, rows: StoredRows, issued: FixtureRow, record: RecordRow, attempts: Attempts | None
@@ -174,11 +174,11 @@ class Holding:
                 raise self._changed(f"the {about!r} in the table meta is not as it was logged")
         return facts
 
-    def said(self, topic: str) -> Iterator[Amendment]:
-        """Yield what was said on a topic, or any."""
+    def amendments(self, topic: str) -> Iterator[Amendment]:
+        """Yield the amendments of a topic, or of all."""
         entries: Iterator[Entry] = iter(())
         entry: Entry | None = None
-        for row in self._rows.said(topic):
+        for row in self._rows.amendments(topic):
             if entry is None or row.position > entry.position + FACTS_FROM_THE_START:
                 entries = self._rows.log(row.position - 1)
             entry = next((candidate for candidate in entries if candidate.position >= row.position), None)

@@ -407,7 +407,7 @@ class Ledger:
 
     def amendments(self, topic: str = "") -> Iterator[Amendment]:
         """All that was said on one topic, or on any, in order."""
-        return self._rows.said(topic) if self._holding is None else self._holding.said(topic)
+        return self._rows.amendments(topic) if self._holding is None else self._holding.amendments(topic)
 
     def topics(self) -> Mapping[str, int]:
         """Return how much was said on each topic: what stays the same while nothing is amended."""

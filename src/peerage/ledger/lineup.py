@@ -42,7 +42,7 @@ class LineUp:
     def order(self) -> Order | None:
         """The order as it is now; None where no match ever waited."""
         with self._lock:
-            if self._order is None and not self._rows.any_said(WAITS):
+            if self._order is None and not self._rows.has_amendments(WAITS):
                 return None
             for entry in self._rows.log(self._position):
                 self._position = entry.position

@@ -122,22 +122,22 @@ class StoredRows:
             return
         yield from _of_whole_matches(self._stored(INTENTS, {"match": matches}, names, by), ATTEMPTS)
 
-    def _attempts(self, asked: Sequence[Row], found: Sequence[Row], every: bool) -> Attempts:
+    def _attempts(self, asked: Sequence[Row], replies: Sequence[Row], every: bool) -> Attempts:
         """Attempts of requests, each with its reply or `_NOTHING`; of what has none the body is read where
         not `every` one was."""
         failures: Sequence[Failure | None] = (None,) * len(asked)
-        if _NOTHING in found:
+        if _NOTHING in replies:
             failed = {row[1]: Failure(row[0], *row[2:]) for row in self._by_ids(FAILURES, "intent", asked)}
             failures = [failed.get(row[0]) for row in asked]
         if not every:
-            due = [row for row, reply in zip(asked, found, strict=True) if reply is _NOTHING]
+            due = [row for row, reply in zip(asked, replies, strict=True) if reply is _NOTHING]
             held = dict(self._by_ids(INTENTS, "id", due, ("id", "body")))
             asked = [(*row, held.get(row[0], b"")) for row in asked]
-            found = [row if row is _NOTHING else (*row, b"") for row in found]
+            replies = [row if row is _NOTHING else (*row, b"") for row in replies]
         of, match, key, attempt, player, worst, whole, request = zip(*asked, strict=True)
-        ids, _, costs, times, took, sums, said = zip(*found, strict=True)
+        ids, _, costs, times, took, sums, bodies = zip(*replies, strict=True)
         return Attempts(
-            *(match, key, attempt, player, self._unpacked(request), self._unpacked(said), worst, costs),
+            *(match, key, attempt, player, self._unpacked(request), self._unpacked(bodies), worst, costs),
             *(of, whole, ids, sums, times, took, failures),
         )
 
@@ -225,17 +225,17 @@ class StoredRows:
         rows = self._by_ids(INTENTS, "id", [(number,) for number in sorted(due)], names)
         return [row[1:] for row in rows if row[0] in due]
 
-    def said(self, topic: str) -> Iterator[Amendment]:
-        """Return what the log's entries on a topic, or any, say."""
+    def amendments(self, topic: str) -> Iterator[Amendment]:
+        """Yield the amendments of a topic, or of all."""
         names = "topic", "body", "at_ms", "position"
         return starmap(Amendment, self._all(ENTRIES, _on(topic), names, ("position",)))
 
-    def any_said(self, topic: str) -> bool:
-        """Return whether there are any."""
+    def has_amendments(self, topic: str) -> bool:
+        """Return whether the log has amendments of a topic."""
         return self._last(ENTRIES, _on(topic), ("position",)) is not None
 
     def topics(self) -> Mapping[str, int]:
-        """Return how much was said on each topic."""
+        """Return the number of amendments by topic."""
         return self._reads.totals(Select(ENTRIES), "topic")
 
     def number_of(self, table: StoredTable, where: Mapping[str, Wanted] = _EVERY) -> int:

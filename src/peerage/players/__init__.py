@@ -72,10 +72,10 @@ def open_client(
 
 
 def _third_party(settings: PlayerSettings) -> Callable[[PlayerSettings, Mapping[str, str], Path], Client]:
-    found = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
-    point = found.get(settings.provider)
+    points = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
+    point = points.get(settings.provider)
     if point is None:
-        known = [*PROVIDERS, "house", "human", "gguf", "command", "http", "https", "python", *found]
+        known = [*PROVIDERS, "house", "human", "gguf", "command", "http", "https", "python", *points]
         raise SettingsError(
             f"{settings.name}: nobody serves {settings.model!r}; the part before the colon is one of "
             f"{', '.join(known)} (for another OpenAI-compatible server write `openai:NAME` and `base_url`)"

@@ -200,10 +200,10 @@ async def _takes_calls(url: str, settings: PlayerSettings, env: Mapping[str, str
 def _models(content: str) -> tuple[str, ...]:
     """The names in a list of models as OpenAI's API gives it, or Google's; empty when it is neither."""
     try:
-        found = json.loads(content)
+        listed = json.loads(content)
     except (ValueError, RecursionError):
         return ()
-    rows = found.get("data", found.get("models")) if isinstance(found, dict) else None
+    rows = listed.get("data", listed.get("models")) if isinstance(listed, dict) else None
     names = [row.get("id") or row.get("name") for row in rows or () if isinstance(row, dict)]
     return tuple([name.removeprefix("models/") for name in names if isinstance(name, str)])
 
@@ -224,7 +224,7 @@ def near_models(settings: PlayerSettings, models: Iterable[str] = ()) -> str:
     known = [visible(model) for model in models] or list(known_models(settings))
     if name in known:
         return ""
-    spelt = {one.casefold(): one for one in known}
+    spelt = {model.casefold(): model for model in known}
     if close := difflib.get_close_matches(name.casefold(), spelt, n=1, cutoff=0.6):
         return f"did you mean `{spelt[close[0]]}`?"
     return f"it has {', '.join(known)}" if 0 < len(known) <= SHORT_LIST else ""
@@ -242,20 +242,20 @@ async def advice(settings: PlayerSettings, env: Mapping[str, str], failure: str)
         _, fix = await wrong_address(settings, env)
         if fix:
             return fix
-    found = (await listing(settings, env)).models
-    known = is_listed(settings, found) if found else in_price_table(settings)
-    return "" if known else near_models(settings, found)
+    listed = (await listing(settings, env)).models
+    known = is_listed(settings, listed) if listed else in_price_table(settings)
+    return "" if known else near_models(settings, listed)
 
 
 async def _ask_models(settings: PlayerSettings, env: Mapping[str, str], key: str) -> PlayerFinding:
     """GET the list of models: tells whether the server answers, the key works, and the model exists; and see
     that something is where a match asks."""
     about = partial(PlayerFinding, settings.name, "server")
-    found = await listing(settings, env)
-    server, status = found.server, found.status
+    listed = await listing(settings, env)
+    server, status = listed.server, listed.status
     if status is None:
         fix = "start it, or fix `base_url`" if settings.base_url else "check the network"
-        return about(False, f"{server} does not answer: {found.problem}", fix)
+        return about(False, f"{server} does not answer: {listed.problem}", fix)
     if status in (401, 403):
         fix = (
             f"check the key in {key_place(settings, env)}" if key else "name the key's variable in `key_env`"
@@ -266,8 +266,8 @@ async def _ask_models(settings: PlayerSettings, env: Mapping[str, str], key: str
     wrong, fix = await wrong_address(settings, env)
     if wrong:
         return about(False, f"{server} answers, but {wrong}", fix)
-    if found.models and not is_listed(settings, found.models):
-        fix = near_models(settings, found.models) or "check the model's name"
+    if listed.models and not is_listed(settings, listed.models):
+        fix = near_models(settings, listed.models) or "check the model's name"
         return about(True, f"{server} answers, but does not list {settings.model.partition(':')[2]}", fix)
     return about(True, f"{server} answers")
 
@@ -418,8 +418,8 @@ async def probe(
             if failure.retry_after_s == 0.0 and sent <= AGAIN and paid + failure.maybe_paid < PAID:
                 paid += failure.maybe_paid
                 continue
-            found = Probed(settings.name, sent, failure=failure, maybe_paid=paid)
-            if found.unusable:
-                return replace(found, advice=await advice(settings, env, str(failure)))
-            return found
+            probed = Probed(settings.name, sent, failure=failure, maybe_paid=paid)
+            if probed.unusable:
+                return replace(probed, advice=await advice(settings, env, str(failure)))
+            return probed
         return Probed(settings.name, sent, answer, maybe_paid=paid)

@@ -91,7 +91,7 @@ class HouseClient:
             text = " \n" if isinstance(call.expects, Text) else rng.choice(WORDS["rambles"])
         else:
             try:
-                text, hidden = self._said(call, rng)
+                text, hidden = self._reply_to(call, rng)
             except Exception as error:
                 raise PlayerError(
                     f"the game's house player cannot reply to {call.key} in the format "
@@ -106,7 +106,7 @@ class HouseClient:
             ):  # half of an answer is no half of its worth
                 hidden = {**hidden, "quality": round(hidden["quality"] * (most / len(text)) ** 0.5, 4)}
             text = text[:most]
-        asked = sum([len(said) for _, said in call.messages])
+        asked = sum([len(content) for _, content in call.messages])
         return Answer(
             text=text,
             latency_s=seconds * SLOW if slow else seconds,
@@ -119,7 +119,7 @@ class HouseClient:
             hidden=hidden,
         )
 
-    def _said(self, call: Call, rng: Random) -> tuple[str, Any]:
+    def _reply_to(self, call: Call, rng: Random) -> tuple[str, Any]:
         """The text of a reply, and what it is worth."""
         if isinstance(call.expects, WithTool):
             if self.skill >= ABLE and not any(speaker == "assistant" for speaker, _ in call.messages):
@@ -129,8 +129,8 @@ class HouseClient:
         if isinstance(works, Works):
             value, hidden = self._judged(call, works, rng), None
         else:
-            said = call.house(call, self.skill, rng)
-            value, hidden = said if isinstance(said, HouseReply) else (said, None)
+            reply = call.house(call, self.skill, rng)
+            value, hidden = reply if isinstance(reply, HouseReply) else (reply, None)
         if isinstance(call.expects, Choice) and isinstance(value, Chosen) and rng.random() < 0.3:
             return f"{value.reason}\n\n**{call.expects.field.capitalize()}:** {value.choice}", None
         text = call.expects.write(value)
@@ -141,7 +141,7 @@ class HouseClient:
     def _signed(self, hidden: Any) -> Any:
         """Return what work is worth, with the family it comes from."""
         if isinstance(hidden, list):
-            return [self._signed(one) for one in hidden]
+            return [self._signed(value) for value in hidden]
         return {**hidden, "family": self._family} if isinstance(hidden, Mapping) else hidden
 
     def _judged(self, call: Call, works: Works, rng: Random) -> Any:
@@ -169,24 +169,24 @@ class HouseClient:
         alike.
         """
         first, second = works.hidden
-        said = WORDS
+        words = WORDS
         if rng.random() < self._faults.position_bias:
-            return "A", f"The first answer {rng.choice(said['biased_reasons'])}."
+            return "A", f"The first answer {rng.choice(words['biased_reasons'])}."
         same_family = [_family(answer) == self._family for answer in works.hidden]
         if rng.random() < self._faults.self_preference and same_family[0] != same_family[1]:
             ordinal = "first" if same_family[0] else "second"
-            return "AB"[same_family[1]], f"The {ordinal} answer {rng.choice(said['biased_reasons'])}."
+            return "AB"[same_family[1]], f"The {ordinal} answer {rng.choice(words['biased_reasons'])}."
         better = _right(first), _right(second)
         if None not in better and better[0] != better[1]:
             pair = f"{call.seed}\0{call.key.rpartition('/')[0]}".encode() + self._person
             sure = Random(blake2b(pair, digest_size=8).digest()).random() < self.skill
             ahead = 1.0 if better[0] == sure else -1.0
             ordinal = "first" if ahead > 0 else "second"
-            return "AB"[ahead < 0], f"The {ordinal} answer {rng.choice(said['clear_reasons'])}."
+            return "AB"[ahead < 0], f"The {ordinal} answer {rng.choice(words['clear_reasons'])}."
         ahead = _quality(first) - _quality(second) + noise
         if abs(ahead) < TIE_BAND and "tie" in options:
-            return "tie", rng.choice(said["tie_reasons"])
-        reasons = said["clear_reasons" if abs(ahead) > 2 * SPREAD else "close_reasons"]
+            return "tie", rng.choice(words["tie_reasons"])
+        reasons = words["clear_reasons" if abs(ahead) > 2 * SPREAD else "close_reasons"]
         ordinal = "first" if ahead > 0 else "second"
         return "A" if ahead > 0 else "B", f"The {ordinal} answer {rng.choice(reasons)}."
 

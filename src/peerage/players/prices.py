@@ -168,7 +168,14 @@ def known_models(settings: PlayerSettings) -> tuple[str, ...]:
     except ImportError:
         return ()
     provider, _ = _in_table(settings)
-    return tuple([model.id for one in get_snapshot().providers if one.id == provider for model in one.models])
+    return tuple(
+        [
+            model.id
+            for provider_models in get_snapshot().providers
+            if provider_models.id == provider
+            for model in provider_models.models
+        ]
+    )
 
 
 def in_price_table(settings: PlayerSettings) -> bool:
@@ -208,12 +215,12 @@ def _from_table(settings: PlayerSettings, at: date, limits: dict[str, Any]) -> P
     from importlib.metadata import version
 
     hours = [model.get_prices(datetime.combine(at, time(hour), UTC)) for hour in range(24)]
-    if any(one.input_mtok is None or one.output_mtok is None for one in hours):
+    if any(rates.input_mtok is None or rates.output_mtok is None for rates in hours):
         return Price(**limits)
-    found = max(hours, key=lambda one: (_rates(one.output_mtok), _rates(one.input_mtok)))
-    per_call = found.requests_kcount
+    dearest = max(hours, key=lambda rates: (_rates(rates.output_mtok), _rates(rates.input_mtok)))
+    per_call = dearest.requests_kcount
     source = f"genai-prices {version('genai-prices')}, {at.isoformat()}"
-    if any(one != found for one in hours):
+    if any(rates != dearest for rates in hours):
         source += ", at its dearest hour"
     if settings.service_tier:
         if settings.base_url or settings.provider not in HALVED:
@@ -222,9 +229,9 @@ def _from_table(settings: PlayerSettings, at: date, limits: dict[str, Any]) -> P
     share = Decimal("0.5" if settings.service_tier else 1)
     return Price(
         source,
-        _rates(found.input_mtok, share),
-        _rates(found.output_mtok, share),
-        () if found.cache_read_mtok is None else _rates(found.cache_read_mtok, share),
+        _rates(dearest.input_mtok, share),
+        _rates(dearest.output_mtok, share),
+        () if dearest.cache_read_mtok is None else _rates(dearest.cache_read_mtok, share),
         call_nano=_ceil_decimal(per_call * NANO / 1000) if isinstance(per_call, Decimal) else 0,
         **limits,
     )
@@ -297,7 +304,9 @@ def newcomer(model: str, settings: ArenaSettings) -> PlayerSettings:
     """A player as no settings state it: a house player at its play price where the arena's own have theirs.
     Raises ValidationError."""
     player = PlayerSettings(model=model)
-    playing = any(one.provider == "house" and one.pricing_source == PLAY_PRICE for one in settings.players)
+    playing = any(
+        player.provider == "house" and player.pricing_source == PLAY_PRICE for player in settings.players
+    )
     return at_play_price(model) if playing and player.provider == "house" else player
 
 

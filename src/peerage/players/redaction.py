@@ -42,31 +42,31 @@ def named(method: Method) -> Method:
     """
 
     @wraps(method)
-    async def told(self: Any, *arguments: Any) -> Any:
+    async def keyless_call(self: Any, *arguments: Any) -> Any:
         try:
-            found = await method(self, *arguments)
+            answer = await method(self, *arguments)
         except TimeoutError:
             late = f"no reply within {duration(self._settings.timeout_s)}"
             error = PlayerError(late, maybe_paid=True, busy=True)
         except PlayerError as raised:
             error = raised
         else:
-            return keyless(found, self._secrets) if isinstance(found, Answer) else found
+            return keyless(answer, self._secrets) if isinstance(answer, Answer) else answer
         raise named_failure(error, self._settings.name, self._secrets) from None
 
-    return cast(Method, told)
+    return cast(Method, keyless_call)
 
 
 def named_failure(error: PlayerError, player: str, secrets: Iterable[str]) -> PlayerError:
     """`error` with the player's name in front, shortened, printable, its keys replaced by `[key]`."""
-    told = " ".join(visible(without_traceback(hidden(str(error), secrets))).split())
-    if not told.startswith(f"{player}: "):
-        told = f"{player}: {told}"
-    told = told if len(told) <= LONGEST else told[: LONGEST - 1] + "…"
+    message = " ".join(visible(without_traceback(hidden(str(error), secrets))).split())
+    if not message.startswith(f"{player}: "):
+        message = f"{player}: {message}"
+    message = message if len(message) <= LONGEST else message[: LONGEST - 1] + "…"
     if isinstance(error, Later):
-        return Later(told, error.until_ms)
+        return Later(message, error.until_ms)
     return PlayerError(
-        told,
+        message,
         kind=error.kind,
         retry_after_s=error.retry_after_s,
         maybe_paid=error.maybe_paid,
@@ -95,9 +95,9 @@ def without_traceback(text: str) -> str:
     if not frames:
         return text
     last = frames[-1]
-    said = _CODE.sub("", bare[last.end() :], count=1).strip()
+    error = _CODE.sub("", bare[last.end() :], count=1).strip()
     name = last["file"].replace("\\", "/").rpartition("/")[2]
-    return f"{bare[: begun.start()]}{said} ({name}, line {last['line']})"
+    return f"{bare[: begun.start()]}{error} ({name}, line {last['line']})"
 
 
 def hidden(text: str, secrets: Iterable[str]) -> str:
@@ -148,8 +148,8 @@ def _forms(secret: str) -> re.Pattern[str]:
         core = _base64_core(stored, ahead)
         shared = "[A-Za-z0-9+/_-]?"  # at either end a character holds bits of the key and of its neighbour
         forms += [
-            f"{shared if ahead else ''}{blanks.join(map(re.escape, one))}{shared}={{0,2}}"
-            for one in (core, _url_safe(core))
+            f"{shared if ahead else ''}{blanks.join(map(re.escape, text))}{shared}={{0,2}}"
+            for text in (core, _url_safe(core))
         ]
     return re.compile("|".join(dict.fromkeys(forms)))
 
@@ -184,17 +184,17 @@ def _url_safe(coded: str) -> str:
     return coded.replace("+", "-").replace("/", "_")
 
 
-def _without_parts(told: str, secret: str) -> str:
-    """`told` without what a cut left of a key: what begins or ends like it, as far as it does."""
+def _without_parts(shown: str, secret: str) -> str:
+    """`shown` without what a cut left of a key: what begins or ends like it, as far as it does."""
     if len(secret) < LONG_SECRET:
-        return told
+        return shown
     for head, tail in ((secret[:PART], secret[PART:]), (secret[-PART:][::-1], secret[:-PART][::-1])):
         backwards = not secret.startswith(head)
-        text = told[::-1] if backwards else told
+        text = shown[::-1] if backwards else shown
         pieces = text.split(head)
         for place, rest in enumerate(pieces[1:], 1):
             same = sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(rest, tail, strict=False)))
             pieces[place] = ("]yek[" if backwards else "[key]") + rest[same:]
         text = "".join(pieces)
-        told = text[::-1] if backwards else text
-    return told
+        shown = text[::-1] if backwards else text
+    return shown

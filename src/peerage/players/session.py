@@ -103,8 +103,8 @@ async def stated_slots(address: str) -> int | None:
         async with asyncio.timeout(SLOTS_S), open_session(url) as session, session.get(url) as response:
             body = await read_bounded(response)
     with suppress(ValueError, RecursionError):
-        found = json.loads(body)
-        slots = found.get("total_slots") if isinstance(found, dict) else None
+        value = json.loads(body)
+        slots = value.get("total_slots") if isinstance(value, dict) else None
         if type(slots) is int and 0 < slots <= MOST_SLOTS:
             return slots
     return None

@@ -1,4 +1,5 @@
 """A run: what it requires, how it is put together, how any program or notebook starts it.
 
-`requirements` imports rooms below; `run` imports `requirements`; `start` imports `engine` alone.
+`requirements` imports rooms below, `players` imports `requirements`, `run` imports both; `start` imports
+`engine` alone.
 """

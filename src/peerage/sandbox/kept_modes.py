@@ -27,10 +27,10 @@ class KeptModes:
         for path in paths:
             place = path.resolve()
             with suppress(OSError):
-                found = place.stat()
+                status = place.stat()
                 known = self._known.get(place)
-                if known is None or known[:2] != (found.st_dev, found.st_ino):
-                    self._known[place] = found.st_dev, found.st_ino, stat.S_IMODE(found.st_mode)
+                if known is None or known[:2] != (status.st_dev, status.st_ino):
+                    self._known[place] = status.st_dev, status.st_ino, stat.S_IMODE(status.st_mode)
 
     def ended(self) -> list[str]:
         """Set back what was changed, once an agent has ended. Return each change, for people."""
@@ -38,9 +38,9 @@ class KeptModes:
         changes: list[str] = []
         for place, (device, inode, mode) in sorted(self._known.items()):
             with suppress(OSError):
-                found = place.stat()
-                now = stat.S_IMODE(found.st_mode)
-                if (found.st_dev, found.st_ino) == (device, inode) and now != mode:
+                status = place.stat()
+                now = stat.S_IMODE(status.st_mode)
+                if (status.st_dev, status.st_ino) == (device, inode) and now != mode:
                     os.chmod(place, mode)
                     changes.append(f"{place} from {mode:03o} to {now:03o}")
         return changes

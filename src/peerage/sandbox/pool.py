@@ -132,13 +132,13 @@ async def _build(snapshot: Path) -> None:
     process = await _launch("build", str(snapshot))
     try:
         async with asyncio.timeout(_BUILD_S):
-            _, said = await process.communicate()
+            _, printed = await process.communicate()
     except TimeoutError:
         raise SandboxUnavailable(f"compiling the sandbox took more than {_BUILD_S:.0f} s") from None
     finally:
         await _kill(process)
     if process.returncode != 0:
-        raise SandboxUnavailable(said.decode("utf-8", "replace").strip()[-2000:] or "the compiler died")
+        raise SandboxUnavailable(printed.decode("utf-8", "replace").strip()[-2000:] or "the compiler died")
 
 
 async def _launch(*arguments: str) -> asyncio.subprocess.Process:
@@ -197,13 +197,13 @@ class _Worker:
         """Wait for the worker to say what protects it; SandboxUnavailable with its reason when it refuses."""
         try:
             async with asyncio.timeout(_START_S):
-                said = await receive(self._from, Welcome)
+                welcome = await receive(self._from, Welcome)
         except (TimeoutError, EOFError, ValueError, OSError) as error:
             words = await self._last_words(error)
             raise SandboxUnavailable(f"a sandbox worker did not start: {words}") from error
-        if said.refused:
-            raise (_Stale if said.stale else SandboxUnavailable)(said.refused)
-        self.protections, self.usable = said.protections, True
+        if welcome.refused:
+            raise (_Stale if welcome.stale else SandboxUnavailable)(welcome.refused)
+        self.protections, self.usable = welcome.protections, True
 
     async def run(self, program: Program) -> RunResult:
         """Send one program and wait for its end; the worker stays usable unless it had to be killed."""
@@ -232,8 +232,8 @@ class _Worker:
 
     async def _last_words(self, error: Exception) -> str:
         await _kill(self._process)
-        said = (await self._said.read(65_536)).decode("utf-8", "replace").strip()
-        return f"{type(error).__name__}, exit code {self._process.returncode} {said[-2000:]}".strip()
+        printed = (await self._said.read(65_536)).decode("utf-8", "replace").strip()
+        return f"{type(error).__name__}, exit code {self._process.returncode} {printed[-2000:]}".strip()
 
 
 def _result(ended: RunEnded, started: float) -> RunResult:

@@ -277,16 +277,16 @@ def poll_oneoff(world: World, guest: Guest, subscriptions: int, events: int, cou
     answers: list[bytes] = []
     now = world.now_ns(guest.fuel)
     for number in range(count):
-        one = guest.read(subscriptions + 48 * number, 48)
-        tag = one[8]
+        subscription = guest.read(subscriptions + 48 * number, 48)
+        tag = subscription[8]
         if tag == 0:
-            timeout = int.from_bytes(one[24:32], "little")
-            if one[40] & 1:
-                timeout -= now + (0 if one[16] else EPOCH_NS)
+            timeout = int.from_bytes(subscription[24:32], "little")
+            if subscription[40] & 1:
+                timeout -= now + (0 if subscription[16] else EPOCH_NS)
             waits.append(max(0, timeout))
         else:
             waits.append(0)
-        answers.append(one[:8] + bytes(2) + bytes([tag]) + bytes(21))
+        answers.append(subscription[:8] + bytes(2) + bytes([tag]) + bytes(21))
     shortest = min(waits)
     world.slept_ns += shortest
     if now + shortest > world.deadline_ns:
@@ -326,11 +326,13 @@ class Linked:
         self._linker = wasmtime.Linker(engine)
         self._world = World()
         self._store: wasmtime.Store | None = None
-        for one in module.imports:
-            if one.module != MODULE or not isinstance(one.type, wasmtime.FuncType):
-                raise ValueError(f"the module asks for {one.module}.{one.name}, which is not WASI preview 1")
-            handler = self._stop if one.name == stop_at else self._handler(str(one.name))
-            self._linker.define_func(MODULE, str(one.name), one.type, handler, access_caller=True)
+        for wanted in module.imports:
+            if wanted.module != MODULE or not isinstance(wanted.type, wasmtime.FuncType):
+                raise ValueError(
+                    f"the module asks for {wanted.module}.{wanted.name}, which is not WASI preview 1"
+                )
+            handler = self._stop if wanted.name == stop_at else self._handler(str(wanted.name))
+            self._linker.define_func(MODULE, str(wanted.name), wanted.type, handler, access_caller=True)
 
     def enter(self, store: wasmtime.Store, module: wasmtime.Module, world: World) -> wasmtime.Instance:
         """A fresh instance of `module` that lives in `world`."""

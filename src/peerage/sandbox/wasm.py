@@ -96,8 +96,11 @@ def rewrite(
         elif kind == _EXPORT:
             count, rest = read_unsigned(body, 0)
             added = b"".join(
-                unsigned(len(one.name)) + one.name.encode() + bytes([one.kind]) + unsigned(one.number)
-                for one in exports
+                unsigned(len(export.name))
+                + export.name.encode()
+                + bytes([export.kind])
+                + unsigned(export.number)
+                for export in exports
             )
             body = unsigned(count + len(exports)) + body[rest:] + added
         elif kind == _DATA and data is not None:

@@ -74,7 +74,7 @@ def draw_up(
     names = [standing.player for standing in pool]
     if size < 2 or (goal.player and goal.player not in names):
         return ()
-    free = np.array([[may_meet(one, other, same_family) for other in pool] for one in pool])
+    free = np.array([[may_meet(player, other, same_family) for other in pool] for player in pool])
     np.fill_diagonal(free, False)
     strengths = known(names, history, results, seats)
     seated = seat(
@@ -120,7 +120,7 @@ def seat(
     noise = noise + turned(noise)
     played = played.copy()
     level = (price == price[:, :1]).all(axis=1)
-    found = np.full((arenas, count, seats), -1)
+    seated = np.full((arenas, count, seats), -1)
     left = product(product(covariance, laplacian(needs(goal, placed, mean, covariance))), covariance)
     for table in range(count):
         by_lot = np.array([lot.random() < AT_RANDOM for lot in lots])
@@ -135,7 +135,7 @@ def seat(
                 fewer = np.minimum(played[:, below], played[:, above])
                 costs = price[:, below] + price[:, above]
             else:
-                may = ~at_table & (free | ~at_table[:, None, :]).all(axis=2) & (found[:, table, :1] >= 0)
+                may = ~at_table & (free | ~at_table[:, None, :]).all(axis=2) & (seated[:, table, :1] >= 0)
                 use = gained[:, None] + total(use * at_table[:, None, :])
                 fewer, costs = played, total(price * at_table)[:, None] + price
             fewest = np.where(may, fewer, played.max() + 1).min(axis=1)
@@ -151,14 +151,14 @@ def seat(
             gained = use[every, chosen]
             joins = above[chosen] if place == 1 else chosen
             if place == 1:
-                found[here, table, 0] = below[chosen][here]
+                seated[here, table, 0] = below[chosen][here]
                 at_table[here, below[chosen][here]] = True
-            found[here, table, place] = joins[here]
+            seated[here, table, place] = joins[here]
             for other in range(place):
-                _observe(covariance, left, information, found[here, table, other], joins[here], here)
+                _observe(covariance, left, information, seated[here, table, other], joins[here], here)
             at_table[here, joins[here]] = True
         played += at_table
-    return found
+    return seated
 
 
 def needs(goal: Goal, placed: int | None, mean: Floats, covariance: Floats) -> Floats:

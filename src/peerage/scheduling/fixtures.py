@@ -77,8 +77,8 @@ def tables(
     seats, fewest = spec.seats(rules), max(2, spec.contestants[0])
     outside = _outside(peers_required(spec.officials(rules), judges))
     many = players // 2 if seats == 2 else groups.tables(players, seats, outside, fewest)
-    found = max(1, many)
-    return found * min(seats, players) if series == "seats" else found
+    count = max(1, many)
+    return count * min(seats, players) if series == "seats" else count
 
 
 def _outside(required: Sequence[RoleRequirement]) -> int:

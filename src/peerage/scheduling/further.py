@@ -138,7 +138,7 @@ def forecast(
     needed = of_goal(goal, placed, np.where(playing, strengths.rating, -inf)) & may
     better = np.where(may, strengths.better, 0.0)[:, int(np.argmax(np.where(playing, strengths.best, -1.0)))]
     now = [bool((known | ~needed).all()), bool((better < AS_GOOD).all())]
-    now += [bool(above[one, other] or above[other, one]) for one, other in pairs]
+    now += [bool(above[first, other] or above[other, first]) for first, other in pairs]
     at = np.where(np.array(now)[:, None], 0.0, np.full((len(now), count + count // 2), inf))
     before, short = 0.0, np.full(at.shape, -1.0)
     if not all(now) and may.any():
@@ -197,7 +197,7 @@ def _courses(
         truth = truth @ (merge / merge.sum(axis=1, keepdims=True)).T
         won, met = [merge @ matrix @ merge.T * (1 - np.eye(n)) for matrix in (won, met)]
         may = merge @ may @ merge.T * (1 - np.eye(n)) > 0
-        pairs = [(int(group[one]), int(group[other])) for one, other in pairs]
+        pairs = [(int(group[first]), int(group[other])) for first, other in pairs]
         placed, apart = None if placed is None else int(group[placed]), merge @ apart > 0
     first, second = np.array(pairs, np.int64).reshape(-1, 2).T
     up = np.exp((truth[:, :, None] - truth[:, None, :]) / 2)
@@ -257,8 +257,8 @@ def _no_two_kinds(apart: np.ndarray, won: Floats, strength: Floats) -> bool:
     between_kinds = kind @ won @ kind.T
     met = between_kinds + between_kinds.T
     two = (between_kinds * np.log(np.maximum(between_kinds, 1e-300) / np.maximum(met, 1e-300))).sum()
-    one = -(won * np.log1p(np.exp(strength - strength[:, None]))).sum()
-    score = (max(2 * (one - two), 0.0) / free) ** (1 / 3) - 1 + 2 / (9 * free)
+    one_kind = -(won * np.log1p(np.exp(strength - strength[:, None]))).sum()
+    score = (max(2 * (one_kind - two), 0.0) / free) ** (1 / 3) - 1 + 2 / (9 * free)
     return bool(score > NormalDist().inv_cdf(1 - _UNLIKE) * (2 / (9 * free)) ** 0.5)
 
 
@@ -272,11 +272,11 @@ def _grouped(
         return np.arange(n)
     far = -strengths.rating if placed is None else np.abs(strengths.rating - strengths.rating[placed])
     far = np.where(may.any(axis=0), far, inf)
-    far[[one for pair in pairs for one in pair]] = -inf
+    far[[player for pair in pairs for player in pair]] = -inf
     kept = np.sort(np.argsort(far, kind="stable")[:_CROWD])
-    found = np.full(n, _CROWD)
-    found[kept] = np.arange(_CROWD)
-    return found
+    groups = np.full(n, _CROWD)
+    groups[kept] = np.arange(_CROWD)
+    return groups
 
 
 def _so_far(evidence: Evidence) -> tuple[Floats, Floats]:
@@ -289,7 +289,7 @@ def _so_far(evidence: Evidence) -> tuple[Floats, Floats]:
     ranked, source = pairings(evidence.rankings)
     if len(source):
         size = np.diff(evidence.rankings.game)[source]
-        share = np.array([table_share(int(one)) for one in size]) * (size - 1) * ranked.weight
+        share = np.array([table_share(int(players)) for players in size]) * (size - 1) * ranked.weight
         np.add.at(won, (ranked.first, ranked.second), np.where(ranked.score == 1, share, 0.0))
         np.add.at(met, (ranked.first, ranked.second), share)
         np.add.at(met, (ranked.second, ranked.first), share)

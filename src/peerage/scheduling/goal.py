@@ -50,15 +50,15 @@ class GoalState(NamedTuple):
         return known == needed
 
 
-def settled(above: np.ndarray, goal: Goal, found: Strengths | None) -> np.ndarray:
+def settled(above: np.ndarray, goal: Goal, fitted: Strengths | None) -> np.ndarray:
     """Return for which pairs it is known who is better, both ways round: it is proven (`above`), or the goal
-    has a tolerance and the strengths that were `found` say that the order is wrong by more than that with 5%
+    has a tolerance and the strengths that were `fitted` say that the order is wrong by more than that with 5%
     at most for all pairs of a player together."""
     known = above | above.T
-    if goal.within and found is not None and found.players > 1:
-        gap = np.abs(found.rating[:, None] - found.rating) + goal.within
-        known |= gap > POINTS * far_enough(found.players) * np.sqrt(
-            between(np.cov(found.draws, rowvar=False))
+    if goal.within and fitted is not None and fitted.players > 1:
+        gap = np.abs(fitted.rating[:, None] - fitted.rating) + goal.within
+        known |= gap > POINTS * far_enough(fitted.players) * np.sqrt(
+            between(np.cov(fitted.draws, rowvar=False))
         )
     return np.asarray(known)
 
@@ -129,15 +129,15 @@ class Known:
     def state(self) -> GoalState:
         """After all matches so far."""
         if self._state is None:
-            self._state = self._found()
+            self._state = self._goal_state()
         return self._state
 
-    def _found(self) -> GoalState:
+    def _goal_state(self) -> GoalState:
         place, played = self._decided.players, self._decided.evidence()
         above = proven(played)
-        found = strengths(played, seed=_SEED) if self._goal.within else None
-        known = settled(above, self._goal, found)
-        rating = found.rating if found is not None else self._fitted()
+        fitted = strengths(played, seed=_SEED) if self._goal.within else None
+        known = settled(above, self._goal, fitted)
+        rating = fitted.rating if fitted is not None else self._fitted()
         met = self._decided.met()
         here = [player for player in self._players if place[player] in met]
         order = sorted(here, key=lambda player: (-rating[place[player]], player))

@@ -83,8 +83,8 @@ def _seated(
         table = [opener]
         while len(table) < size:
             weights = [
-                skill[opener] - skill[one] + penalty * sum(history.met(one, mate) for mate in table)
-                for one in order
+                skill[opener] - skill[player] + penalty * sum(history.met(player, mate) for mate in table)
+                for player in order
             ]
             table.append(order.pop(weights.index(min(weights))))
         seated.append(table)

@@ -85,8 +85,8 @@ class Policy(NamedTuple):
             )
         size = groups.size(len(standings), seats, outside)
         count = 1 if self.player else groups.tables(len(standings), seats, outside, fewest)
-        found = self._learnt(standings, history, results, lot, True, size, max(1, count))
-        return tuple([table for table in found if len(table) >= fewest])
+        tables = self._learnt(standings, history, results, lot, True, size, max(1, count))
+        return tuple([table for table in tables if len(table) >= fewest])
 
     def _learnt(
         self,
@@ -122,18 +122,19 @@ def _at_random(
     rng = Random(lot)
     left = rng.sample(sorted(standings), len(standings))
     if len(left) % 2:
-        left.remove(max(left, key=lambda one: history.played(one.player)))
-    found: list[tuple[str, str]] = []
+        left.remove(max(left, key=lambda seat: history.played(seat.player)))
+    pairs: list[tuple[str, str]] = []
     while left:
         first = min(
-            left, key=lambda one: sum(may_meet(one, other, same_family) for other in left) * (not same_family)
+            left,
+            key=lambda seat: sum(may_meet(seat, other, same_family) for other in left) * (not same_family),
         )
-        others = [one for one in left if one != first and may_meet(first, one, same_family)]
+        others = [seat for seat in left if seat != first and may_meet(first, seat, same_family)]
         left.remove(first)
         if others:
-            found.append((first.player, others[0].player))
+            pairs.append((first.player, others[0].player))
             left.remove(others[0])
-    return tuple(found)
+    return tuple(pairs)
 
 
 def _round_robin(

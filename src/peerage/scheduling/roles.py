@@ -87,9 +87,9 @@ def first_shortage(required: Sequence[RoleRequirement], standings: Sequence[Stan
         if barred in tried:
             continue
         tried.add(barred)
-        found = choose(required, (a.player, b.player), standings, "")
-        if isinstance(found, Shortage):
-            return found
+        choice = choose(required, (a.player, b.player), standings, "")
+        if isinstance(choice, Shortage):
+            return choice
     return None
 
 

@@ -38,20 +38,20 @@ def known(players: Sequence[str], history: History, results: Results, seats: int
     without a known result are in flight."""
     share, flying = table_share(seats), np.zeros((len(players), len(players)))
     wins, ties = won_and_tied(players, results)
-    for i, one in enumerate(players):
+    for i, player in enumerate(players):
         for j in range(i):
-            ended = sum(results.between(one, players[j]))
-            flying[i, j] = flying[j, i] = max(history.met(one, players[j]) - ended, 0)
-    found = fit(share * wins, share * ties, share * flying)
-    return found._replace(information=share * found.information)
+            ended = sum(results.between(player, players[j]))
+            flying[i, j] = flying[j, i] = max(history.met(player, players[j]) - ended, 0)
+    posterior = fit(share * wins, share * ties, share * flying)
+    return posterior._replace(information=share * posterior.information)
 
 
 def won_and_tied(players: Sequence[str], results: Results) -> tuple[Floats, Floats]:
     """Return the wins of each of these players against each other one, [i, j] for i, and their ties."""
     wins, ties = np.zeros((2, len(players), len(players)))
-    for i, one in enumerate(players):
+    for i, player in enumerate(players):
         for j in range(i):
-            wins[i, j], tied, wins[j, i], _ = results.between(one, players[j])
+            wins[i, j], tied, wins[j, i], _ = results.between(player, players[j])
             ties[i, j] = ties[j, i] = tied
     return wins, ties
 
@@ -107,23 +107,23 @@ def laplacian(weights: Floats, more: float = 0.0) -> Floats:
 
 def inverse(matrix: Floats) -> Floats:
     """The inverse of a positive definite matrix, by sweeping out one row after another."""
-    found = matrix.copy()
+    result = matrix.copy()
     for at in range(matrix.shape[-1]):
-        pivot = found[..., at, at, None].copy()
-        row, column = found[..., at, :] / pivot, found[..., at].copy()
-        found -= column[..., :, None] * row[..., None, :]
-        found[..., at, :] = row
-        found[..., at] = -column / pivot
-        found[..., at, at] = 1 / pivot[..., 0]
-    return found
+        pivot = result[..., at, at, None].copy()
+        row, column = result[..., at, :] / pivot, result[..., at].copy()
+        result -= column[..., :, None] * row[..., None, :]
+        result[..., at, :] = row
+        result[..., at] = -column / pivot
+        result[..., at, at] = 1 / pivot[..., 0]
+    return result
 
 
 def product(first: Floats, second: Floats) -> Floats:
     """The product of two matrices, summed in one order everywhere."""
-    found = np.zeros((*first.shape[:-1], second.shape[-1]))
+    result = np.zeros((*first.shape[:-1], second.shape[-1]))
     for at in range(second.shape[-2]):
-        found += first[..., :, at, None] * second[..., at, None, :]
-    return found
+        result += first[..., :, at, None] * second[..., at, None, :]
+    return result
 
 
 def turned(matrix: Floats) -> Floats:

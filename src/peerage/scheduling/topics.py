@@ -51,11 +51,13 @@ def by_topic(
                 go, come = go - come, come - go
                 difference = 0
                 for topic, by in gain:
-                    between = sum([met[topic, one] for one in go]) - sum([met[topic, one] for one in come])
+                    between = sum([met[topic, name] for name in go]) - sum(
+                        [met[topic, name] for name in come]
+                    )
                     difference += by * (2 * between + by * (len(go) + len(come)))
                 if difference < 0:
                     for topic, by in gain:
-                        met.update({(topic, one): by for one in go} | {(topic, one): -by for one in come})
+                        met.update({(topic, name): by for name in go} | {(topic, name): -by for name in come})
                     order[at], order[other] = order[other], order[at]
                     changed = True
     return order

@@ -62,7 +62,7 @@ def own_keys(settings: ArenaSettings, game: str) -> list[str]:
 
 def extra_installed(settings: ArenaSettings) -> None:
     """Raises SettingsError when a game under these rules needs an extra that is not installed."""
-    lacking = [told for game in settings.lineup if (told := lacks_extra(settings.alone(game)))]
+    lacking = [problem for game in settings.lineup if (problem := lacks_extra(settings.alone(game)))]
     if lacking:
         raise SettingsError("\n".join(lacking))
 
@@ -89,7 +89,7 @@ def enough_players(settings: ArenaSettings) -> None:
             f"players: {templated.name} has a `template`, which is filled from tasks of yours, and "
             f"{' or '.join(settings.lineup)} has none. Name them: `tasks: tasks.csv`, or take `template` away"
         )
-    lacking = [told for game in settings.lineup if (told := too_few(settings.alone(game)))]
+    lacking = [problem for game in settings.lineup if (problem := too_few(settings.alone(game)))]
     lacking += unheeded(settings)
     if lacking:
         raise SettingsError("\n".join(lacking))
@@ -103,10 +103,10 @@ def judged(settings: ArenaSettings, game: str) -> bool:
 def unheeded(settings: ArenaSettings) -> list[str]:
     """Return the remarks about judges that no game of the arena heeds, one sentence each."""
     games = " or ".join(settings.lineup)
-    found = []
+    problems = []
     heeding = [heeded for game in settings.lineup if (heeded := _heeded(game)) is not None]
     if settings.judges and not (heeding or any(judged(settings, game) for game in settings.lineup)):
-        found.append(
+        problems.append(
             f"judges: nobody judges in {games}; remove them, or play a game with judges, such as duel"
         )
     for key in settings.judging.model_fields_set:
@@ -114,8 +114,8 @@ def unheeded(settings: ArenaSettings) -> list[str]:
             continue
         if not any(key in heeded.model_fields for heeded in heeding):
             what = "no task has a check" if heeding else "no judge compares two answers"
-            found.append(f"judging.{key}: {what} in {games}; remove it")
-    return found
+            problems.append(f"judging.{key}: {what} in {games}; remove it")
+    return problems
 
 
 def _heeded(game: str) -> type[BaseModel] | None:

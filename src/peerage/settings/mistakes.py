@@ -42,12 +42,12 @@ def explain(
     """A line for each mistake that validation found in what stands below `prefix`; `rules` are the keys of
     the game's own settings, among which an unknown key may belong."""
     lines: list[str] = []
-    for one in error.errors(include_url=False):
-        path = prefix + one["loc"]
-        if one["type"] == "missing" and _misspelt(str(path[-1]), one["input"]):
+    for mistake in error.errors(include_url=False):
+        path = prefix + mistake["loc"]
+        if mistake["type"] == "missing" and _misspelt(str(path[-1]), mistake["input"]):
             continue
-        misplaced = one["type"] == "extra_forbidden" and len(path) == 1 and path[0] in rules
-        problem = "a setting of the game; write it under `rules:`" if misplaced else _problem(one, model)
+        misplaced = mistake["type"] == "extra_forbidden" and len(path) == 1 and path[0] in rules
+        problem = "a setting of the game; write it under `rules:`" if misplaced else _problem(mistake, model)
         lines.append(f"{source.place(path)}: {problem}")
     return lines
 
@@ -75,17 +75,17 @@ def wanted(message: str) -> str:
     return expected
 
 
-def _problem(one: Mapping[str, Any], model: type[BaseModel]) -> str:
-    kind, message, found = one["type"], one["msg"], one["input"]
-    owner = _model_at(model, one["loc"][:-1])
-    key = str(one["loc"][-1]) if one["loc"] else ""
+def _problem(mistake: Mapping[str, Any], model: type[BaseModel]) -> str:
+    kind, message, value = mistake["type"], mistake["msg"], mistake["input"]
+    owner = _model_at(model, mistake["loc"][:-1])
+    key = str(mistake["loc"][-1]) if mistake["loc"] else ""
     judged = owner is not None and "judging" in owner.model_fields and key in JudgingSettings.model_fields
     if kind == "extra_forbidden" and judged:
-        return f"it says how judges decide; write it under `judging:`, `judging: {{{key}: {shown(found)}}}`"
+        return f"it says how judges decide; write it under `judging:`, `judging: {{{key}: {shown(value)}}}`"
     if kind == "extra_forbidden":
-        return f"unknown key{suggest(str(one['loc'][-1]), _keys(owner) if owner else ())}"
+        return f"unknown key{suggest(str(mistake['loc'][-1]), _keys(owner) if owner else ())}"
     if kind == "missing":
-        field = _keys(owner).get(str(one["loc"][-1])) if owner else None
+        field = _keys(owner).get(str(mistake["loc"][-1])) if owner else None
         return (
             f"missing; expected {field.description[:1].lower()}{field.description[1:]}"
             if field and field.description
@@ -94,20 +94,22 @@ def _problem(one: Mapping[str, Any], model: type[BaseModel]) -> str:
     if kind in ("value_error", "assertion_error"):
         return str(message).partition(", ")[2]
     if kind in ("model_type", "dict_type", "model_attributes_type"):
-        field = _keys(owner).get(str(one["loc"][-1])) if owner else None
+        field = _keys(owner).get(str(mistake["loc"][-1])) if owner else None
         several = field is not None and get_origin(field.annotation) is dict
-        short = "" if several else getattr(_model_at(model, one["loc"]), "SHORT", "")
+        short = "" if several else getattr(_model_at(model, mistake["loc"]), "SHORT", "")
         expected = f"{short and short + ' or '}indented `key: value` lines"
     elif kind in ("tuple_type", "list_type"):
         expected = "a list (lines that begin with `- `)"
-    elif kind == "string_type" and isinstance(found, bool | int | float):
+    elif kind == "string_type" and isinstance(value, bool | int | float):
         expected = "text; put it in quotes"
     else:
         expected = wanted(str(message))
-        if kind == "literal_error" and isinstance(found, str):
-            close = suggest(found, one["ctx"]["expected"].replace(" or ", ", ").replace("'", "").split(", "))
+        if kind == "literal_error" and isinstance(value, str):
+            close = suggest(
+                value, mistake["ctx"]["expected"].replace(" or ", ", ").replace("'", "").split(", ")
+            )
             expected += close if "did you mean" in close else ""
-    return f"found {shown(found)}; expected {expected}"
+    return f"found {shown(value)}; expected {expected}"
 
 
 def _misspelt(key: str, siblings: object) -> bool:

@@ -23,10 +23,10 @@ def with_tasks(data: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises ValueError where the two contradict each other, or another game is named beside them.
     """
-    found = dict(data)
-    stated = found.pop(KEY, None)
+    settings = dict(data)
+    stated = settings.pop(KEY, None)
     if stated is None:
-        return found
+        return settings
     rules = {**stated} if isinstance(stated, dict) else {KEY: stated}
     if FILE in rules:
         rules[KEY] = rules.pop(FILE)
@@ -34,7 +34,7 @@ def with_tasks(data: Mapping[str, Any]) -> dict[str, Any]:
         raise ValueError(
             "tasks: no task and no file of tasks is named; write `tasks: tasks.csv`, or `file:` in it"
         )
-    games = found.get("games")
+    games = settings.get("games")
     if games:
         names = [games] if isinstance(games, str) else games
         if isinstance(names, list):
@@ -46,17 +46,17 @@ def with_tasks(data: Mapping[str, Any]) -> dict[str, Any]:
         own = games[GAME]
         line = {**own} if isinstance(own, dict) else {} if own is None else {"weight": own}
         line["rules"] = {**line.get("rules", {}), **rules}
-        found["games"] = {**games, GAME: line}
-        return found
-    if found.get("game", GAME) != GAME:
+        settings["games"] = {**games, GAME: line}
+        return settings
+    if settings.get("game", GAME) != GAME:
         raise ValueError(
-            f"tasks: found the game {found['game']!r} beside your tasks, which `tasks` plays; remove "
-            f"`game`, or write `games: [tasks, {found['game']}]`"
+            f"tasks: found the game {settings['game']!r} beside your tasks, which `tasks` plays; remove "
+            f"`game`, or write `games: [tasks, {settings['game']}]`"
         )
-    if found.get("rules"):
+    if settings.get("rules"):
         raise ValueError("rules: the rules of your tasks stand under `tasks: {file: …}`; move them there")
-    found["game"], found["rules"] = GAME, rules
-    return found
+    settings["game"], settings["rules"] = GAME, rules
+    return settings
 
 
 def renamed(stated: object, data: Mapping[str, Any]) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
@@ -126,13 +126,13 @@ def _programs(rules: Mapping[str, Any]) -> Iterator[str]:
     checks: list[Any] = [rules.get("check")]
     for task in tasks if isinstance(tasks, list) else ():
         for key in ("check", "checks"):
-            one = task.get(key) if isinstance(task, dict) else None
-            checks += one if isinstance(one, list) else [one]
+            listed = task.get(key) if isinstance(task, dict) else None
+            checks += listed if isinstance(listed, list) else [listed]
     for check in checks:
         if isinstance(check, dict) and isinstance(check.get("program"), str):
             yield check["program"]
-        elif isinstance(check, str) and (found := _PYTHON.fullmatch(check)):
-            yield found[1]
+        elif isinstance(check, str) and (program := _PYTHON.fullmatch(check)):
+            yield program[1]
 
 
 def _json(body: bytes) -> Any:
@@ -155,11 +155,11 @@ def _text(body: bytes) -> str:
 def templates_of(players: object) -> dict[str, str]:
     """Return players' templates by name, empty for those without one; empty where nobody has any. What is no
     player is left for validation to report."""
-    found: dict[str, str] = {}
+    templates: dict[str, str] = {}
     for stated in players if isinstance(players, list | tuple) else ():
         try:
             player = stated if isinstance(stated, PlayerSettings) else PlayerSettings.model_validate(stated)
         except ValidationError:
             continue
-        found[player.name] = player.template
-    return found if any(found.values()) else {}
+        templates[player.name] = player.template
+    return templates if any(templates.values()) else {}

@@ -142,9 +142,9 @@ def _ruled(data: Mapping[str, Any]) -> Iterator[tuple[object, tuple[str, ...], d
         stated = data.get("rules", {})
         if isinstance(stated, dict):
             yield data.get("game", ArenaSettings.model_fields["game"].default), ("rules",), stated
-    for name, one in games.items() if isinstance(games, dict) else ():
-        if isinstance(one, dict) and isinstance(one.get("rules", {}), dict):
-            yield name, ("games", str(name), "rules"), one.get("rules", {})
+    for name, line in games.items() if isinstance(games, dict) else ():
+        if isinstance(line, dict) and isinstance(line.get("rules", {}), dict):
+            yield name, ("games", str(name), "rules"), line.get("rules", {})
 
 
 def _game(name: object, where: str, reading: bool) -> GameSpec[Any] | None:

@@ -208,10 +208,10 @@ READING = {"reading": True}
 
 def _with_games(stated: Mapping[str, Any]) -> dict[str, Any]:
     """Settings whose list of games is a mapping, and whose `game` is the first of several."""
-    found = dict(stated)
-    games = found.get("games")
+    settings = dict(stated)
+    games = settings.get("games")
     if not games:
-        return found
+        return settings
     if isinstance(games, str):
         games = [games]
     if isinstance(games, list | tuple):
@@ -223,14 +223,14 @@ def _with_games(stated: Mapping[str, Any]) -> dict[str, Any]:
                 )
             if games.count(name) > 1:
                 raise ValueError(f"games: {name!r} is listed twice")
-        found["games"] = games = dict.fromkeys(games)
+        settings["games"] = games = dict.fromkeys(games)
     if not isinstance(games, dict):
-        return found
+        return settings
     for key, instead in (("game", "`games`"), ("rules", "the game's own line: `duel: {rules: {…}}`")):
-        if found.get(key) and not (key == "game" and found[key] in games):
+        if settings.get(key) and not (key == "game" and settings[key] in games):
             raise ValueError(f"{key}: with several games, this stands under {instead}; remove it here")
-    found["game"] = next((name for name in map(str, games) if name != EVERY), next(iter(GAMES)))
-    return found
+    settings["game"] = next((name for name in map(str, games) if name != EVERY), next(iter(GAMES)))
+    return settings
 
 
 def _preset_of(stated: Mapping[str, Any], game: str) -> object:
@@ -349,7 +349,7 @@ class ArenaSettings(SettingsSection):
     def without(self, names: Collection[str]) -> ArenaSettings:
         """Return the settings without these players and judges."""
         kept = {
-            key: tuple([one for one in getattr(self, key) if one.name not in names])
+            key: tuple([player for player in getattr(self, key) if player.name not in names])
             for key in ("players", "judges")
         }
         return self.model_copy(update=kept)
@@ -392,7 +392,7 @@ class ArenaSettings(SettingsSection):
     @field_validator("ledger")
     @classmethod
     def _address(cls, value: str) -> str:
-        scheme, found, rest = value.partition("://")
+        scheme, separator, rest = value.partition("://")
         login, _, host = rest.rpartition("@")
         if ":" in login or "password=" in rest:
             name = "MONGODB_URI" if scheme.startswith("mongodb") else "DATABASE_URL"
@@ -401,7 +401,7 @@ class ArenaSettings(SettingsSection):
                 f"`{name}={scheme}://USER:PASSWORD@{host.partition('?')[0]}` into .env and `ledger: "
                 f"${name}` here"
             )
-        if scheme not in LEDGERS if found else not re.fullmatch(r"\$[A-Za-z_]\w*", value):
+        if scheme not in LEDGERS if separator else not re.fullmatch(r"\$[A-Za-z_]\w*", value):
             raise ValueError(
                 f"{value!r} is no address of a ledger; write `sqlite:///arena.db`, "
                 "`postgresql://HOST/DATABASE`, `mongodb://HOST/DATABASE`, or `$DATABASE_URL` for the address "

@@ -97,6 +97,6 @@ def parsed(text: str, where: str) -> tuple[dict[str, Any], SettingsSource]:
     if tree is None:
         raise SettingsError(f"{where} is empty; `peerage init` writes one to start from")
     if not isinstance(data, dict):
-        found = "a list" if isinstance(data, list) else f"{shown(tree.value)}"
-        raise SettingsError(f"{where}: found {found}; expected `key: value` lines such as `players:`")
+        kind = "a list" if isinstance(data, list) else f"{shown(tree.value)}"
+        raise SettingsError(f"{where}: found {kind}; expected `key: value` lines such as `players:`")
     return data, SettingsSource(where, tree)

@@ -21,19 +21,19 @@ _FORM = re.compile(
 def goal_of(text: str, players: Sequence[str]) -> Goal:
     """Return the goal of a run of these players; `known` may be left out, or `proven`. Raises ValueError
     where the text has none of the forms, or names nobody."""
-    found = _FORM.fullmatch(" ".join(text.split()))
-    if found is None:
+    form = _FORM.fullmatch(" ".join(text.split()))
+    if form is None:
         raise ValueError(f"{text!r} is no goal{suggest(text, FORMS)}")
-    within = float(found["within"] or 0.0)
-    if found["player"] is not None:
-        if found["player"] not in players:
+    within = float(form["within"] or 0.0)
+    if form["player"] is not None:
+        if form["player"] not in players:
             raise ValueError(
-                f"{text!r}: no player is called {found['player']!r}{suggest(found['player'], players)}"
+                f"{text!r}: no player is called {form['player']!r}{suggest(form['player'], players)}"
             )
-        return Goal("placed", player=found["player"], within=within or PLACED_WITHIN)
-    if found["order"]:
+        return Goal("placed", player=form["player"], within=within or PLACED_WITHIN)
+    if form["order"]:
         return Goal("order", within=within)
-    places = int(found["places"] or 1)
+    places = int(form["places"] or 1)
     if not 0 < places < max(len(players), 2):
         raise ValueError(
             f"{text!r}: there are {len(players)} players, so expected first 1 to {len(players) - 1}"

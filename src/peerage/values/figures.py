@@ -55,12 +55,12 @@ def places_of(values: Iterable[float | None]) -> int:
     return max(2, min(max(needed, default=2), max(4, min(needed, default=2))))
 
 
-def counted(number: int, one: str, many: str = "") -> str:
+def counted(number: int, noun: str, many: str = "") -> str:
     """A number of things: `1 match`, `2 matches`; `many` where no s, es or ies makes it the plural."""
     if not many:
-        es = one.endswith(("s", "x", "ch", "sh"))
-        many = f"{one[:-1]}ies" if re.search("[^aeiou]y$", one) else f"{one}{'es' * es or 's'}"
-    return f"{number:,} {one if number == 1 else many}"
+        es = noun.endswith(("s", "x", "ch", "sh"))
+        many = f"{noun[:-1]}ies" if re.search("[^aeiou]y$", noun) else f"{noun}{'es' * es or 's'}"
+    return f"{number:,} {noun if number == 1 else many}"
 
 
 def listed(names: Sequence[str]) -> str:
@@ -186,13 +186,13 @@ def span(bounds: Sequence[int] | None) -> str:
 
 def spans(numbers: Collection[int]) -> str:
     """Whole numbers as spans: 2, 3, 4, 7 is `2–4, 7`."""
-    found: list[list[int]] = []
+    runs: list[list[int]] = []
     for number in sorted(set(numbers)):
-        if found and number == found[-1][1] + 1:
-            found[-1][1] = number
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
         else:
-            found.append([number, number])
-    return ", ".join([span(one) for one in found])
+            runs.append([number, number])
+    return ", ".join([span(ends) for ends in runs])
 
 
 def shortened(names: Collection[str], most: int) -> dict[str, str]:
@@ -207,7 +207,7 @@ def shortened(names: Collection[str], most: int) -> dict[str, str]:
         if len(text) > most:
             tails = sorted(range(1, most - 1), key=lambda tail: abs(tail - (most - 1) // 2))
             cut = (f"{text[: most - 1 - tail]}…{text[-tail:]}" for tail in tails)
-            shown[name] = next((one for one in cut if one not in taken), text)
+            shown[name] = next((candidate for candidate in cut if candidate not in taken), text)
             taken.add(shown[name])
     return shown
 
@@ -220,14 +220,14 @@ def sentence(text: str, names: Collection[str] = ()) -> str:
     return text if text.endswith((".", "!", "?", "…", ":")) else f"{text}."
 
 
-def suggest(found: str, known: Iterable[str]) -> str:
+def suggest(written: str, known: Iterable[str]) -> str:
     """`; did you mean …?` where a known name is close to what was found, else all that are known."""
     from difflib import get_close_matches
 
     names = list(known)
-    close = get_close_matches(found.lower(), names, n=1, cutoff=0.6)
-    close = close or [name for name in names if found and name.lower().startswith(found.lower())][:1]
-    close = close or [name for name in names if len(found) > 2 and found.lower() in name.lower()][:1]
+    close = get_close_matches(written.lower(), names, n=1, cutoff=0.6)
+    close = close or [name for name in names if written and name.lower().startswith(written.lower())][:1]
+    close = close or [name for name in names if len(written) > 2 and written.lower() in name.lower()][:1]
     if close:
         return f"; did you mean {close[0]!r}?"
     apart = "; " if any("," in name for name in names) else ", "

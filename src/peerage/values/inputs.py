@@ -37,13 +37,13 @@ _KINDS = (
 def check(file: Path) -> os.stat_result:
     """Look at a regular file without opening it. Raises InputRefused for anything else, and OSError."""
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError as error:
         if error.errno != ELOOP:
             raise
         raise InputRefused(f"{file}: {reason(error)}") from None
-    _check(file, found.st_mode)
-    return found
+    _check(file, status.st_mode)
+    return status
 
 
 def real(file: Path) -> Path:

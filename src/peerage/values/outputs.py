@@ -66,19 +66,19 @@ class ProtectedFiles:
         self._places: dict[tuple[int, int, str], str] = {}
         for path, what in files:
             with suppress(OSError):
-                found = path.stat()
-                self._same[found.st_dev, found.st_ino] = what
-            for one in (path, real(path)):
+                status = path.stat()
+                self._same[status.st_dev, status.st_ino] = what
+            for place in (path, real(path)):
                 with suppress(OSError):
-                    folder = one.parent.stat()
-                    self._places[folder.st_dev, folder.st_ino, one.name.casefold()] = what
+                    folder = place.parent.stat()
+                    self._places[folder.st_dev, folder.st_ino, place.name.casefold()] = what
 
     def what(self, file: Path) -> str:
         """Return what a file is that must be left alone; empty for any other."""
         with suppress(OSError):
-            found = file.stat()
-            if (found.st_dev, found.st_ino) in self._same:
-                return self._same[found.st_dev, found.st_ino]
+            status = file.stat()
+            if (status.st_dev, status.st_ino) in self._same:
+                return self._same[status.st_dev, status.st_ino]
         with suppress(OSError):
             folder = file.parent.stat()
             return self._places.get((folder.st_dev, folder.st_ino, file.name.casefold()), "")
@@ -118,9 +118,9 @@ def secret_files(folder: Path, ledger: str) -> list[tuple[Path, str]]:
         (people.with_suffix(".key"), "the key of people's links"),
         (checkpoint_key(), "the key that signs checkpoints"),
         *[
-            (one.with_name(one.name + side), f"a file of {what}")
+            (path.with_name(path.name + side), f"a file of {what}")
             for named, what in stores.items()
-            for one in (named, real(named))
+            for path in (named, real(named))
             for side in _SIDES
         ],
     ]
@@ -206,14 +206,14 @@ def refuse(file: Path, kind: Kind, kept: ProtectedFiles = NOTHING, *, force: boo
         if name.endswith(side) and _is_database(file.with_name(file.name[: -len(side)])):
             raise OutputRefused(f"{file} belongs to a database and is never replaced; name another file")
     try:
-        found = file.lstat()
+        status = file.lstat()
     except FileNotFoundError:
         return
-    if stat.S_ISLNK(found.st_mode):
+    if stat.S_ISLNK(status.st_mode):
         raise OutputRefused(f"{file} is a link; name the file itself")
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         raise OutputRefused(f"{file} is a folder; name a file in it")
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise OutputRefused(f"{file} is a device or a pipe; name a file")
     head = _head(file)
     if head.startswith(_SQLITE):
@@ -245,15 +245,15 @@ class Folder:
         for part in parts:
             file = file / part
             try:
-                found = file.lstat().st_mode
+                mode = file.lstat().st_mode
             except FileNotFoundError:
                 break
-            if stat.S_ISLNK(found):
+            if stat.S_ISLNK(mode):
                 raise OutputRefused(
                     f"{file} is a link, which is not followed out of {self.root}; remove it and try again"
                 )
             wanted = stat.S_ISREG if file == self.root / name else stat.S_ISDIR
-            if not wanted(found):
+            if not wanted(mode):
                 raise OutputRefused(f"{file} is in the way of {name}; remove it and try again")
         file = self.root / name
         what = self._kept.what(file)
@@ -289,7 +289,7 @@ class Folder:
     def tidy(self) -> None:
         """Remove the drafts that an interrupted command left; the caller knows that no other is at work."""
         for folder, names, files in os.walk(self.root):
-            for name in [one for one in names if _DRAFT.fullmatch(one)]:
+            for name in [entry for entry in names if _DRAFT.fullmatch(entry)]:
                 names.remove(name)
                 shutil.rmtree(Path(folder, name), ignore_errors=True)
             for name in filter(_DRAFT.fullmatch, files):
@@ -320,16 +320,16 @@ class ExportFolder:
             yield export
         finally:
             if export.digests:
-                told = {**export._before, **export.digests}
-                body = "".join([f"{digest}  {name}\n" for name, digest in told.items()])
+                digests = {**export._before, **export.digests}
+                body = "".join([f"{digest}  {name}\n" for name, digest in digests.items()])
                 export._folder.write(cls.LIST, body.encode())
 
     def write(self, name: str, body: bytes) -> None:
         """Write a file where it differs. Raises OutputRefused where another is in the way, and OSError."""
         file = self._folder.place(name)
         if not self._force and file.exists():
-            found = sha256(file.read_bytes()).hexdigest()
-            if found not in (self._before.get(name), sha256(body).hexdigest()):
+            digest = sha256(file.read_bytes()).hexdigest()
+            if digest not in (self._before.get(name), sha256(body).hexdigest()):
                 raise OutputRefused(
                     f"{file} exists and is not as an export left it; name another folder, or replace it with "
                     "--force"

@@ -104,7 +104,7 @@ class Processes(Helpers):
             too_long.start()
             pickle.dump(pickle.dumps((work, args, kwargs)), process.stdin)
             process.stdin.flush()
-            done, found = pickle.load(process.stdout)
+            done, answer = pickle.load(process.stdout)
         except (EOFError, OSError, pickle.UnpicklingError):
             self._mine.process = None
             self._end(process)
@@ -112,8 +112,8 @@ class Processes(Helpers):
         finally:
             too_long.cancel()
         if not done:
-            raise found
-        result: Found = found
+            raise answer
+        result: Found = answer
         return result
 
     def _start(self) -> subprocess.Popen[bytes]:

@@ -70,11 +70,11 @@ def seal(salt: str, value: Any) -> dict[str, str]:
     return {SALT: salt, "value": msgspec.json.encode(value).decode()}
 
 
-def unseal(found: Mapping[str, str]) -> Any:
+def unseal(stored: Mapping[str, str]) -> Any:
     """The plain data in a sealed value. Raises Sealed when it is redacted."""
-    if "value" not in found:
+    if "value" not in stored:
         raise Sealed("this part of the ledger is sealed; the arena's owner can open it")
-    return msgspec.json.decode(found["value"])
+    return msgspec.json.decode(stored["value"])
 
 
 def committed(body: bytes, revealed: Collection[str] = ()) -> bytes:
@@ -85,10 +85,10 @@ def committed(body: bytes, revealed: Collection[str] = ()) -> bytes:
     if MARK not in body:
         return body
     return _OPENED.sub(
-        lambda found: (
-            found[0]
-            if found[1].decode() in revealed
-            else b'{"sealed":"%s"}' % sha256(found[0]).hexdigest().encode()
+        lambda opened: (
+            opened[0]
+            if opened[1].decode() in revealed
+            else b'{"sealed":"%s"}' % sha256(opened[0]).hexdigest().encode()
         ),
         body,
     )

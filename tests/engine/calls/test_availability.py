@@ -21,7 +21,6 @@ from peerage.ledger.topics.uptimes import HOUR_MS, Uptime, Use
 from peerage.ledger.topics.uptimes import TOPIC as UPTIMES
 from peerage.ledger.topics.waits import TOPIC, read_wait
 from peerage.players.prices import price_of
-from peerage.playing import run as playing
 from peerage.playing.requirements import refuse_unpriced, too_dear
 from peerage.settings import ArenaError, SettingsError, load
 from peerage.settings.players.hours import closed_until, read_hours
@@ -199,7 +198,7 @@ def test_a_call_that_no_day_can_pay_for_has_no_reply_and_says_why(
     tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As one that is longer than usual."""
-    monkeypatch.setattr(playing, "refuse_too_dear", lambda settings, prices: None)
+    monkeypatch.setattr("peerage.playing.players.refuse_too_dear", lambda settings, prices: None)
     write_arena(tmp_path, players(price={"input": 0.0, "output": 50_000.0}, daily_budget=0.001))
     play(tmp_path, 12)
     with open_arena(tmp_path) as arena:

@@ -264,7 +264,7 @@ def test_a_reply_of_a_benched_person_waits_for_the_next_run() -> None:
         benched: dict[str, str] = {}
         waiting = WaitingMatches({"me"}, benched, lambda: None, {"me": PersonClient(PERSON, Path())})
         fixture = Fixture(1, 1, "duel", 1, "seed", (), {}, {})
-        waiting.add(WaitingUntil(fixture, "", "me", 0.0, said=False), saved=False)
+        waiting.add(WaitingUntil(fixture, "", "me", 0.0, stated=False), saved=False)
         waiting.saved(1)
         assert waiting.next() is None, "it has been asked, and has not replied"
         benched["me"] = "absent"
@@ -289,13 +289,13 @@ def test_a_reply_that_comes_before_its_match_is_taken_up_again_is_not_lost() -> 
         waiting = WaitingMatches({"me"}, {}, lambda: None, {"me": PersonClient(PERSON, Path())})
         waiting.wake("seed")
         fixture = Fixture(1, 1, "duel", 1, "seed", (), {}, {})
-        waiting.add(WaitingUntil(fixture, "", "me", 0.0, said=False), saved=False)
+        waiting.add(WaitingUntil(fixture, "", "me", 0.0, stated=False), saved=False)
         assert waiting.next() is None, "what it asked is not saved"
         waiting.saved(1)
         away = waiting.next()
         assert away is not None
         waiting.take(away)
-        waiting.add(WaitingUntil(fixture, "", "me", 0.0, said=False), saved=False)
+        waiting.add(WaitingUntil(fixture, "", "me", 0.0, stated=False), saved=False)
         waiting.saved(1)
         assert waiting.next() is None, "each reply is taken once"
         waiting.stop()

@@ -539,7 +539,7 @@ async def test_a_timer_that_comes_a_little_early_finds_what_is_due(monkeypatch: 
     waiting = WaitingMatches({"ann"}, {}, lambda: None)
     match = cast("Fixture", SimpleNamespace(number=3, seed="s", seats=()))
     monkeypatch.setattr(loop, "time", lambda: due - 5)
-    waiting.add(WaitingUntil(match, "", "ann", due, said=True), saved=True)
+    waiting.add(WaitingUntil(match, "", "ann", due, stated=True), saved=True)
     assert waiting.next() is None
     monkeypatch.setattr(loop, "time", lambda: math.nextafter(due, 0))
     found = waiting.next()

@@ -107,7 +107,7 @@ def test_no_statement_of_a_run_is_compiled(ledger: Ledger) -> None:
 def test_no_block_of_rows_is_read_by_several_processes(ledger: Ledger) -> None:
     from peerage.ledger.stores.postgres import PostgresStore
 
-    with closing(PostgresStore(ledger.address)) as store, store._pool.one() as line:
+    with closing(PostgresStore(ledger.address)) as store, store._pool.connection() as line:
         plans = "SELECT current_setting('max_parallel_workers_per_gather'), current_setting('jit')"
         assert line.execute(plans).fetchone() == ("0", "off")
 

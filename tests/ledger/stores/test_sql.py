@@ -50,15 +50,15 @@ def test_a_query_names_its_columns_and_binds_its_values_in_their_order() -> None
 def test_a_connection_is_given_back_outside_any_transaction_and_lent_again() -> None:
     made: list[sqlite3.Connection] = []
     pool = ReadPool(lambda: made.append(connection()) or made[-1])  # type: ignore[func-returns-value]
-    with pool.one() as first:
+    with pool.connection() as first:
         first.execute("CREATE TABLE t (x)")
         first.execute("BEGIN")
         first.execute("INSERT INTO t VALUES (1)")
-    with pool.one() as again:
+    with pool.connection() as again:
         assert again is first
         assert list(again.execute("SELECT * FROM t")) == []
     with ExitStack() as borrowed:
-        lent = [borrowed.enter_context(pool.one()) for _ in range(KEPT + 1)]
+        lent = [borrowed.enter_context(pool.connection()) for _ in range(KEPT + 1)]
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         lent[0].execute("SELECT 1")
     pool.close()
@@ -71,18 +71,18 @@ def test_one_that_broke_takes_those_with_it_that_are_as_old() -> None:
     old, broken, new = connection(), connection(Broken), connection()
     makes = iter([broken, old, new])
     pool = ReadPool(lambda: next(makes))
-    with pool.one(), pool.one():
+    with pool.connection(), pool.connection():
         pass
     assert isinstance(broken, Broken)
     assert broken.closed
-    with pool.one() as lent:
+    with pool.connection() as lent:
         assert lent is new
     pool.close()
 
 
 def test_what_is_given_back_after_the_end_is_closed() -> None:
     pool = ReadPool(connection)
-    with pool.one() as lent:
+    with pool.connection() as lent:
         pool.close()
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         lent.execute("SELECT 1")

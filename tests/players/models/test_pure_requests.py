@@ -13,7 +13,7 @@ from tests.offline import fixture, play, scripted
 from tests.players.models.test_wiring import KINDS, wired
 
 from peerage.engine.calls.pending import PendingCall
-from peerage.engine.calls.player_runtime import PlayerRuntime, told
+from peerage.engine.calls.player_runtime import PlayerRuntime, with_own_system
 from peerage.formats.forms import for_person
 from peerage.game.house import usual
 from peerage.game.protocol import Ask, render
@@ -105,7 +105,7 @@ async def test_a_contestant_is_sent_the_owners_texts_and_nothing_else(
     kind: str, own: str, name: str, tmp_path: Path
 ) -> None:
     ask = next(ask for ask in asked(TASKS[name]) if ask.key == "answer/A")
-    expected = list(told(EXPECTED[name], "contestant", own))
+    expected = list(with_own_system(EXPECTED[name], "contestant", own))
     if own:
         system = [OWN, *[text for role, text in EXPECTED[name] if role == "system"]]
         assert expected[0] == ("system", "\n\n".join(system))
@@ -136,10 +136,10 @@ async def test_judging_and_the_probe_go_without_the_players_system_text(kind: st
 @pytest.mark.parametrize("role", ["author", "committee", "judge"])
 def test_no_other_role_is_given_it(role: Any) -> None:
     said = (("system", "S"), ("user", "U"))
-    assert told(said, role, OWN) == said
-    assert told(said, "contestant", OWN) == (("system", f"{OWN}\n\nS"), ("user", "U"))
-    assert told(said[1:], "contestant", OWN) == (("system", OWN), ("user", "U"))
-    assert told(said, "contestant", "") == said
+    assert with_own_system(said, role, OWN) == said
+    assert with_own_system(said, "contestant", OWN) == (("system", f"{OWN}\n\nS"), ("user", "U"))
+    assert with_own_system(said[1:], "contestant", OWN) == (("system", OWN), ("user", "U"))
+    assert with_own_system(said, "contestant", "") == said
 
 
 def test_a_person_is_shown_the_owners_texts_and_nothing_else() -> None:

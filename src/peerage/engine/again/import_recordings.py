@@ -108,13 +108,13 @@ def _play(recording: Recording, tally: MatchTally, batch: Batch) -> Outcome:
         ask = todo.pop(0)
         reply, player = recorded_reply(recording, ask.key), players[ask.to]
         asked, texts = request_body(ask, fixture.secret)
-        said = reply_body(reply, salt=reply_salt(fixture.secret, ask.key))
+        replied = reply_body(reply, salt=reply_salt(fixture.secret, ask.key))
         batch.texts += texts
         batch.intents.append(IntentRow(fixture.number, ask.key, 1, player, asked, None))
         batch.replies.append(
-            ReplyRow(fixture.number, ask.key, 1, said, None, recording.at_ms, reply.latency_ms)
+            ReplyRow(fixture.number, ask.key, 1, replied, None, recording.at_ms, reply.latency_ms)
         )
-        tally.add(ask.key, player, reply, leaf(ask.key, player, asked, said))
+        tally.add(ask.key, player, reply, leaf(ask.key, player, asked, replied))
         todo += driver.feed(ask.key, reply)
     assert driver.outcome is not None
     return driver.outcome

@@ -99,10 +99,10 @@ class Recovered:
 
 def histories(ledger: Ledger) -> dict[str, History]:
     """All issued fixtures, by game."""
-    found: dict[str, History] = {}
+    by_game: dict[str, History] = {}
     for row in ledger.fixtures():
-        _remember(found, row)
-    return found
+        _remember(by_game, row)
+    return by_game
 
 
 def _remember(histories: dict[str, History], row: FixtureRow) -> int:
@@ -117,79 +117,79 @@ def _remember(histories: dict[str, History], row: FixtureRow) -> int:
 def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
     """Read where the arena stands; `lag` in rounds."""
     issued, recorded = ledger.heads()
-    found = Recovered(waits=Waits.of(ledger.amendments(WAITS)))
+    recovered = Recovered(waits=Waits.of(ledger.amendments(WAITS)))
     ends: dict[int, Stage] = {}
     waiting: list[FixtureRow] = []
     snapshot = 0
     for place, row in enumerate(ledger.fixtures(), 1):
-        snapshot = _remember(found.histories, row)
-        left = found.waits.left.get(row.number)
+        snapshot = _remember(recovered.histories, row)
+        left = recovered.waits.left.get(row.number)
         if place > recorded:
             waiting.append(row)
             if left is None:
-                found.open[row.round] = found.open.get(row.round, 0) + 1
+                recovered.open[row.round] = recovered.open.get(row.round, 0) + 1
         elif left is not None:
-            found.waits.folded(row.number, place)
-        ends[row.round] = max(ends.get(row.round, (0, 0)), left or found.waits.at(place))
-    in_order = [row.number for row in waiting if row.number not in found.waits.left]
-    found.next_to_fold = min(in_order, default=issued + 1)
-    found.next_number = issued + 1
-    found.next_round = max(ends, default=0) + 1
-    for round in range(1, found.next_round):
-        if round in found.open:
+            recovered.waits.folded(row.number, place)
+        ends[row.round] = max(ends.get(row.round, (0, 0)), left or recovered.waits.at(place))
+    in_order = [row.number for row in waiting if row.number not in recovered.waits.left]
+    recovered.next_to_fold = min(in_order, default=issued + 1)
+    recovered.next_number = issued + 1
+    recovered.next_round = max(ends, default=0) + 1
+    for round in range(1, recovered.next_round):
+        if round in recovered.open:
             break
-        found.round_ends.append(max([ends.get(round, (0, 0)), *found.round_ends[-1:]]))
-    found.paired_after = found.round_of(snapshot) if snapshot else 0
-    _refold(found, ledger, recorded, lag, elo)
-    found.accounts = position(ledger, elo).accounts
+        recovered.round_ends.append(max([ends.get(round, (0, 0)), *recovered.round_ends[-1:]]))
+    recovered.paired_after = recovered.round_of(snapshot) if snapshot else 0
+    _refold(recovered, ledger, recorded, lag, elo)
+    recovered.accounts = position(ledger, elo).accounts
     if recorded:
-        found.chain = next(iter(ledger.records(recorded, recorded))).chain
+        recovered.chain = next(iter(ledger.records(recorded, recorded))).chain
     if waiting:
-        _take_up(found, ledger, waiting, recorded)
-    found.without_result = recorded - decided(ledger)
-    found.fruitless = _fruitless(ledger, recorded) if found.without_result else 0
-    found.benches = Benches.of(ledger.amendments(TOPIC))
-    found.models = Watch.of(ledger)
-    found.spent_by = ledger.spent_by()
-    for player, account in found.accounts.items():
-        if found.spent_by.get(player, 0) < account.cost_nano:
-            stated, there = dollars(account.cost_nano), dollars(found.spent_by.get(player, 0))
+        _take_up(recovered, ledger, waiting, recorded)
+    recovered.without_result = recorded - decided(ledger)
+    recovered.fruitless = _fruitless(ledger, recorded) if recovered.without_result else 0
+    recovered.benches = Benches.of(ledger.amendments(TOPIC))
+    recovered.models = Watch.of(ledger)
+    recovered.spent_by = ledger.spent_by()
+    for player, account in recovered.accounts.items():
+        if recovered.spent_by.get(player, 0) < account.cost_nano:
+            stated, there = dollars(account.cost_nano), dollars(recovered.spent_by.get(player, 0))
             raise LedgerError(
                 f"{ledger.address}: {player} cost {stated} by the records of its matches, and {there} by its "
                 "replies: somebody changed what these cost, and a budget would not hold. Nothing was "
                 "written; restore the ledger from a copy"
             )
-    found.billed_nano += sum([account.cost_nano for account in found.accounts.values()])
-    found.possibly_nano = sum(found.spent_by.values()) - found.billed_nano
-    found.unpriced = unpriced_calls(found.accounts, found.spent_by)
-    found.charge(probe_costs(ledger))
+    recovered.billed_nano += sum([account.cost_nano for account in recovered.accounts.values()])
+    recovered.possibly_nano = sum(recovered.spent_by.values()) - recovered.billed_nano
+    recovered.unpriced = unpriced_calls(recovered.accounts, recovered.spent_by)
+    recovered.charge(probe_costs(ledger))
     held = unused(ledger)
-    found.billed_nano += sum(held.values())
-    found.spent_by = dict(Counter(found.spent_by) + Counter(held))
-    return found
+    recovered.billed_nano += sum(held.values())
+    recovered.spent_by = dict(Counter(recovered.spent_by) + Counter(held))
+    return recovered
 
 
-def _take_up(found: Recovered, ledger: Ledger, waiting: Iterable[FixtureRow], recorded: int) -> None:
+def _take_up(recovered: Recovered, ledger: Ledger, waiting: Iterable[FixtureRow], recorded: int) -> None:
     """Read the matches without a record, and what was asked in them."""
     texts = by_hex(ledger.texts())
-    found.pending = [(read_fixture(row.body, texts), digest_of(row.body)) for row in waiting]
+    recovered.pending = [(read_fixture(row.body, texts), digest_of(row.body)) for row in waiting]
     for exchange in ledger.exchanges(recorded + 1):
-        if exchange.match not in found.waits.now:
-            found.exchanges.setdefault(exchange.match, []).append(exchange)
+        if exchange.match not in recovered.waits.now:
+            recovered.exchanges.setdefault(exchange.match, []).append(exchange)
         if exchange.reply is not None:
-            _add(found.begun, exchange.match, exchange.cost_nano)
-            found.billed_nano += read_reply(exchange).cost_nano or 0
+            _add(recovered.begun, exchange.match, exchange.cost_nano)
+            recovered.billed_nano += read_reply(exchange).cost_nano or 0
         else:
-            _add(found.begun, exchange.match, exchange.lost_nano)
+            _add(recovered.begun, exchange.match, exchange.lost_nano)
             if exchange.failure is None:
-                found.left_open.append(exchange)
+                recovered.left_open.append(exchange)
 
 
-def all_ended(found: Recovered, ledger: Ledger) -> Iterator[tuple[int, EndedMatch]]:
+def all_ended(recovered: Recovered, ledger: Ledger) -> Iterator[tuple[int, EndedMatch]]:
     """Every match on record, with the round that went on when it was folded."""
     series = series_of(ledger)
     for place, summary in enumerate(ledger.summaries(), 1):
-        yield found.round_of(place), ended(summary, series.get(summary.number, 0))
+        yield recovered.round_of(place), ended(summary, series.get(summary.number, 0))
 
 
 def spent(ledger: Ledger) -> int:
@@ -219,25 +219,25 @@ def _fruitless(ledger: Ledger, recorded: int) -> int:
     return count
 
 
-def read_budget_voids(found: Recovered, ledger: Ledger, since: int) -> None:
+def read_budget_voids(into: Recovered, ledger: Ledger, since: int) -> None:
     """Find who is `retired` and how many matches were `unaffordable`, counting from match `since` + 1."""
     for place, summary in enumerate(ledger.summaries(since + 1), since + 1):
         if summary.status.startswith(PLAYER_BUDGET):
-            found.retired.setdefault(summary.status.removeprefix(PLAYER_BUDGET), found.round_of(place))
+            into.retired.setdefault(summary.status.removeprefix(PLAYER_BUDGET), into.round_of(place))
         if summary.status.startswith((MATCH_BUDGET, PLAYER_BUDGET)):
-            found.unaffordable += 1
+            into.unaffordable += 1
         else:
-            found.unaffordable = 0
+            into.unaffordable = 0
 
 
 def _add(sums: dict[int, int], match: int, nano: int | None) -> None:
     sums[match] = sums.get(match, 0) + (nano or 0)
 
 
-def _refold(found: Recovered, ledger: Ledger, recorded: int, lag: int, elo: EloSettings) -> None:
+def _refold(recovered: Recovered, ledger: Ledger, recorded: int, lag: int, elo: EloSettings) -> None:
     """Standings now, and at the end of each round that pairing may still ask for."""
-    ends = [records for records, _ in found.round_ends]
-    recent = list(enumerate(ends, 1))[max(0, found.next_round - lag - 1) :]
+    ends = [records for records, _ in recovered.round_ends]
+    recent = list(enumerate(ends, 1))[max(0, recovered.next_round - lag - 1) :]
     start = recent[0][1] if recent else recorded
     snapshot = ledger.snapshot(start) if start else None
     standings = NOBODY if snapshot is None else read_snapshot(snapshot[1]).standings
@@ -246,5 +246,5 @@ def _refold(found: Recovered, ledger: Ledger, recorded: int, lag: int, elo: EloS
         if number > standings.number:
             standings = after_all(standings, ledger.summaries(standings.number + 1, number), elo)
         known[number] = standings
-    found.standings = known[recorded]
-    found.after_round = {round: known[end] for round, end in recent}
+    recovered.standings = known[recorded]
+    recovered.after_round = {round: known[end] for round, end in recent}

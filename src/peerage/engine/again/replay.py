@@ -235,8 +235,8 @@ class _Replay:
             return
         fixture = read_fixture(issued.body, self._texts)
         self._seats(fixture)
-        for one in again.differs:
-            self._differ(row.number, *one)
+        for difference in again.differs:
+            self._differ(row.number, *difference)
         tally, outcome = again.tally, again.outcome
         if tally is None or outcome is None:
             raise _Unreadable(again.unreadable)
@@ -244,14 +244,14 @@ class _Replay:
         digest = digest_of(issued.body)
         settled = settle(fixture, digest, tally, outcome, self._standings, self._elo, row.at_ms)
         if settled.body != row.body:
-            self._compare(row.number, _told(record), _told(settled.record))
+            self._compare(row.number, _record_fields(record), _record_fields(settled.record))
         self._looks.see(settled.summary)
         if self._stored is None:
             self.summaries.append(settled.summary)
         elif summary is None:
             self._differ(row.number, "row of the narrow table", "none", "one")
         elif settled.summary != summary:
-            self._compare(row.number, *[_fields("narrow table", one) for one in (summary, settled.summary)])
+            self._compare(row.number, *[_fields("narrow table", line) for line in (summary, settled.summary)])
         if tally.models and fixture.release:
             self._models += self._watch.see(settled.standings.number, row.number, tally.models)
         self._standings = settled.standings
@@ -321,16 +321,21 @@ class _Replay:
     def _compare_models(self, last: int) -> None:
         """Compare what is on record of the models that providers named; a running arena may have gone on."""
         after = set(self._ledger.numbers(last + 1, self._ledger.heads()[1]))
-        recorded = [one for mine in changes(self._ledger).values() for one in mine if one.match not in after]
-        for change in sorted({*recorded} ^ {*self._models}, key=lambda one: (one.match, one.player)):
+        recorded = [
+            change
+            for changed in changes(self._ledger).values()
+            for change in changed
+            if change.match not in after
+        ]
+        for change in sorted({*recorded} ^ {*self._models}, key=lambda entry: (entry.match, entry.player)):
             there, due = change in recorded, change in self._models
-            told = (change.in_words if held else "no entry" for held in (there, due))
-            self._differ(change.match, f"models of {change.player}", *told)
+            words = (change.in_words if held else "no entry" for held in (there, due))
+            self._differ(change.match, f"models of {change.player}", *words)
 
     def _compare_snapshot(self, number: int, body: bytes) -> None:
         """Compare the newest snapshot, which tables read."""
         due = Position(self._standings, self._accounts)
-        self._compare(number, *[_told_snapshot(one) for one in (read_snapshot(body), due)])
+        self._compare(number, *[_snapshot_fields(position) for position in (read_snapshot(body), due)])
 
     def _differ(self, match: int, about: str, recorded: str, recomputed: str) -> None:
         self._found.append(Difference(match, about, recorded, recomputed))
@@ -340,7 +345,7 @@ def _fields(about: str, struct: msgspec.Struct) -> dict[str, Any]:
     return {f"{about}, {name}": value for name, value in msgspec.structs.asdict(struct).items()}
 
 
-def _told(record: MatchRecord) -> dict[str, Any]:
+def _record_fields(record: MatchRecord) -> dict[str, Any]:
     """All that a record says, by what it is about."""
     stated: dict[str, Any] = {about: getattr(record, about) for about in ("number", "fixture", "root")}
     stated |= _fields("outcome", record.outcome)
@@ -350,14 +355,14 @@ def _told(record: MatchRecord) -> dict[str, Any]:
     return stated
 
 
-def _told_snapshot(position: Position) -> dict[str, Any]:
+def _snapshot_fields(position: Position) -> dict[str, Any]:
     """All that a snapshot says, by what it is about."""
     standings = position.standings
-    found: dict[str, Any] = {"snapshot, players": standings.players}
+    fields: dict[str, Any] = {"snapshot, players": standings.players}
     for track, ratings in (("raw", standings.raw), ("cost", standings.cost)):
         rated = zip(standings.players, ratings, strict=True)
-        found |= {f"snapshot, {track} rating of {player}": rating for player, rating in rated}
-    return found | {f"snapshot, sums of {player}": sums for player, sums in position.accounts.items()}
+        fields |= {f"snapshot, {track} rating of {player}": rating for player, rating in rated}
+    return fields | {f"snapshot, sums of {player}": sums for player, sums in position.accounts.items()}
 
 
 def _alike(a: Any, b: Any) -> bool:

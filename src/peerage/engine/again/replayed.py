@@ -88,7 +88,7 @@ class _MatchesAgain:
 
     def match(self, issued: FixtureRow, stated: Outcome, exchanges: Iterable[Exchange]) -> Replayed:
         fixture, recorded = read_fixture(issued.body, self._texts), answered_first(exchanges)
-        spec, tally, found = _game_of(fixture), MatchTally(), list[Differs]()
+        spec, tally, differs = _game_of(fixture), MatchTally(), list[Differs]()
         by_engine = bool(stated.void) and stated.detail.get("by") == ENGINE
         sealed = _sealed(fixture)
         if by_engine or spec is None or sealed:
@@ -107,22 +107,22 @@ class _MatchesAgain:
                 ask = todo.pop()
                 exchange = recorded.pop(ask.key, _UNANSWERED)
                 if exchange.reply is None:
-                    found.append(Differs(f"reply to {ask.key}", "none", "the game asks for it"))
+                    differs.append(Differs(f"reply to {ask.key}", "none", "the game asks for it"))
                     continue
                 asked, _ = request_body(ask, fixture.secret)
                 if exchange.request != asked:
-                    found.append(Differs(f"request {ask.key}", short(exchange.request), short(asked)))
+                    differs.append(Differs(f"request {ask.key}", short(exchange.request), short(asked)))
                 if exchange.player != players[ask.to]:
-                    found.append(Differs(f"player of {ask.key}", exchange.player, players[ask.to]))
+                    differs.append(Differs(f"player of {ask.key}", exchange.player, players[ask.to]))
                 todo.extend(driver.feed(ask.key, tally.add_recorded(exchange)))
         except GameError as error:
-            found.append(Differs("play", "a finished match", str(error)))
+            differs.append(Differs("play", "a finished match", str(error)))
         for key, exchange in recorded.items():
             if exchange.reply is not None:
-                found.append(Differs(f"reply to {key}", short(exchange.reply), "it is never asked"))
+                differs.append(Differs(f"reply to {key}", short(exchange.reply), "it is never asked"))
                 tally.add_recorded(exchange)
         outcome = driver.outcome if driver.outcome is not None else stated
-        return Replayed(fixture.number, "again", tally, outcome, tuple(found))
+        return Replayed(fixture.number, "again", tally, outcome, tuple(differs))
 
     def _rules_of(self, rules: Any, fixture: Fixture, body: bytes) -> Any:
         key = fixture.game, read_issued(body).settings

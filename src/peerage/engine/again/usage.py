@@ -80,15 +80,15 @@ def on_record(ledger: Ledger) -> OnRecord:
     return OnRecord(len(games), parts, probed_tokens(ledger))
 
 
-def corrections(planned: Mapping[Part, CallSums], found: OnRecord) -> dict[Part, Ratios]:
+def corrections(planned: Mapping[Part, CallSums], on_record: OnRecord) -> dict[Part, Ratios]:
     """Return by how much what is on record differs from what is planned: of each player in a role, or where
     it took little or nothing yet, of all players in that role. Pure."""
     roles: dict[tuple[str, str], list[tuple[CallSums, CallSums]]] = {}
     for part, plan in planned.items():
-        roles.setdefault(part[:2], []).append((plan, found.parts.get(part, NOTHING)))
+        roles.setdefault(part[:2], []).append((plan, on_record.parts.get(part, NOTHING)))
     whole = {role: _nearer(Ratios(), pairs) for role, pairs in roles.items()}
     return {
-        part: _nearer(whole[part[:2]], [(plan, found.parts.get(part, NOTHING))])
+        part: _nearer(whole[part[:2]], [(plan, on_record.parts.get(part, NOTHING))])
         for part, plan in planned.items()
     }
 

@@ -166,7 +166,7 @@ class Availability:
 def spent_today(ledger: Ledger, players: Iterable[PlayerSettings], now_ms: int) -> Counter[str]:
     """Return what each player with a daily budget has cost, or may have, since midnight UTC, in 1e-9 dollars.
     A call that a crash left open counts for the day on which that is found."""
-    daily = {exchange.name for exchange in players if exchange.daily_budget is not None}
+    daily = {player.name for player in players if player.daily_budget is not None}
     spent: Counter[str] = Counter()
     if not daily:
         return spent

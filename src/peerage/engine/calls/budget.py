@@ -220,12 +220,12 @@ class Budget:
     def _coming(self, match: _Open, sure: float) -> dict[str, float]:
         """Return what a match under way may still cost, by player: what of its calls has not been made, or
         what `sure` times its expected cost leaves."""
-        found: dict[str, float] = {}
+        coming: dict[str, float] = {}
         for player, left in match.left.items():
             factor = self._paces[player].factor
             whole = sure * factor * match.shares[player].nano
-            found[player] = max(factor * left, whole - match.paid_by.get(player, 0))
-        return found
+            coming[player] = max(factor * left, whole - match.paid_by.get(player, 0))
+        return coming
 
     def _pace(self, player: str, share: Share) -> _Pace:
         pace = self._paces.get(player)
@@ -334,17 +334,17 @@ class Budget:
         if not worst:
             return Affordable.YES
         match = self._open[number]
-        mine = self.spent_by.get(player, 0)
+        spent = self.spent_by.get(player, 0)
         if self.per_match is not None and match.paid + worst > self.per_match:
             return Affordable.MATCH
-        if self.per_player is not None and mine + worst > self.per_player:
+        if self.per_player is not None and spent + worst > self.per_player:
             return Affordable.PLAYER
         if self.limit is not None and self.spent + worst > self.limit:
             return Affordable.ARENA
         if self.per_match is not None and match.paid + match.held + worst > self.per_match:
             return Affordable.WAIT_MATCH
         if self.per_player is not None:
-            free = self.per_player - mine - worst
+            free = self.per_player - spent - worst
             if free < self._held_by.get(player, 0) or free < self._ahead(number, player):
                 return Affordable.WAIT_PLAYER
         if self.limit is not None:

@@ -76,16 +76,16 @@ def shares(
     spec: GameSpec[Any], rules: Any, fixture: Fixture, runtimes: Mapping[str, Priced]
 ) -> dict[str, Share]:
     """Return what a match is planned to cost, by player."""
-    found: dict[str, Share] = {}
+    by_player: dict[str, Share] = {}
     seats = {seat.label: seat.player for seat in fixture.all_seats()}
     for bound in spec.bounds(rules, fixture):
         player = seats[bound.seat]
         if player in runtimes:
             price = runtimes[player].price
-            calls, nano, before = found.get(player, Share(0.0, 0.0, 0))
-            found[player] = Share(
+            calls, nano, before = by_player.get(player, Share(0.0, 0.0, 0))
+            by_player[player] = Share(
                 calls + bound.expected,
                 nano + bound.expected * (usual_call(bound, price).nano or 0),
                 max(before, reach(bound, price)),
             )
-    return found
+    return by_player

@@ -221,18 +221,18 @@ class Calls:
 
     def waiting_by_match(self) -> Counter[int]:
         """Return how many requests of each match wait for a player to recover."""
-        found = Counter([pending.match for pending in self._backing_off])
-        found.update([pending.match for pending in self._dispatcher.held_up()])
-        return found
+        counts = Counter([pending.match for pending in self._backing_off])
+        counts.update([pending.match for pending in self._dispatcher.held_up()])
+        return counts
 
     def held_for_long(self) -> dict[int, list[PendingCall]]:
         """The requests of each match that wait for a player whose pause is long."""
-        found: dict[int, list[PendingCall]] = {}
+        by_match: dict[int, list[PendingCall]] = {}
         paused = self.pauses.long
         for pending in (*self._backing_off, *self._dispatcher.held_up()) if paused else ():
             if pending.player in paused:
-                found.setdefault(pending.match, []).append(pending)
-        return found
+                by_match.setdefault(pending.match, []).append(pending)
+        return by_match
 
     async def stop(self, grace_s: float) -> None:
         """Send nothing more; wait so long for calls in flight, then give them up."""
@@ -377,8 +377,8 @@ class Calls:
             if not self.stopped:
                 until = error.until_ms
                 known = type(until) is int and 0 < until < END_OF_TIME_MS
-                told = reason.removeprefix(f"{pending.player}: ")
-                self._matches.put_off(pending, told, until if known else None)
+                why = reason.removeprefix(f"{pending.player}: ")
+                self._matches.put_off(pending, why, until if known else None)
             return
         late, refused = error.busy and error.maybe_paid, error.kind == "transient" and not error.maybe_paid
         if late or refused:

@@ -78,7 +78,7 @@ class PlayerRuntime:
         return Call(
             key=ask.key,
             role=ask.role,
-            messages=told(pending.prompt, ask.role, self.settings.system_prompt),
+            messages=with_own_system(pending.prompt, ask.role, self.settings.system_prompt),
             expects=ask.expects,
             max_tokens=limit.answer,
             temperature=None if self.settings.temperature is not None else ask.temperature,
@@ -108,7 +108,7 @@ class PlayerRuntime:
             return raised(player, error)
 
 
-def told(
+def with_own_system(
     messages: Sequence[tuple[Speaker, str]], role: Role, system_prompt: str
 ) -> Sequence[tuple[Speaker, str]]:
     """Return the messages of a request with the player's own system text, which a contestant alone is given:

@@ -74,11 +74,11 @@ class Trouble(NamedTuple):
 
 def in_short(message: str, player: str) -> str:
     """A failure in a word or two: its HTTP status where it names one, else how it begins."""
-    said = visible(message).removeprefix(f"{player}: ")
-    if status := _STATUS.search(said):
+    text = visible(message).removeprefix(f"{player}: ")
+    if status := _STATUS.search(text):
         return status[1]
-    said = " ".join(said.split())
-    return said if len(said) <= LONGEST else said[: LONGEST - 1] + "…"
+    text = " ".join(text.split())
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
 class Troubles:
@@ -126,16 +126,16 @@ class Troubles:
         pending.reason = in_short(reason, pending.player)
         self._count(pending.player, pending.reason)
         if self._telling:
-            said, attempt = _said(pending, reason), pending.tries + 1
+            words, attempt = _with_player(pending, reason), pending.tries + 1
             when = duration(wait) if wait >= 10 else f"{wait:.1f} s"
-            _log.info("%s, %s; try %d of %d in %s", _call(pending), said, attempt, self._attempts, when)
+            _log.info("%s, %s; try %d of %d in %s", _call(pending), words, attempt, self._attempts, when)
 
     def failed(self, pending: PendingCall, reason: str) -> None:
         """A call was given up."""
         if self._count(pending.player, in_short(reason, pending.player), failed=1):
-            _log.warning("%s; the call is given up (%s)", _said(pending, reason), _call(pending))
+            _log.warning("%s; the call is given up (%s)", _with_player(pending, reason), _call(pending))
         elif self._telling:
-            _log.info("%s, %s; given up", _call(pending), _said(pending, reason))
+            _log.info("%s, %s; given up", _call(pending), _with_player(pending, reason))
 
     def now(
         self,
@@ -153,14 +153,14 @@ class Troubles:
         out: dict[str, list[float]] = {}
         for pending, since in self._since.items():
             out.setdefault(pending.player, []).append(now - since)
-        found: list[Trouble] = []
+        troubles: list[Trouble] = []
         for player in sorted({*waiting, *paused, *lowered, *out, *self._known}):
             trouble = self._known.get(player) or Trouble(player, attempts=self._attempts)
-            if mine := waiting.get(player):
-                first = min(mine, key=again.__getitem__)
+            if calls := waiting.get(player):
+                first = min(calls, key=again.__getitem__)
                 seconds = max(0.0, again[first] - now)
                 trouble = trouble._replace(
-                    waiting=len(mine), reason=first.reason, attempt=first.tries + 1, seconds=seconds
+                    waiting=len(calls), reason=first.reason, attempt=first.tries + 1, seconds=seconds
                 )
             pause, queued = paused.get(player, (0.0, 0))
             flights = out.get(player, [])
@@ -173,15 +173,15 @@ class Troubles:
                 answered=self._answered.get(player, 0),
             )
             if str(trouble):
-                found.append(trouble)
-        return tuple(found)
+                troubles.append(trouble)
+        return tuple(troubles)
 
 
 def _call(pending: PendingCall) -> str:
     return f"match {pending.match} {pending.ask.key}"
 
 
-def _said(pending: PendingCall, reason: str) -> str:
+def _with_player(pending: PendingCall, reason: str) -> str:
     """A failure with its player's name in front, printable."""
-    said = " ".join(visible(reason).split())
-    return said if said.startswith(f"{pending.player}: ") else f"{pending.player}: {said}"
+    words = " ".join(visible(reason).split())
+    return words if words.startswith(f"{pending.player}: ") else f"{pending.player}: {words}"

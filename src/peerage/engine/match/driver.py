@@ -151,7 +151,7 @@ class Driver:
         costs: dict[str, float | None] = dict.fromkeys(self._contestants if self._spent else (), 0.0)
         for label, spent in self._spent.items():
             # in one order, whichever reply came first: sums of floats depend on it
-            parts = [cost(reply, self._unit) for _, reply in sorted(spent.values(), key=lambda one: one[0])]
+            parts = [cost(reply, self._unit) for _, reply in sorted(spent.values(), key=lambda call: call[0])]
             known = [part for part in parts if part is not None]
             costs[label] = sum(known) if len(known) == len(parts) else None
         return costs

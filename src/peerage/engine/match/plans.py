@@ -64,7 +64,7 @@ def first_fixtures(
         [standings.before_pairing(player, settings.rating.initial) for player in listed]
         for listed in (settings.players, settings.judges)
     )
-    histories = {one.spec.name: deepcopy(issued.get(one.spec.name, History())) for one in games}
+    histories = {played.spec.name: deepcopy(issued.get(played.spec.name, History())) for played in games}
     fixtures: list[Fixture] = []
     while games and len(fixtures) < count:
         game = by_need(games, histories)[0]
@@ -84,12 +84,12 @@ def dearest_calls(settings: ArenaSettings, prices: Mapping[str, Price]) -> dict[
     """Return what one call of usual length may cost at most in the games of an arena, by player, in 1e-9
     dollars."""
     games = schedulers(settings, "")
-    found: dict[str, int] = {}
+    dearest: dict[str, int] = {}
     for fixture in first_fixtures(settings, NOBODY, len(games)):
         game = games[fixture.game]
         for bound, (player, price) in product(game.spec.bounds(game.rules, fixture), prices.items()):
-            found[player] = max(found.get(player, 0), reach(bound, price))
-    return found
+            dearest[player] = max(dearest.get(player, 0), reach(bound, price))
+    return dearest
 
 
 class Plans:

@@ -134,14 +134,14 @@ class MatchesUnderWay:
 
     def stuck(self) -> list[Stuck]:
         held = self.calls.held_for_long()
-        found: list[Stuck] = []
+        matches: list[Stuck] = []
         for number, match in self._matches.items():
             pausing = held.get(number, ())
             waiting = len(match.put_off) + len(pausing)
             if waiting and waiting == match.open and number not in self.unfinished:
                 reasons = [*match.put_off.values(), *self._pauses(pausing)]
-                found.append(Stuck(match.fixture, match.digest, reasons))
-        return found
+                matches.append(Stuck(match.fixture, match.digest, reasons))
+        return matches
 
     def leave(self, number: int) -> None:
         self.calls.forget(number)

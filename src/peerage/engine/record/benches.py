@@ -65,10 +65,10 @@ class Benches:
 
     @classmethod
     def of(cls, rows: Iterable[Amendment]) -> Benches:
-        found = cls()
+        benches = cls()
         for row in rows:
-            found._take(read_bench(row.body))
-        return found
+            benches._take(read_bench(row.body))
+        return benches
 
     def enter(self, entry: Bench, at_ms: int) -> Amendment:
         """Take an entry in; the row to be written."""

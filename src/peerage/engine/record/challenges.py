@@ -22,28 +22,28 @@ def pools(game: str) -> bool:
 
 def pool(ledger: Ledger, last: int | None = None) -> ChallengePool:
     """The pool after the record at place `last`, by default the newest. Raises LedgerError."""
-    found = ChallengePool()
+    challenges = ChallengePool()
     number = 0
     try:
-        for _, number, facts in learnt(ledger, found, STREAM, pools, last):
-            found.learn(number, facts)
+        for _, number, facts in learnt(ledger, challenges, STREAM, pools, last):
+            challenges.learn(number, facts)
     except (KeyError, TypeError) as error:
         raise LedgerError(
             f"what is on record of challenges cannot be read, after match {number} ({error!r}); "
             "`peerage verify` says what was changed"
         ) from error
-    return found
+    return challenges
 
 
-def named(found: ChallengePool, name: str) -> PoolChallenge:
+def named(challenges: ChallengePool, name: str) -> PoolChallenge:
     """The challenge whose id begins with `name`. Raises LedgerError when there is none or more than one."""
-    fitting = [entry for one, entry in found.entries.items() if one.startswith(name)]
+    fitting = [entry for challenge_id, entry in challenges.entries.items() if challenge_id.startswith(name)]
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
         raise LedgerError(f"{len(fitting)} challenges have an id that begins with {name!r}; write more of it")
     raise LedgerError(
-        f"no challenge of the {len(found.entries)} has the id {name!r}; see `peerage challenges list`"
+        f"no challenge of the {len(challenges.entries)} has the id {name!r}; see `peerage challenges list`"
     )
 
 
@@ -70,7 +70,7 @@ def retire(ledger: Ledger, name: str, reason: str, at_ms: int) -> PoolChallenge:
     return _say(ledger, name, {"action": "retire", "reason": reason}, at_ms)
 
 
-def _say(ledger: Ledger, name: str, said: Mapping[str, Any], at_ms: int) -> PoolChallenge:
+def _say(ledger: Ledger, name: str, fields: Mapping[str, Any], at_ms: int) -> PoolChallenge:
     """Write an amendment that cites the challenge and the record it was accepted in.
 
     Returns the challenge as it was before. Raises LedgerError for an id that is not one challenge's.
@@ -79,5 +79,5 @@ def _say(ledger: Ledger, name: str, said: Mapping[str, Any], at_ms: int) -> Pool
         entry = named(pool(ledger), name)
         rows = ledger.match(entry.match, exchanges=False)
         cited = {"match": entry.match, "record": digest(rows.record.body)} if rows and rows.record else {}
-        amend(ledger, STREAM, [{**said, "challenge_id": entry.challenge_id, **cited}], at_ms)
+        amend(ledger, STREAM, [{**fields, "challenge_id": entry.challenge_id, **cited}], at_ms)
     return entry

@@ -64,7 +64,7 @@ def remembered(
     round that went on when the match at a place was folded."""
     assert spec.memory is not None
     memory = spec.memory.make(rules)
-    found = Remembered(memory, secret)
+    remembers = Remembered(memory, secret)
     for place, number, facts in learnt(ledger, memory, spec.memory.stream, spec.name.__eq__):
-        found.note(round_of(place), number, facts)
-    return found
+        remembers.note(round_of(place), number, facts)
+    return remembers

@@ -56,21 +56,21 @@ class Watch:
     @classmethod
     def of(cls, ledger: Ledger) -> Watch:
         """Return where the entries of a ledger stand after its last record."""
-        found = cls(changes(ledger))
-        if not found.changes:
-            return found
+        watch = cls(changes(ledger))
+        if not watch.changes:
+            return watch
         recorded = ledger.heads()[1]
         first = max(1, recorded - WINDOW + 1)
         places = {number: place for place, number in enumerate(ledger.numbers(first, recorded), first)}
         for exchange in ledger.exchanges(first, recorded):
             if exchange.reply is not None and (model := named_model(exchange.reply)):
-                found._last[exchange.player, model] = places[exchange.match]
-        return found
+                watch._last[exchange.player, model] = places[exchange.match]
+        return watch
 
     def see(self, place: int, match: int, named: Mapping[str, Iterable[str]]) -> list[Change]:
         """Take in a match, the next that is folded, with the models that replies to each player named; what
         is to be put on record of it."""
-        found = []
+        changed = []
         for player in sorted(named):
             known = self.changes.get(player, [])
             names, now = set(named[player]), known[-1].model if known else ""
@@ -80,10 +80,10 @@ class Watch:
             for model in new[: MOST - len(known)]:
                 change = Change(player, model, match, now)
                 self.changes.setdefault(player, []).append(change)
-                found.append(change)
+                changed.append(change)
                 now = model
             self._last.update(dict.fromkeys([(player, name) for name in names], place))
-        return found
+        return changed
 
     def enter(self, change: Change, at_ms: int) -> Amendment:
         """The row to be written for a change."""
@@ -92,17 +92,17 @@ class Watch:
 
 def changes(ledger: Ledger) -> dict[str, list[Change]]:
     """Every change on record by player, the first model included."""
-    found: dict[str, list[Change]] = {}
+    changes_of: dict[str, list[Change]] = {}
     for row in ledger.amendments(TOPIC):
         change = _read(row.body)
-        found.setdefault(change.player, []).append(change)
-    return found
+        changes_of.setdefault(change.player, []).append(change)
+    return changes_of
 
 
-def in_words(found: Mapping[str, list[Change]], player: str) -> list[str]:
+def in_words(by_player: Mapping[str, list[Change]], player: str) -> list[str]:
     """Return what a reader of a player's rating must know: the last change, and how many there were."""
-    mine = found.get(player, [])
-    if len(mine) < 2:
+    own = by_player.get(player, [])
+    if len(own) < 2:
         return []
-    more = f", after {counted(len(mine) - 2, 'change')} before" if len(mine) > 2 else ""
-    return [f"{mine[-1].in_words}{more}"]
+    more = f", after {counted(len(own) - 2, 'change')} before" if len(own) > 2 else ""
+    return [f"{own[-1].in_words}{more}"]

@@ -73,34 +73,36 @@ def entries(ledger: Ledger) -> Iterable[ProbeEntry]:
 def probed_tokens(ledger: Ledger) -> dict[str, int]:
     """Return the output tokens of each player's last answered probe, thought ones included. Raises
     LedgerError."""
-    answered = [one for entry in entries(ledger) for one in entry.found.items() if one[1].status == "ok"]
-    return {name: one.output_tokens for name, one in answered if one.output_tokens is not None}
+    answered = [item for entry in entries(ledger) for item in entry.found.items() if item[1].status == "ok"]
+    return {name: result.output_tokens for name, result in answered if result.output_tokens is not None}
 
 
 def reachable(ledger: Ledger) -> set[str]:
     """Return the players whose last probe was answered, and whose last call in matches, if there was one, got
     a reply. Raises LedgerError."""
-    found: dict[str, str] = {}
+    statuses: dict[str, str] = {}
     for entry in entries(ledger):
-        found |= dict.fromkeys(entry.sent, "sent")
-        found |= {name: one.status for name, one in entry.found.items()}
+        statuses |= dict.fromkeys(entry.sent, "sent")
+        statuses |= {name: result.status for name, result in entry.found.items()}
     _, recorded = ledger.heads()
     last: dict[str, Exchange] = {}
     for call in ledger.exchanges(max(1, recorded - LAST_CALLS)):
-        told = call.reply is not None or (call.failure and call.failure.reason not in (LEFT_OPEN, NOT_SENT))
-        if told and (call.player not in last or call.id > last[call.player].id):
+        heard = call.reply is not None or (call.failure and call.failure.reason not in (LEFT_OPEN, NOT_SENT))
+        if heard and (call.player not in last or call.id > last[call.player].id):
             last[call.player] = call
     silent = {
         name for name, call in last.items() if call.reply is None or read_said(call.reply).status == "void"
     }
-    return {name for name, status in found.items() if status in ("ok", "cut")} - silent
+    return {name for name, status in statuses.items() if status in ("ok", "cut")} - silent
 
 
 def seen_to_think(ledger: Ledger) -> frozenset[str]:
     """The players whose last answered probe showed that they think. Raises LedgerError."""
     thinks: dict[str, bool] = {}
     for entry in entries(ledger):
-        thinks |= {name: one.thinks for name, one in entry.found.items() if one.status in ("ok", "cut")}
+        thinks |= {
+            name: result.thinks for name, result in entry.found.items() if result.status in ("ok", "cut")
+        }
     return frozenset(name for name, seen in thinks.items() if seen)
 
 
@@ -126,9 +128,9 @@ def probe_costs(ledger: Ledger, *, after: int = 0) -> dict[str, ProbeCost]:
     for entry in islice(entries(ledger), after, None):
         cut_short(entry.sent.keys() & under_way.keys())  # others may be asked at the same time
         under_way.update(entry.sent)
-        for player, found in entry.found.items():
+        for player, result in entry.found.items():
             under_way.pop(player, None)
-            failed = found.requests if found.status in ("failed", "void") else 0
-            add(player, found.cost_nano or 0, found.worst_nano, failed)
+            failed = result.requests if result.status in ("failed", "void") else 0
+            add(player, result.cost_nano or 0, result.worst_nano, failed)
     cut_short([*under_way])
     return costs

@@ -55,10 +55,10 @@ class MatchTally:
     def add_recorded(self, exchange: Exchange) -> Reply:
         """Count an answered exchange from the ledger; returns its raw reply."""
         assert exchange.reply is not None
-        said = read_said(exchange.reply)
-        raw = reply_of(exchange, said)
+        stored = read_said(exchange.reply)
+        raw = reply_of(exchange, stored)
         digest = leaf(exchange.key, exchange.player, exchange.request, exchange.reply)
-        self.add(exchange.key, exchange.player, raw, digest, said.model)
+        self.add(exchange.key, exchange.player, raw, digest, stored.model)
         return raw
 
     def root(self) -> str:
@@ -124,8 +124,8 @@ def settle(
         scores=scores,
         costs=costs,
         spent_nano=sum([total.cost_nano for total in totals.values()]),
-        raw=tuple([one.raw for one in now]),
-        cost_elo=tuple([one.cost for one in now]),
+        raw=tuple([change.raw for change in now]),
+        cost_elo=tuple([change.cost for change in now]),
         at_ms=at_ms,
     )
     return Settled(record, record_body(record), summary, after)

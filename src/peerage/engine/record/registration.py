@@ -56,7 +56,7 @@ def identity(player: PlayerSettings, key: str) -> str:
 def changed(ledger: Ledger, players: Iterable[PlayerSettings], key: str) -> dict[str, list[str]]:
     """The players under whose name something else answered before, each with the settings that differ."""
     known = registered(ledger)
-    found: dict[str, list[str]] = {}
+    changes: dict[str, list[str]] = {}
     for player in players:
         card = known.get(player.name)
         if card is None or card.get("identity") == identity(player, key):
@@ -67,8 +67,8 @@ def changed(ledger: Ledger, players: Iterable[PlayerSettings], key: str) -> dict
         if not differ and "identity" in card:
             differ = ["command"] if player.provider == "command" else ["thinking_tokens"]
         if differ:
-            found[player.name] = differ
-    return found
+            changes[player.name] = differ
+    return changes
 
 
 def card(player: PlayerSettings, price: Price) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def prices(ledger: Ledger, players: Iterable[PlayerSettings], today: date) -> di
     under one name; but a model without any that a probe saw to think has some from then on.
     """
     seen, cards = seen_to_think(ledger), registered(ledger)
-    found = {}
+    priced = {}
     for player in players:
         price = price_of(player, today, player.name in seen)
         card = cards.get(player.name, {})
@@ -95,8 +95,8 @@ def prices(ledger: Ledger, players: Iterable[PlayerSettings], today: date) -> di
         late = player.name in seen and not chosen
         if "identity" in card and player.thinking_tokens is None and not late:
             price = replace(price, thinking=ThinkingRoom(chosen, str(card.get("thinking_because", ""))))
-        found[player.name] = price
-    return found
+        priced[player.name] = price
+    return priced
 
 
 def stated(player: PlayerSettings) -> dict[str, Any]:
@@ -129,27 +129,27 @@ def models_and_families(
 ) -> dict[str, tuple[str, str]]:
     """Everybody's model and family: those of these players, and of players that left as `cards` last
     registered them. A later version of an agent that is its own family is in that of the first."""
-    found = {
+    lines = {
         name: _RegistrationLine(**{key: card[key] for key in _RegistrationLine._fields if key in card})
         for name, card in cards.items()
     }
     for player in players:
-        found[player.name] = _RegistrationLine(
+        lines[player.name] = _RegistrationLine(
             player.family, player.public_model, player.version, player.unversioned
         )
     first: dict[str, str] = {}
-    for name, line in sorted(found.items(), key=lambda known: known[1].version):
+    for name, line in sorted(lines.items(), key=lambda known: known[1].version):
         first.setdefault(line.versions_of or name, line.family)
     return {
         name: (line.model, first[line.versions_of or name] if line.family == line.model else line.family)
-        for name, line in found.items()
+        for name, line in lines.items()
     }
 
 
 def only_judging(cards: Mapping[str, Mapping[str, Any]], settings: ArenaSettings) -> set[str]:
     """The names of those who only judge, by the settings or, of who left, by the last registration."""
     playing = {player.name for player in settings.players}
-    judging = {name for name, found in cards.items() if found.get("role") == "judge"}
+    judging = {name for name, card in cards.items() if card.get("role") == "judge"}
     return (judging | {judge.name for judge in settings.judges}) - playing
 
 

@@ -392,7 +392,7 @@ class Course:
         fixture, digest, reasons = stuck
         number, now_ms = fixture.number, self._clock()
         # For whom it waits longest: a time that nobody knows is later than any.
-        player, why, until_ms = max(reasons, key=lambda one: (one[2] is None, one[2] or 0, one[0]))
+        player, why, until_ms = max(reasons, key=lambda late: (late[2] is None, late[2] or 0, late[0]))
         self.matches.leave(number)
         first = number not in self.waits.left
         after = self.folding.standings.number

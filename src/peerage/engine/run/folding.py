@@ -183,9 +183,9 @@ class Folding:
 
     def bind_votes(self) -> None:
         """Take the head of the audience's votes into the log, where it is another than before."""
-        found = self._votes()
-        if found != self._bound:
-            self._bound = self._journal.rows.votes = found
+        head = self._votes()
+        if head != self._bound:
+            self._bound = self._journal.rows.votes = head
             self._journal.touch()
 
     def snapshot(self) -> None:

@@ -92,9 +92,9 @@ class Hosts:
     ) -> None:
         served = {name: [player for player in players if player.host == name] for name in settings}
         self._hosts = {
-            name: _Host(name, settings[name], mine, clients, folder, clock, switches if guarded else None)
-            for name, mine in served.items()
-            if mine
+            name: _Host(name, settings[name], own, clients, folder, clock, switches if guarded else None)
+            for name, own in served.items()
+            if own
         }
         self._of = {player.name: self._hosts[player.host] for player in players if player.host}
 
@@ -121,8 +121,8 @@ class Hosts:
         """Return why hosts, or models of theirs, are not started again in this run; empty where all may
         be."""
         hosts = self._hosts.values()
-        found = [why for host in hosts for why in (host.why * (host.state == "over"), *host.out.values())]
-        return "; ".join(filter(None, found))
+        reasons = [why for host in hosts for why in (host.why * (host.state == "over"), *host.out.values())]
+        return "; ".join(filter(None, reasons))
 
     def look(self, needed: Needed) -> bool:
         """Start and stop hosts as is needed now; whether the run is to stay for one."""

@@ -20,9 +20,9 @@ LOOK_S = 0.05
 def stop_left_up(folder: Path, ledger: Ledger, clock: Callable[[], int]) -> list[Uptime]:
     """Stop the hosts that a run which died left up, and write their uptimes down. The caller holds the
     runner's lock, so no run goes on. `clock` gives Unix milliseconds."""
-    found: list[Uptime] = []
+    ended: list[Uptime] = []
     left = hosts_up(folder)
-    known = {(one.host, one.started_ms) for one in uptimes(ledger)} if left else set()
+    known = {(uptime.host, uptime.started_ms) for uptime in uptimes(ledger)} if left else set()
     for path, up in left.items():
         if (up.host, up.started_ms) not in known:
             stopped_ms = _awaited(path, up)
@@ -32,9 +32,9 @@ def stop_left_up(folder: Path, ledger: Ledger, clock: Callable[[], int]) -> list
                 stopped_ms = clock()
             uptime = _from_replies(ledger, up, max(up.started_ms, stopped_ms))
             amend(ledger, TOPIC, [uptime], clock())
-            found.append(uptime)
+            ended.append(uptime)
         path.unlink(missing_ok=True)
-    return found
+    return ended
 
 
 def _awaited(path: Path, up: HostUp) -> int | None:

@@ -98,12 +98,14 @@ async def _probe_once(
         return {}
     await record(ProbeEntry(sent=worst))
     probed = await asyncio.gather(*[_ask(runtimes[name], env) for name in worst])
-    found = {one.player: _found(runtimes[one.player], one, worst[one.player]) for one in probed}
-    await record(ProbeEntry(found=found))
-    for one in probed:
-        _tell(one, found[one.player])
-        _tell_overrun(one.player, found[one.player].cost_nano, worst[one.player])
-    return {one.player: one for one in probed}
+    results = {
+        asked.player: _result_of(runtimes[asked.player], asked, worst[asked.player]) for asked in probed
+    }
+    await record(ProbeEntry(found=results))
+    for asked in probed:
+        _tell(asked, results[asked.player])
+        _tell_overrun(asked.player, results[asked.player].cost_nano, worst[asked.player])
+    return {asked.player: asked for asked in probed}
 
 
 async def bench_by_probes(
@@ -130,34 +132,34 @@ async def bench_by_probes(
     rows: list[Amendment] = []
     failed: dict[str, str] = {}
     for name, runtime in runtimes.items():
-        was, found = benches.out.get(name), probed.get(name)
+        was, probe = benches.out.get(name), probed.get(name)
         if was is not None and name in overbilled:
             failed[name] = f"{was.why} Still benched: state the `price` that it bills, or set no budget"
             continue
         costs_nothing = not needs_probe(runtime.settings) if free is None else name in free
         costs_nothing = costs_nothing and not runtime.settings.is_person
-        if was is not None and found is None and costs_nothing:
-            found = await _ask(runtime, env)
-        if was is None and found is not None and found.down and pausing:
-            _log.warning("%s; paused until it answers, which it is asked from time to time", found.problem)
-            why = f"no probe got through; the last: {found.problem.removeprefix(f'{name}: ')}"
+        if was is not None and probe is None and costs_nothing:
+            probe = await _ask(runtime, env)
+        if was is None and probe is not None and probe.down and pausing:
+            _log.warning("%s; paused until it answers, which it is asked from time to time", probe.problem)
+            why = f"no probe got through; the last: {probe.problem.removeprefix(f'{name}: ')}"
             entry = Bench(name, "paused", *when, storable(why)[:500])
-        elif (was is None or was.event == "paused") and found is not None and found.unusable:
-            failed[name] = f"{found.problem}; benched"
-            entry = Bench(name, "benched", *when, storable(found.problem)[:500])
-        elif was is not None and found is not None and not _plays_again(was, found):
-            failed[name] = f"{found.problem}; still {was.event}"
+        elif (was is None or was.event == "paused") and probe is not None and probe.unusable:
+            failed[name] = f"{probe.problem}; benched"
+            entry = Bench(name, "benched", *when, storable(probe.problem)[:500])
+        elif was is not None and probe is not None and not _plays_again(was, probe):
+            failed[name] = f"{probe.problem}; still {was.event}"
             continue
         elif was is not None:
             _log.info("%s is back", name)
             sums = accounts.get(name, NOTHING)
-            why = "not tried" if found is None else "it answers again"
+            why = "not tried" if probe is None else "it answers again"
             entry = Bench(name, "returned", *when, why, seated=sums.seated, failed=sums.failed)
         else:
             continue
         rows.append(benches.enter(entry, clock()))
-    for told in together(failed):
-        _log.warning("%s", told)
+    for line in together(failed):
+        _log.warning("%s", line)
     return rows
 
 
@@ -170,7 +172,7 @@ async def _ask(runtime: PlayerRuntime, env: Mapping[str, str]) -> Probed:
     return await probe(runtime.settings, runtime.client, env, runtime.price.thinking.tokens)
 
 
-def _found(runtime: PlayerRuntime, probed: Probed, worst: int | None) -> ProbeResult:
+def _result_of(runtime: PlayerRuntime, probed: Probed, worst: int | None) -> ProbeResult:
     """A probe as it goes on record."""
     each = worst and worst // PAID
     if probed.failure is not None:
@@ -204,12 +206,12 @@ def _found(runtime: PlayerRuntime, probed: Probed, worst: int | None) -> ProbeRe
     )
 
 
-def _tell(probed: Probed, found: ProbeResult) -> None:
-    if found.status == "void" and not probed.down:
+def _tell(probed: Probed, result: ProbeResult) -> None:
+    if result.status == "void" and not probed.down:
         _log.warning("%s; it plays all the same", probed.problem)
     elif not probed.unusable:
-        thinks = ", thinks before it answers" if found.thinks else ""
-        _log.info("%s answered its probe in %.1f s%s", probed.player, found.latency_ms / 1000, thinks)
+        thinks = ", thinks before it answers" if result.thinks else ""
+        _log.info("%s answered its probe in %.1f s%s", probed.player, result.latency_ms / 1000, thinks)
 
 
 def _tell_overrun(player: str, cost: int | None, worst: int | None) -> None:

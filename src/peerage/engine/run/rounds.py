@@ -69,16 +69,16 @@ class Rounds:
         self._unpaid = {player: round + lag for player, round in recovered.retired.items()}
         self._benches = recovered.benches
         self._memories = memories
-        self._learning = {name for name, one in games.items() if one.policy.learns}
+        self._learning = {name for name, game in games.items() if game.policy.learns}
         self._known = Known(goal, [player.name for player in players]) if goal else None
         self._placed = goal.player if goal else policy_of(settings).player
         self.reached = False
         self._ended = deque([(round, match) for round, match in ended if self._learns(match.game)])
         self._results = {name: Results() for name in self._learning}
         asked = [*players, *judges]
-        self._most = {one.name: one.concurrency or MOST_WAITING for one in asked if one.is_person}
-        self._most |= {one.name: min(window, MOST_WAITING) for one in asked if one.available}
-        self._most |= {one.name: hosts[one.host].matches for one in asked if one.host in hosts}
+        self._most = {player.name: player.concurrency or MOST_WAITING for player in asked if player.is_person}
+        self._most |= {player.name: min(window, MOST_WAITING) for player in asked if player.available}
+        self._most |= {player.name: hosts[player.host].matches for player in asked if player.host in hosts}
 
     @property
     def patience(self) -> int:
@@ -93,7 +93,7 @@ class Rounds:
 
         Raises Unstaffed when a match lacks officials for another reason than spent budgets.
         """
-        games = [one for one in self._games.values() if one.spec.contestants[1]]
+        games = [game for game in self._games.values() if game.spec.contestants[1]]
         if self.over or not games or self._next > len(self._ends) + self._lag:
             return ()
         basis = max(self._next - self._lag, self._basis)
@@ -118,7 +118,7 @@ class Rounds:
             for standing in pool
             if unfinished[standing.player] < self._most.get(standing.player, self._window)
         ]
-        if self._placed and all(one.player != self._placed for one in here):
+        if self._placed and all(seat.player != self._placed for seat in here):
             if self._awaited():
                 return ()
             here = pool
@@ -143,7 +143,7 @@ class Rounds:
         remember(self._histories.setdefault(fixtures[0].game, History()), fixtures)
         self._open[self._next] = len(fixtures)
         self.next_number = fixtures[-1].number + 1
-        for round in [one for one in self._after_round if one < basis]:
+        for round in [earlier for earlier in self._after_round if earlier < basis]:
             del self._after_round[round]
         self._basis = basis
         self._next += 1

@@ -31,13 +31,13 @@ EARLY_S = 1e-6
 
 
 class WaitingUntil(NamedTuple):
-    """A match that waits: when it may go on (the event loop's clock), and whether that was said."""
+    """A match that waits: when it may go on (the event loop's clock), and whether that time was stated."""
 
     fixture: Fixture
     digest: str
     player: str
     due: float
-    said: bool
+    stated: bool
 
 
 class WaitingMatches:
@@ -76,7 +76,7 @@ class WaitingMatches:
         number = away.fixture.number
         if away.player in self._people:
             asked = not saved or away.fixture.seed in self._asked
-            away = away._replace(due=inf if asked else self._loop.time(), said=False)
+            away = away._replace(due=inf if asked else self._loop.time(), stated=False)
         self._away[number] = away
         self._tried.pop(number, None)
         self._heard.discard(away.player)
@@ -116,8 +116,8 @@ class WaitingMatches:
     def by_player(self, beyond: Callable[[int], bool]) -> Counter[str]:
         """Return how many matches wait for each player that is not benched, without those whose numbers are
         `beyond` the run's limit."""
-        found = Counter([away.player for number, away in self._away.items() if not beyond(number)])
-        return Counter({player: count for player, count in found.items() if player not in self._benched})
+        counts = Counter([away.player for number, away in self._away.items() if not beyond(number)])
+        return Counter({player: count for player, count in counts.items() if player not in self._benched})
 
     def any_within(self, beyond: Callable[[int], bool]) -> bool:
         """Return whether a match waits whose number is not `beyond` the run's limit."""
@@ -196,7 +196,7 @@ class WaitingMatches:
             self._stay = self._loop.call_later(LOOK_AGAIN_S, self._look)
             return True
         return any(
-            (away.fixture.seed in self._woken or (away.said and away.due <= soon))
+            (away.fixture.seed in self._woken or (away.stated and away.due <= soon))
             and away.player not in self._benched
             for away in within
         )

@@ -34,12 +34,12 @@ def troubles(progress: Progress) -> list[str]:
     return [*lines, *waiting(progress.waiting)]
 
 
-def waiting(found: Sequence[Waiting]) -> Iterator[str]:
+def waiting(matches: Sequence[Waiting]) -> Iterator[str]:
     """Yield for whom matches wait, since and until when, and why, the most first."""
-    for player, count in Counter(one.player for one in found).most_common(TROUBLED):
-        mine = [one for one in found if one.player == player]
-        since = moment(min(one.since_ms for one in mine))
-        first = min(mine, key=lambda one: (one.until_ms is None, one.until_ms or 0))
+    for player, count in Counter(match.player for match in matches).most_common(TROUBLED):
+        own = [match for match in matches if match.player == player]
+        since = moment(min(match.since_ms for match in own))
+        first = min(own, key=lambda match: (match.until_ms is None, match.until_ms or 0))
         until = f" until {moment(first.until_ms)}" if first.until_ms else ""
         waits = counted(count, "match waits", "matches wait")
         yield visible(f"{waits} for {player} since {since}{until}: {first.why}")

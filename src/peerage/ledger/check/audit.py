@@ -70,10 +70,10 @@ def totals_of(record: RecordRow) -> Mapping[str, Totals]:
 def audit(ledger: Ledger, first: int, last: int, *, replies: bool = True) -> Findings:
     """Check the finished matches at places first..last; without `replies` nothing but fixtures, records and
     the narrow table, which takes a tenth of the time."""
-    found = Findings()
+    findings = Findings()
     for part in audited_in_parts(ledger, first, last, replies=replies):
-        found.add(part)
-    return found
+        findings.add(part)
+    return findings
 
 
 def audited_in_parts(ledger: Ledger, first: int, last: int, *, replies: bool) -> Iterator[Findings]:
@@ -81,10 +81,10 @@ def audited_in_parts(ledger: Ledger, first: int, last: int, *, replies: bool) ->
     walk = _Walk(ledger, first, replies=replies)
     while first <= last:
         stop = min(first + BLOCK - 1, last)
-        yield (found := walk.block(first, stop))
+        yield (findings := walk.block(first, stop))
         first = stop + 1
-        if len(found.problems) >= BLOCK and (gap := walk.gap(first, last)):
-            yield (found := Findings(problems=[gap[0]]))
+        if len(findings.problems) >= BLOCK and (gap := walk.gap(first, last)):
+            yield (findings := Findings(problems=[gap[0]]))
             first = gap[1]
 
 
@@ -125,10 +125,10 @@ def settings_text(fixture: bytes) -> bytes:
 def texts_of(requests: bytes) -> set[bytes]:
     """The digests (hex) of the texts to which stored requests refer."""
     # No player can write these marks: within JSON strings their quotes are escaped.
-    found = {rest[:64] for rest in requests.split(b'"form":"')[1:]}
+    digests = {rest[:64] for rest in requests.split(b'"form":"')[1:]}
     if b'"text":"' in requests:
-        found.update(_TEXTS(requests))
-    return found
+        digests.update(_TEXTS(requests))
+    return digests
 
 
 _TEXTS = re.compile(rb'"text":"([0-9a-f]{64})"').findall
@@ -170,18 +170,18 @@ class _Walk:
         place = self._ledger.place
         try:
             issued = next((place(row.number) for row in self._ledger.fixtures(start, last)), last + 1)
-            found = min(
+            present = min(
                 issued, next((place(row.number) for row in self._ledger.records(start, last)), issued)
             )
         except _UNREADABLE:
             return None
-        if found == start:
+        if present == start:
             return None
-        return (start, f"neither it nor any match up to {found - 1} is there"), found
+        return (start, f"neither it nor any match up to {present - 1} is there"), present
 
     def block(self, first: int, last: int) -> Findings:
         """Return what the matches at these places, so few that they are read at once, come to."""
-        ledger, found = self._ledger, Findings()
+        ledger, findings = self._ledger, Findings()
         try:
             fixtures = {row.number: row for row in ledger.fixtures(first, last)}
             records = {row.number: row for row in ledger.records(first, last)}
@@ -193,35 +193,35 @@ class _Walk:
         except _UNREADABLE as error:
             if first < last:
                 half = (first + last) // 2
-                found.add(self.block(first, half))
-                found.add(self.block(half + 1, last))
+                findings.add(self.block(first, half))
+                findings.add(self.block(half + 1, last))
             else:
-                found.problems.append((first, f"cannot be read: {error}"))
+                findings.problems.append((first, f"cannot be read: {error}"))
                 self._chain.lost()
-            return found
+            return findings
         nothing = _Tally(Attempts(), None)
         for at, number in enumerate(ledger.numbers(first, last), first):
             fixture, record, tally = fixtures.get(number), records.get(number), tallies.get(number, nothing)
-            found.exchanges += tally.answered
-            found.hashed += tally.hashed + sum(
+            findings.exchanges += tally.answered
+            findings.hashed += tally.hashed + sum(
                 [len(row.body) for row in (fixture, record) if row is not None]
             )
             summary = summaries.get(number)
             try:
                 totals, problems = self._match(at, number, fixture, record, summary, tally)
                 if summary is not None and totals is not None:
-                    found.matches.append((summary, totals))
+                    findings.matches.append((summary, totals))
             except _UNREADABLE as error:
                 problems = [f"cannot be read: {error}"]
                 self._chain.lost()
-            found.problems += [(number, what) for what in problems]
+            findings.problems += [(number, what) for what in problems]
             if problems or fixture is None or record is None:
                 continue
             for digest in (settings_text(fixture.body), *tally.texts):
-                found.texts.setdefault(digest, number)
+                findings.texts.setdefault(digest, number)
             if self._replies:
-                found.digests[number] = tally.digest or of_record(record.at_ms, record.chain, Attempts())
-        return found
+                findings.digests[number] = tally.digest or of_record(record.at_ms, record.chain, Attempts())
+        return findings
 
     def _match(
         self,
@@ -277,8 +277,8 @@ class _Walk:
         """Return what is wrong with the exchanges of a match whose record stands."""
         problems = [f"{key} is answered twice" for key in sorted(tally.twice)]
         if root != tally.root:
-            found = [what for what in self._changed(at) if what not in known]
-            return problems + (found or ["its exchanges do not give the root on record"])
+            differences = [what for what in self._changed(at) if what not in known]
+            return problems + (differences or ["its exchanges do not give the root on record"])
         spent = sum([total.cost_nano for total in totals.values()])
         unknown = any(total.unknown_costs for total in totals.values())
         # An unknown cost stands beside its reply as the most it may be.
@@ -289,8 +289,8 @@ class _Walk:
     def _changed(self, at: int) -> list[str]:
         """Return what a checksum says of the match at a place: which row an accident changed."""
         issued = self._ledger.fixtures(at, at)
-        found = ["its fixture changed" for row in issued if checksum(row.body) != row.checksum]
-        return found + [what for row in self._ledger.exchanges(at, at) for what in altered(row)]
+        differences = ["its fixture changed" for row in issued if checksum(row.body) != row.checksum]
+        return differences + [what for row in self._ledger.exchanges(at, at) for what in altered(row)]
 
 
 def altered(row: Exchange) -> Iterator[str]:

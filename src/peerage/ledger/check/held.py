@@ -51,51 +51,51 @@ def hold_replies(ledger: Ledger) -> None:
 
 def read_log(ledger: Ledger) -> Logged:
     """The log of a ledger, with what is wrong with its chain and with the order of matches."""
-    found, left, due = Logged(), set[int](), 1
+    logged, left, due = Logged(), set[int](), 1
     waited = dict(_waited(ledger))
     for entry in ledger.log():
-        found.length += 1
-        found.leaves.append(entry_leaf(entry.position, entry.about, entry.digest))
-        if entry.position != found.length:
-            found.problems.append((None, f"entry {found.length} of the log is missing"))
-            found.length = entry.position
-        elif linked(found.head, entry.about, entry.digest) != entry.chain:
-            found.problems.append((None, f"entry {entry.position} of the log changed"))
-        found.head = entry.chain
-        found.in_play = None
+        logged.length += 1
+        logged.leaves.append(entry_leaf(entry.position, entry.about, entry.digest))
+        if entry.position != logged.length:
+            logged.problems.append((None, f"entry {logged.length} of the log is missing"))
+            logged.length = entry.position
+        elif linked(logged.head, entry.about, entry.digest) != entry.chain:
+            logged.problems.append((None, f"entry {entry.position} of the log changed"))
+        logged.head = entry.chain
+        logged.in_play = None
         kind, _, what = entry.about.rpartition(" ")
         if entry.about.startswith("fact "):
-            found.facts[entry.about.removeprefix("fact ")] = entry.digest
+            logged.facts[entry.about.removeprefix("fact ")] = entry.digest
         elif not kind:
-            found.amendments[entry.position] = entry.about, entry.digest
+            logged.amendments[entry.position] = entry.about, entry.digest
             match = waited.get(entry.position)
-            if match in found.records:
-                told = f"it left its round at position {entry.position}, and was folded before"
-                found.problems.append((match, told))
+            if match in logged.records:
+                problem = f"it left its round at position {entry.position}, and was folded before"
+                logged.problems.append((match, problem))
             elif match is not None:
                 left.add(match)
         elif not what.isdecimal():
-            found.problems.append((None, f"entry {entry.position} of the log is about {entry.about!r}"))
+            logged.problems.append((None, f"entry {entry.position} of the log is about {entry.about!r}"))
         elif kind == "record":
-            if int(what) not in found.records:
+            if int(what) not in logged.records:
                 while due in left:
                     due += 1
                 if int(what) not in left:
                     if int(what) != due:
-                        told = f"it entered the log in place of match {due}, at position {entry.position}"
-                        found.problems.append((int(what), told))
+                        problem = f"it entered the log in place of match {due}, at position {entry.position}"
+                        logged.problems.append((int(what), problem))
                     due = int(what) + 1
-                found.firsts.append(entry.position)
-            found.records[int(what)] = entry.digest
+                logged.firsts.append(entry.position)
+            logged.records[int(what)] = entry.digest
         elif kind == "snapshot":
-            found.snapshots[int(what)] = entry.digest
+            logged.snapshots[int(what)] = entry.digest
         elif kind == "votes":
-            if found.votes.setdefault(int(what), entry.digest) != entry.digest:
-                found.problems.append((None, f"the votes up to {what} were logged twice, and differ"))
+            if logged.votes.setdefault(int(what), entry.digest) != entry.digest:
+                logged.problems.append((None, f"the votes up to {what} were logged twice, and differ"))
         elif kind == "in play":
-            found.in_play = int(what), entry.digest
-    found.read = True
-    return found
+            logged.in_play = int(what), entry.digest
+    logged.read = True
+    return logged
 
 
 def _waited(ledger: Ledger) -> Iterator[tuple[int, int]]:
@@ -160,28 +160,31 @@ def votes(there: Sequence[bytes], logged: Logged) -> Iterator[Found]:
             yield None, f"the first {number} votes of the audience are not as they were logged"
 
 
-def agreed(found: dict[int, bytes], logged: Logged) -> None:
-    """Drop the digests of `found` matches that are as they were logged, of which a long arena has many."""
-    for number, digest in [*found.items()]:
+def agreed(digests: dict[int, bytes], logged: Logged) -> None:
+    """Drop the digests of `digests` matches that are as they were logged, of which a long arena has many."""
+    for number, digest in [*digests.items()]:
         if logged.records.get(number) == digest:
-            del found[number], logged.records[number]
+            del digests[number], logged.records[number]
 
 
 def records(
     ledger: Ledger,
-    found: Mapping[int, bytes],
+    digests: Mapping[int, bytes],
     logged: Logged,
-    told: Container[int | None],
+    reported: Container[int | None],
     last: int,
 ) -> Iterator[Found]:
-    """Matches up to `last`, but for those `told` of, that are not as they were logged; `found` are their
-    digests."""
-    differ = any(logged.records.get(number) != digest for number, digest in found.items())
+    """Yield the matches up to `last`, without those already `reported`, that are not as they were logged.
+
+    `digests` are those that the records have now."""
+    differ = any(logged.records.get(number) != digest for number, digest in digests.items())
     # Of some a failure may have been logged since the log was read.
     since = (
-        {(one.about, one.digest) for one in ledger.log() if one.position > logged.length} if differ else ()
+        {(entry.about, entry.digest) for entry in ledger.log() if entry.position > logged.length}
+        if differ
+        else ()
     )
-    for number, digest in found.items():
+    for number, digest in digests.items():
         if number not in logged.records:
             yield number, "it is not in the log"
         elif logged.records[number] != digest and (f"record {number}", digest) not in since:
@@ -189,8 +192,8 @@ def records(
             changed = [what for row in ledger.exchanges(place, place) for what in altered(row)]
             usual = "record, attempts, costs, times or failures of it are not as they were logged"
             yield from [(number, what) for what in changed or [usual]]
-    for number in sorted(logged.records.keys() - found.keys()):
-        if number <= last and number not in told:
+    for number in sorted(logged.records.keys() - digests.keys()):
+        if number <= last and number not in reported:
             yield number, "it was logged, and it is not there"
 
 

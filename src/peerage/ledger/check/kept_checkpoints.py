@@ -93,8 +93,8 @@ def read_kept(
     if not proofs:
         yield _checked(KeptCheckpoint(name, read_checkpoint(text)), keys, demanded)
     by_note: dict[str, KeptCheckpoint] = {}
-    for one in proofs:
-        proof = read_proof(one)
+    for stored in proofs:
+        proof = read_proof(stored)
         kept = by_note.get(str(proof.checkpoint)) or KeptCheckpoint(name, proof.checkpoint)
         if not proof.holds():
             kept = msgspec.structs.replace(
@@ -114,7 +114,9 @@ def _checked(kept: KeptCheckpoint, keys: Sequence[VerifierKey], demanded: bool) 
     if forged:
         wrong = f"{kept.name}: it was not signed as it stands: the signature of {forged[0].name} does not fit"
     elif demanded and not signed:
-        names = ", ".join([f"{one.name}+{one.id.hex()}" for one in kept.checkpoint.signatures])
+        names = ", ".join(
+            [f"{signature.name}+{signature.id.hex()}" for signature in kept.checkpoint.signatures]
+        )
         wrong = f"{kept.name}: it is signed by {names}, and by none of the keys given"
     return msgspec.structs.replace(kept, signed=tuple(signed), wrong=wrong)
 
@@ -124,59 +126,59 @@ def held_against(
 ) -> tuple[list[Extension], list[Found]]:
     """Return what each checkpoint says of the ledger whose log was read as `logged`, the shortest first, and
     what is wrong."""
-    problems: list[Found] = [(None, one.wrong) for one in kept if one.wrong]
+    problems: list[Found] = [(None, copy.wrong) for copy in kept if copy.wrong]
     extensions: list[Extension] = []
     held: KeptCheckpoint | None = None
     broken = False
     there = len(logged.leaves)
-    for one in sorted(kept, key=lambda one: one.checkpoint.size):
-        note = one.checkpoint
+    for copy in sorted(kept, key=lambda copy: copy.checkpoint.size):
+        note = copy.checkpoint
         extends = note.size <= there and root(logged.leaves[: note.size]) == note.root
-        told = ""
+        problem = ""
         if note.origin and note.origin != origin:
             extends = False
-            told = (
-                f"{one.name} is of another arena, or this ledger was written again from its first entry: the "
-                f"origin there is {note.origin}, here {origin or 'none'}"
+            problem = (
+                f"{copy.name} is of another arena, or this ledger was written again from its first entry: "
+                f"the origin there is {note.origin}, here {origin or 'none'}"
             )
         elif not extends and broken:
-            told = f"nor does it extend {one.name}, of {note.size} entries"
+            problem = f"nor does it extend {copy.name}, of {note.size} entries"
         elif not extends:
-            told, broken = _differs(one, held, ledger, logged), True
-        if told:
-            problems.append((None, told))
+            problem, broken = _differs(copy, held, ledger, logged), True
+        if problem:
+            problems.append((None, problem))
         if extends:
-            held = one
+            held = copy
         else:
-            problems += _entries(one, logged.leaves)
+            problems += _entries(copy, logged.leaves)
         extensions.append(
             Extension(
-                one.name,
+                copy.name,
                 note.size,
                 extends,
                 sum(position > note.size for position in logged.firsts) if extends else 0,
                 there - note.size if extends else 0,
-                tuple([signed.key.name for signed in one.signed if signed.at_s is None]),
-                tuple([signed.key.name for signed in one.signed if signed.at_s is not None]),
+                tuple([signed.key.name for signed in copy.signed if signed.at_s is None]),
+                tuple([signed.key.name for signed in copy.signed if signed.at_s is not None]),
             )
         )
     return extensions, problems + [(None, what) for what in _contradictions(kept)]
 
 
-def _differs(one: KeptCheckpoint, held: KeptCheckpoint | None, ledger: Ledger, logged: Logged) -> str:
+def _differs(kept: KeptCheckpoint, held: KeptCheckpoint | None, ledger: Ledger, logged: Logged) -> str:
     """Return what happened to a ledger that does not extend a checkpoint, `held` being the longest that it
     does."""
-    size, there = one.checkpoint.size, len(logged.leaves)
+    size, there = kept.checkpoint.size, len(logged.leaves)
     agrees = f"; it agrees with {held.name}, of {held.checkpoint.size} entries" if held else ""
-    another = "" if one.checkpoint.origin else ", or it is another arena"
+    another = "" if kept.checkpoint.origin else ", or it is another arena"
     if size > there:
         return (
-            f"it does not extend {one.name}: its log has {there} entries and {len(logged.firsts)} matches, "
+            f"it does not extend {kept.name}: its log has {there} entries and {len(logged.firsts)} matches, "
             f"that one had {size} entries. Its end was cut off, or it is an older copy{another}{agrees}"
         )
     first = held.checkpoint.size + 1 if held else 1
     return (
-        f"it does not extend {one.name}: entries {first} to {size} ({_about(ledger, first, size)}) are not "
+        f"it does not extend {kept.name}: entries {first} to {size} ({_about(ledger, first, size)}) are not "
         f"all as they were then. Its past was rewritten{another}{agrees}"
     )
 
@@ -192,36 +194,36 @@ def _about(ledger: Ledger, first: int, last: int) -> str:
             elif " " not in entry.about or entry.about.startswith("votes "):
                 topics[entry.about] = None
     numbers = sorted(matches)
-    said = []
+    parts = []
     if len(numbers) > _NAMED or (numbers and numbers[-1] - numbers[0] == len(numbers) - 1 > 0):
-        said.append(f"matches {numbers[0]} to {numbers[-1]}")
+        parts.append(f"matches {numbers[0]} to {numbers[-1]}")
     elif numbers:
-        said.append(f"match{'es' * (len(numbers) > 1)} {', '.join(map(str, numbers))}")
+        parts.append(f"match{'es' * (len(numbers) > 1)} {', '.join(map(str, numbers))}")
     votes = [int(about.split()[1]) for about in topics if about.startswith("votes ")]
-    said += [f"the first {max(votes)} votes of the audience"] if votes else []
+    parts += [f"the first {max(votes)} votes of the audience"] if votes else []
     amended = [about for about in topics if " " not in about]
-    said += [f"amendments on {', '.join(amended)}"] if amended else []
-    return "; ".join(said) or "facts of the arena"
+    parts += [f"amendments on {', '.join(amended)}"] if amended else []
+    return "; ".join(parts) or "facts of the arena"
 
 
-def _entries(one: KeptCheckpoint, leaves: Sequence[bytes]) -> Iterator[Found]:
+def _entries(kept: KeptCheckpoint, leaves: Sequence[bytes]) -> Iterator[Found]:
     """Entries that were proven in a checkpoint, and that are not there as they were."""
-    for position, text in one.entries:
+    for position, text in kept.entries:
         match = finished(text.split(" ", 2)[-1]) or None
         what = "its replies, record, costs or times were" if match else f"entry {position} of the log was"
         if position > len(leaves):
-            yield match, f"{what} cut off: {one.name} proves {'them' if match else 'it'}"
+            yield match, f"{what} cut off: {kept.name} proves {'them' if match else 'it'}"
         elif leaves[position - 1] != sha256(b"\x00" + text.encode()).digest():
-            yield match, f"{what} rewritten: {one.name} proves what {'they were' if match else 'it was'}"
+            yield match, f"{what} rewritten: {kept.name} proves what {'they were' if match else 'it was'}"
 
 
 def _contradictions(kept: Sequence[KeptCheckpoint]) -> Iterator[str]:
     roots: dict[tuple[str, int], KeptCheckpoint] = {}
-    for one in kept:
-        other = roots.setdefault((one.checkpoint.origin, one.checkpoint.size), one)
-        if other.checkpoint.root != one.checkpoint.root:
+    for copy in kept:
+        other = roots.setdefault((copy.checkpoint.origin, copy.checkpoint.size), copy)
+        if other.checkpoint.root != copy.checkpoint.root:
             yield (
-                f"{other.name} and {one.name} contradict each other: both are of the first "
-                f"{one.checkpoint.size} entries, with different roots. If one key signed both, two histories "
-                "were shown"
+                f"{other.name} and {copy.name} contradict each other: both are of the first "
+                f"{copy.checkpoint.size} entries, with different roots. If one key signed both, two "
+                "histories were shown"
             )

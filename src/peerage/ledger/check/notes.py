@@ -92,7 +92,7 @@ class Checkpoint(Struct, frozen=True):
 
     def with_signatures(self, more: Iterable[Signature]) -> Checkpoint:
         """The same with further signatures, one for each key; a newer one takes the place of an older."""
-        newest = {(one.name, one.id): one for one in (*self.signatures, *more)}
+        newest = {(signature.name, signature.id): signature for signature in (*self.signatures, *more)}
         return replace(self, signatures=tuple(newest.values()))
 
 

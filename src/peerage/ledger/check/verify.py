@@ -142,23 +142,23 @@ def verify(
         workers = min(helpers.count if helpers else os.cpu_count() or 1, 1 + recorded // worth)
     # A number beyond was changed by somebody, and says nothing of how many matches there are.
     if workers < 2 or recorded > logged.length:
-        found = _finished(ledger, recomputed, now, problems, None, 1, replies=replies)
+        findings = _finished(ledger, recomputed, now, problems, None, 1, replies=replies)
     else:
         with ExitStack() as stack:
             if helpers is None:
                 helpers = stack.enter_context(Processes(workers, access(ledger.address)))
-            found = _finished(ledger, recomputed, now, problems, helpers, workers, replies=replies)
+            findings = _finished(ledger, recomputed, now, problems, helpers, workers, replies=replies)
     problems += now.beside
     changes, head = tuple[SettingsChange, ...](), GENESIS
     with _noted(problems):
         problems += _strange(ledger, now.issued)
         if replies:
             # What was told is not told again as a digest that differs.
-            told = {match for match, _ in problems}
-            for match in found.digests.keys() & told:
-                del found.digests[match]
-            problems += records(ledger, found.digests, logged, told, recorded) if logged.length else ()
-        problems += _texts(now.texts, now.needed | found.texts) if now.texts is not None else []
+            reported = {match for match, _ in problems}
+            for match in findings.digests.keys() & reported:
+                del findings.digests[match]
+            problems += records(ledger, findings.digests, logged, reported, recorded) if logged.length else ()
+        problems += _texts(now.texts, now.needed | findings.texts) if now.texts is not None else []
         problems += _outside(ledger)
         changes = settings_changes(ledger)
         head = next((row.chain for row in ledger.records(recorded, recorded)), GENESIS)
@@ -173,10 +173,10 @@ def verify(
             problems += rewritten
     return Report(
         matches=recorded,
-        exchanges=found.exchanges,
-        bytes=found.hashed + sum([len(text.encode()) for text in (now.texts or {}).values()]),
+        exchanges=findings.exchanges,
+        bytes=findings.hashed + sum([len(text.encode()) for text in (now.texts or {}).values()]),
         head=head.hex(),
-        problems=tuple([Problem(*one) for one in sorted(problems, key=_place)]),
+        problems=tuple([Problem(*problem) for problem in sorted(problems, key=_place)]),
         streams=streams,
         log_root=log_root(logged.leaves) if replies else "",
         copy=now.copy,
@@ -211,8 +211,8 @@ def _finished(
                 problems[:0] = [(None, what) for what in stated]
     except Lost as error:
         raise LedgerError(f"{error}; what it was to check is not checked. Verify again") from None
-    problems += walk.found.problems or follows
-    return walk.found
+    problems += walk.findings.problems or follows
+    return walk.findings
 
 
 def _place(problem: Found) -> tuple[bool, int]:
@@ -285,9 +285,9 @@ def _now(ledger: Ledger) -> _Now:
 
 
 def _strange(ledger: Ledger, issued: int) -> list[Found]:
-    told = "its key does not follow from the arena's secret: somebody chose what it drew"
+    problem = "its key does not follow from the arena's secret: somebody chose what it drew"
     try:
-        return [(number, told) for number in strange_keys(ledger, issued)]
+        return [(number, problem) for number in strange_keys(ledger, issued)]
     except (msgspec.MsgspecError, ValueError) as error:
         return [(None, f"the keys of matches cannot be checked: {error}")]
 
@@ -301,16 +301,16 @@ def _parts(
         return
     each = max(1, min(AT_ONCE, -(-recorded // workers)))
     spans = [(first, min(first + each - 1, recorded)) for first in range(1, recorded + 1, each)]
-    for found in in_order(helpers, audited, [(ledger.address, *span, replies) for span in spans]):
-        yield msgspec.msgpack.decode(found, type=Findings)
+    for part in in_order(helpers, audited, [(ledger.address, *span, replies) for span in spans]):
+        yield msgspec.msgpack.decode(part, type=Findings)
 
 
 class _EntryWalk:
-    """The walk over finished matches, of which `parts` are what they come to: what it `found` that is not as
-    it was logged, and the error by which it was `broken` off."""
+    """The walk over the `parts` of an audit: its `findings` but for matches that are as they were logged, and
+    the error by which it was `broken` off."""
 
     def __init__(self, parts: Iterator[Findings], logged: Logged) -> None:
-        self.found = Findings()
+        self.findings = Findings()
         self.broken: LedgerError | None = None
         self._parts = parts
         self._logged = logged
@@ -320,8 +320,8 @@ class _EntryWalk:
         try:
             for part in self._parts:
                 matches, part.matches = part.matches, []
-                self.found.add(part)
-                agreed(self.found.digests, self._logged)
+                self.findings.add(part)
+                agreed(self.findings.digests, self._logged)
                 yield from matches
         except LedgerError as error:
             self.broken = error
@@ -356,8 +356,8 @@ def _in_play(ledger: Ledger, recorded: int, issued: int, copy: bool) -> tuple[li
     for issue in ledger.fixtures(recorded + 1):
         numbers.append(issue.number)
         try:
-            said = read_issued(issue.body)
-            changed = (said.number, said.round) != (issue.number, issue.round)
+            stated = read_issued(issue.body)
+            changed = (stated.number, stated.round) != (issue.number, issue.round)
         except msgspec.MsgspecError:
             changed = True
         if changed or checksum(issue.body) != issue.checksum:

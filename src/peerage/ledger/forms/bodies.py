@@ -65,8 +65,8 @@ class Bodies:
                 return body
             if zstandard.frame_content_size(body) > LONGEST:
                 raise zstandard.ZstdError(f"it says that it is longer than {LONGEST:,} bytes")
-            found: bytes = decompress(body, allow_extra_data=False)
-            return found
+            whole: bytes = decompress(body, allow_extra_data=False)
+            return whole
 
         try:
             # By position, which takes half the time: no size is given, nothing may follow the frame.
@@ -85,16 +85,16 @@ class Bodies:
     def _codecs(self) -> tuple[Any, Any]:
         """Return what compresses and what decompresses in this thread. A dictionary changes nothing of what
         was compressed without one."""
-        found: tuple[Any, Any] | None = getattr(self._local, "codecs", None)
-        if found is None:
+        codecs: tuple[Any, Any] | None = getattr(self._local, "codecs", None)
+        if codecs is None:
             import zstandard
 
             known = zstandard.ZstdCompressionDict(self.dictionary) if self.dictionary else None
-            found = self._local.codecs = (
+            codecs = self._local.codecs = (
                 zstandard.ZstdCompressor(level=LEVEL, dict_data=known).compress,
                 zstandard.ZstdDecompressor(dict_data=known).decompress,
             )
-        return found
+        return codecs
 
 
 def dictionary_of(samples: Sequence[bytes]) -> bytes:

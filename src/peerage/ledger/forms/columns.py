@@ -22,7 +22,7 @@ _KIND = itemgetter(*[_AT[name] for name in ("game", "topic", "status")])
 
 def of_rows(parts: Iterable[Sequence[Sequence[Any]]]) -> Columns:
     """The columns of the narrow table's rows. LedgerError when somebody else wrote one."""
-    raw: Any = Columns(*_found(parts))
+    raw: Any = Columns(*_joined(parts))
     tables, results = narrow.column("players", raw.tables), narrow.column("scores", raw.results)
     columns: Columns = raw._replace(tables=tables, results=results)
     return columns
@@ -31,7 +31,7 @@ def of_rows(parts: Iterable[Sequence[Sequence[Any]]]) -> Columns:
 def of_summaries(rows: Iterable[Summary]) -> Columns:
     """The same of rows that were read."""
     left = map(astuple, rows)
-    return Columns(*_found(iter(lambda: [*islice(left, _AT_ONCE)], [])))
+    return Columns(*_joined(iter(lambda: [*islice(left, _AT_ONCE)], [])))
 
 
 class _ValuePlaces(dict[Hashable, int]):
@@ -42,7 +42,7 @@ class _ValuePlaces(dict[Hashable, int]):
         return place
 
 
-def _found(parts: Iterable[Sequence[Sequence[Any]]]) -> tuple[Any, ...]:
+def _joined(parts: Iterable[Sequence[Sequence[Any]]]) -> tuple[Any, ...]:
     numbers, places = array("q"), [(array("q"), _ValuePlaces(), of) for of in (_KIND, _PLAYERS, _SCORES)]
     for part in parts:
         numbers.extend(map(_NUMBER, part))

@@ -64,7 +64,7 @@ def copy(
         for batch in _snapshots(source, newest):
             target.write(batch)
         votes[1].take_over(votes[0].rows())
-        for batch in _said(source, pin):
+        for batch in _amendments(source, pin):
             target.write(batch)
         target.write(Batch(meta=facts, log=()))
     return pin
@@ -151,7 +151,7 @@ def _snapshots(source: Ledger, newest: _Newest) -> Iterator[Batch]:
     yield batch
 
 
-def _said(source: Ledger, pin: Pin) -> Iterator[Batch]:
+def _amendments(source: Ledger, pin: Pin) -> Iterator[Batch]:
     """The log up to the pin, with what it says of its topics."""
     log, amendments = _log(source, pin), source.amendments()
     amendment = next(amendments, None)

@@ -130,7 +130,7 @@ class PostgresStore(ServerStore, sql.SqlStore):
         return self._at_once(sql.query(wanted, _among))
 
     def _at_once(self, wanted: sql.Query) -> Sequence[Row]:
-        with self._pool.one() as connection:
+        with self._pool.connection() as connection:
             return connection.execute(wanted.text, wanted.values).fetchall()  # type: ignore[no-any-return]
 
     def _kind(self, column: str) -> str:
@@ -220,7 +220,7 @@ class PostgresStore(ServerStore, sql.SqlStore):
             for table in tables
             for name in (f"{table.name}_pkey", *table.unique, *sql.indexes(table))
         }
-        with self.explained(), self._pool.one() as connection:
+        with self.explained(), self._pool.connection() as connection:
             there = set(connection.execute(_SHAPE))
         # An index more changes nothing.
         return shape(self.place, {part for part in there if part[0] != "index" or part in due}, due)

@@ -195,14 +195,14 @@ class SqlStore(SqlReads, ABC):
 
     def moment(self, work: Callable[[Reads], Found]) -> Found:
         def done() -> Found:
-            with self._pool.one() as connection:
+            with self._pool.connection() as connection:
                 connection.execute(self.begin_moment)  # ended when the connection is given back
                 return work(SqlReads(partial(self.read, connection), self._among))
 
         return self._patiently(done)
 
     def names(self) -> list[str] | None:
-        with self.explained(), self._pool.one() as connection:
+        with self.explained(), self._pool.connection() as connection:
             return sorted([name for (name,) in connection.execute(self.tables_there)])
 
     def make(self, tables: Sequence[StoredTable], first: Sequence[Insert]) -> None:
@@ -302,7 +302,7 @@ class ReadPool:
         self._closed = False
 
     @contextmanager
-    def one(self) -> Iterator[DatabaseConnection]:
+    def connection(self) -> Iterator[DatabaseConnection]:
         """Lend a connection to the caller alone, outside any transaction, until the end."""
         with self._lock:
             idle = self._idle.pop() if self._idle else None

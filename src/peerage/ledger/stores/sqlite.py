@@ -72,7 +72,7 @@ class SqliteStore(sql.SqlStore):
     # ------------------------------------------------------------------------------------------ reading
 
     def _read_apart(self, wanted: sql.Query) -> Iterator[Sequence[Row]]:
-        with self.explained(), self._pool.one() as connection:
+        with self.explained(), self._pool.connection() as connection:
             yield from self.read(connection, wanted)
 
     def read(self, connection: sql.DatabaseConnection, wanted: sql.Query) -> Iterator[Sequence[Row]]:
@@ -200,7 +200,11 @@ class SqliteStore(sql.SqlStore):
             return process_named(_noted(self.path.with_name(self.path.name + ".runner")))
 
     def integrity(self, tables: Sequence[StoredTable]) -> list[str]:
-        with self.explained(), self._pool.one() as connection, closing(sqlite3.connect(":memory:")) as new:
+        with (
+            self.explained(),
+            self._pool.connection() as connection,
+            closing(sqlite3.connect(":memory:")) as new,
+        ):
             self._make(new, tables)
             problems = [row[0] for row in connection.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
             there, due = (set(each.execute(_SHAPE)) for each in (connection, new))

@@ -71,49 +71,49 @@ def reply_from_bytes(content: bytes, latency_s: float) -> Answer:
     """The answer that a program or an endpoint wrote; raises PlayerError as the reply says."""
     text = content.decode("utf-8", "replace")
     try:
-        found = read_json(text) if text.lstrip().startswith("{") else None
+        value = read_json(text) if text.lstrip().startswith("{") else None
     except (msgspec.DecodeError, RecursionError):
-        found = None
-    if isinstance(found, dict) and ("text" in found or "error" in found):
-        return reply_from(found, latency_s)
+        value = None
+    if isinstance(value, dict) and ("text" in value or "error" in value):
+        return reply_from(value, latency_s)
     return reply_from(text, latency_s)
 
 
-def reply_from(found: Any, latency_s: float) -> Answer:
+def reply_from(stated: Any, latency_s: float) -> Answer:
     """The answer in a reply object, or in plain text; raises PlayerError."""
-    if isinstance(found, str):
-        found = {"text": found}
-    if not isinstance(found, dict):
-        raise _broken(f"a string or an object was expected, not {type(found).__name__}")
-    if "error" in found:
+    if isinstance(stated, str):
+        stated = {"text": stated}
+    if not isinstance(stated, dict):
+        raise _broken(f"a string or an object was expected, not {type(stated).__name__}")
+    if "error" in stated:
         raise PlayerError(
-            f"the agent reports: {str(found['error'])[:300]}",
-            kind="transient" if found.get("retry", False) is True else "request",
+            f"the agent reports: {str(stated['error'])[:300]}",
+            kind="transient" if stated.get("retry", False) is True else "request",
             maybe_paid=True,
         )
-    floats = {name: float(value) for name, value in found.items() if isinstance(value, float)}
+    floats = {name: float(value) for name, value in stated.items() if isinstance(value, float)}
     try:
-        said = msgspec.convert(found | floats, AgentReply)
+        reply = msgspec.convert(stated | floats, AgentReply)
     except msgspec.ValidationError as error:
         raise _broken(str(error)) from None
-    parted, ended = part(said.text), ending(said.finish_reason)
+    parted, ended = part(reply.text), ending(reply.finish_reason)
     if ended == "broken":
-        raise PlayerError(f"the agent broke off its reply ({said.finish_reason})", maybe_paid=True)
+        raise PlayerError(f"the agent broke off its reply ({reply.finish_reason})", maybe_paid=True)
     note = ""
-    if said.text.strip() and not parted.answer.strip():
+    if reply.text.strip() and not parted.answer.strip():
         note = f"no text came, only {parted.thought:,} characters of reasoning"
     elif ended == "unknown":
-        note = f"the agent ended the reply for a reason that is not known: {str(said.finish_reason)[:40]!r}"
+        note = f"the agent ended the reply for a reason that is not known: {str(reply.finish_reason)[:40]!r}"
     return bounded(
         Answer(
             parted.answer,
             latency_s,
-            said.input_tokens,
-            said.output_tokens,
-            said.cost_usd,
-            snapshot=said.model if isinstance(said.model, str) else "",
-            refused=said.refused is True or ended == "refused",
-            truncated=said.truncated is True or ended == "cut",
+            reply.input_tokens,
+            reply.output_tokens,
+            reply.cost_usd,
+            snapshot=reply.model if isinstance(reply.model, str) else "",
+            refused=reply.refused is True or ended == "refused",
+            truncated=reply.truncated is True or ended == "cut",
             thought=parted.thought > 0,
             note=note,
         )

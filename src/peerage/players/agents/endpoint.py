@@ -92,12 +92,12 @@ def _check_json(content: bytes) -> None:
 
 
 def _status_failure(response: aiohttp.ClientResponse, content: bytes) -> PlayerError:
-    code, told = response.status, content[:300].decode("utf-8", "replace")
+    code, text = response.status, content[:300].decode("utf-8", "replace")
     if code < 500 and code not in _UNPAID:
         kind: FailureKind = "permanent" if code in _CLOSED else "request"
-        return PlayerError(f"the endpoint turned the request down ({code}): {told}", kind=kind)
+        return PlayerError(f"the endpoint turned the request down ({code}): {text}", kind=kind)
     return PlayerError(
-        f"the endpoint failed ({code}): {told}",
+        f"the endpoint failed ({code}): {text}",
         retry_after_s=seconds_until(response.headers.get("Retry-After", "")),
         maybe_paid=code not in _UNPAID,
     )

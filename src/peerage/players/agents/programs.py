@@ -188,7 +188,7 @@ class CommandClient:
             others = [str(other) for other in own.parent.iterdir() if other != own]
             arena = str(self._folder.absolute())
             held = ([*self._hidden, *others], [*self._hidden, arena], [str(own)])
-        arguments = [msgspec.json.encode(one).decode() for one in (os.getpid(), *held)]
+        arguments = [msgspec.json.encode(argument).decode() for argument in (os.getpid(), *held)]
         return sys.executable, "-P", "-m", "peerage.sandbox.confined", *arguments, "--"
 
     async def _end(self, process: asyncio.subprocess.Process) -> None:
@@ -283,16 +283,16 @@ class FunctionClient:
             # Last, so that a file of the arena never hides an installed module.
             sys.path.append(folder)
         try:
-            found: Any = importlib.import_module(module)
+            function: Any = importlib.import_module(module)
             for part in name.split("."):
-                found = getattr(found, part)
+                function = getattr(function, part)
         except Exception as error:
             raise PlayerError(
                 f"cannot import {module}:{name}: {type(error).__name__}: {error}", kind="permanent"
             ) from None
-        if not callable(found):
+        if not callable(function):
             raise PlayerError(f"{module}:{name} cannot be called", kind="permanent")
-        self._function = found
+        self._function = function
 
     @named
     async def answer(self, call: Call) -> Answer:
@@ -304,10 +304,10 @@ class FunctionClient:
         try:
             async with asyncio.timeout(self._settings.timeout_s):
                 if inspect.iscoroutinefunction(self._function):
-                    found = await self._function(request)
+                    reply = await self._function(request)
                 else:
-                    found = await in_thread(self._function, request)
-            return reply_from(found, clock() - started)
+                    reply = await in_thread(self._function, request)
+            return reply_from(reply, clock() - started)
         except PlayerError:
             raise
         except Exception as error:

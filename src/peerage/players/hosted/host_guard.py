@@ -34,16 +34,16 @@ def main() -> None:
         if hasattr(signal, name):
             # Not SIG_IGN, which what we start would inherit, and then not heed when it is to end.
             signal.signal(getattr(signal, name), lambda *_: None)
-    told = json.loads(sys.stdin.buffer.readline())
-    with Path(told["log"]).open("ab") as log:
-        process = _started(told["start"], log)
+    order = json.loads(sys.stdin.buffer.readline())
+    with Path(order["log"]).open("ab") as log:
+        process = _started(order["start"], log)
         if process is not None:
             threading.Thread(target=_watch, args=(process,), daemon=True).start()
         sys.stdin.buffer.read()
-        stopped(told["stop"], log)
+        stopped(order["stop"], log)
         if process is not None:
             _end(process)
-        for record in told["records"]:
+        for record in order["records"]:
             finished(Path(record))
     os._exit(0)
 
@@ -65,15 +65,15 @@ def stopped(words: list[str], log: IO[bytes]) -> bool:
 def finished(record: Path) -> None:
     """Write down when the host was stopped."""
     with suppress(OSError, ValueError):
-        said: dict[str, Any] = json.loads(record.read_bytes())
-        write(record, said | {"stopped_ms": time.time_ns() // 1_000_000})
+        uptime: dict[str, Any] = json.loads(record.read_bytes())
+        write(record, uptime | {"stopped_ms": time.time_ns() // 1_000_000})
 
 
-def write(record: Path, said: dict[str, Any]) -> None:
+def write(record: Path, uptime: dict[str, Any]) -> None:
     """Write a record, whole or not at all, for its owner alone."""
     fresh = record.with_suffix(".new")
     with os.fdopen(os.open(fresh, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(json.dumps(said).encode())
+        file.write(json.dumps(uptime).encode())
         file.flush()
         os.fsync(file.fileno())
     fresh.replace(record)

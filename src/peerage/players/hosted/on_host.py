@@ -34,7 +34,7 @@ class Switch(Protocol):
 
     at: str
 
-    async def on(self, said: dict[str, Any]) -> None:
+    async def on(self, uptime: dict[str, Any]) -> None:
         """Write down that the host is up, then start it."""
 
     async def off(self) -> None:
@@ -74,8 +74,8 @@ class Power:
         self._reading: asyncio.Task[None] | None = None
         self.exited: int | None = None
 
-    async def on(self, said: dict[str, Any]) -> None:
-        write(self._record, said | {"stop": [*self._stop]})
+    async def on(self, uptime: dict[str, Any]) -> None:
+        write(self._record, uptime | {"stop": [*self._stop]})
         self._log.unlink(missing_ok=True)
         self._guard = await asyncio.create_subprocess_exec(
             sys.executable,
@@ -88,11 +88,11 @@ class Power:
             start_new_session=True,
         )
         assert self._guard.stdin is not None
-        records = [str(one.resolve()) for one in (self._record, self._also) if one is not None]
-        told = {"start": [*self._start], "stop": [*self._stop], "records": records}
-        self._guard.stdin.write(json.dumps(told | {"log": str(self._log.resolve())}).encode() + b"\n")
+        records = [str(path.resolve()) for path in (self._record, self._also) if path is not None]
+        order = {"start": [*self._start], "stop": [*self._stop], "records": records}
+        self._guard.stdin.write(json.dumps(order | {"log": str(self._log.resolve())}).encode() + b"\n")
         await self._guard.stdin.drain()
-        write(self._record, said | {"stop": [*self._stop], "guard": self._guard.pid})
+        write(self._record, uptime | {"stop": [*self._stop], "guard": self._guard.pid})
         self._reading = asyncio.create_task(self._read(self._guard))
         await self._heard.wait()
 
@@ -114,8 +114,8 @@ class Power:
     async def last_words(self) -> str:
         with suppress(OSError):
             lines = self._log.read_bytes()[-2000:].decode("utf-8", "replace").split("\n")
-            if said := [line.strip() for line in lines if line.strip()]:
-                return f": {said[-1][:300]} (see {self._log.name})"
+            if printed := [line.strip() for line in lines if line.strip()]:
+                return f": {printed[-1][:300]} (see {self._log.name})"
         return ""
 
     async def _read(self, guard: asyncio.subprocess.Process) -> None:
@@ -202,8 +202,8 @@ class HostedClient:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        said: tuple[str, ...] = getattr(self._inner, "warnings", ())
-        self._warnings = said or self._warnings
+        warnings: tuple[str, ...] = getattr(self._inner, "warnings", ())
+        self._warnings = warnings or self._warnings
         return self._warnings
 
     async def start(self) -> None:

@@ -49,21 +49,22 @@ _STREAM = r"(?<![a-z_])stream(?:ing|ed)?(?![a-z_])"
 class Adaptation(NamedTuple):
     """One kind of refusal. `taken` names in words what the server does not take, `instead` what is sent then.
 
-    A refusal is of this kind when the server's text matches `said`, and its status is 400 or 422, or 500 or
-    501 where those are `failing` (servers that break on it). `met` are servers that were seen to refuse so.
+    A refusal is of this kind when the server's text matches `refusal`, and its status is 400 or 422, or 500
+    or 501 where those are `failing` (servers that break on it). `met` are servers that were seen to refuse
+    so.
     """
 
     taken: str
     instead: str
-    said: re.Pattern[str]
+    refusal: re.Pattern[str]
     met: str
     failing: bool = False
 
 
 def _limit(name: str, met: str) -> Adaptation:
     other, both = OTHER_LIMIT[name], rf"\b(?:{MAX_TOKENS}|{MAX_COMPLETION_TOKENS})\b"
-    said = re.compile(rf"{both}.*(?:{_REFUSED})|(?:{_REFUSED}).*{both}|\buse\W+{other}\b", re.DOTALL)
-    return Adaptation(f"`{name}`", f"the limit is sent as `{other}`", said, met)
+    refusal = re.compile(rf"{both}.*(?:{_REFUSED})|(?:{_REFUSED}).*{both}|\buse\W+{other}\b", re.DOTALL)
+    return Adaptation(f"`{name}`", f"the limit is sent as `{other}`", refusal, met)
 
 
 _LEFT_OUT = "it is left out"
@@ -156,7 +157,7 @@ def refused(error: Exception, sent: Collection[str]) -> tuple[str, ...]:
         known = ADAPTATIONS.get(part)
         if known is None:
             return error.status_code < 500 and part in text
-        return (known.failing or error.status_code < 500) and known.said.search(text) is not None
+        return (known.failing or error.status_code < 500) and known.refusal.search(text) is not None
 
     if form := next((part for part in FORM if part in sent and named(part)), ""):
         return (form,)

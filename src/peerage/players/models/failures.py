@@ -96,10 +96,10 @@ def is_out_of_capacity(error: Exception) -> bool:
     """Return whether a provider has no room now for calls of a tier that waits: no fault of the player's."""
     if not isinstance(error, ModelHTTPError):
         return False
-    return error.status_code == 503 or (error.status_code == 429 and "unavailable" in _said(error))
+    return error.status_code == 503 or (error.status_code == 429 and "unavailable" in _words_of(error))
 
 
-def _said(error: ModelHTTPError) -> str:
+def _words_of(error: ModelHTTPError) -> str:
     codes = (getattr(error, name, "") for name in ("provider_error_code", "provider_error_type"))
     return " ".join(map(str, (*codes, _text(error)))).casefold()
 
@@ -110,8 +110,8 @@ def is_too_long(error: Exception) -> bool:
         return True
     if not isinstance(error, ModelHTTPError) or error.status_code not in (400, 422):
         return False
-    said = _text(error).casefold()
-    return any(word in said for word in _TOO_LONG)
+    text = _text(error).casefold()
+    return any(word in text for word in _TOO_LONG)
 
 
 def player_error(error: Exception, key_place: str) -> PlayerError:
@@ -131,38 +131,38 @@ def player_error(error: Exception, key_place: str) -> PlayerError:
 
 
 def _status(error: ModelHTTPError, key_place: str) -> PlayerError:
-    code, said = error.status_code, _text(error)
+    code, text = error.status_code, _text(error)
     if isinstance(error, ModelQuotaExceededError):
-        return PlayerError(f"the account has no credit left ({code}): {said}", kind="permanent")
+        return PlayerError(f"the account has no credit left ({code}): {text}", kind="permanent")
     if isinstance(error, ModelRateLimitError):
-        return PlayerError(f"rate limit reached ({code}): {said}", retry_after_s=error.retry_after, busy=True)
+        return PlayerError(f"rate limit reached ({code}): {text}", retry_after_s=error.retry_after, busy=True)
     if isinstance(error, ModelAuthenticationError):
         fix = (
             f"check the key in {key_place} and that it may use this model" if key_place else "it wants a key"
         )
-        return PlayerError(f"access denied ({code}): {said}; {fix}", kind="permanent")
+        return PlayerError(f"access denied ({code}): {text}; {fix}", kind="permanent")
     if isinstance(error, ModelNotFoundError):
         return PlayerError(
-            f"no such model or address ({code}): {said}; check `model` and `base_url`", kind="permanent"
+            f"no such model or address ({code}): {text}; check `model` and `base_url`", kind="permanent"
         )
     if isinstance(error, ModelContextWindowExceededError):
-        return PlayerError(f"the prompt is longer than the model takes ({code}): {said}", kind="request")
+        return PlayerError(f"the prompt is longer than the model takes ({code}): {text}", kind="request")
     if code >= 500 or code in _WAITS_ARE_FREE:
         return PlayerError(
-            f"the provider failed ({code}): {said}",
+            f"the provider failed ({code}): {text}",
             retry_after_s=error.retry_after,
             maybe_paid=code not in _WAITS_ARE_FREE and not _undone(error),
             busy=code == 529,
         )
-    return PlayerError(f"the request was turned down ({code}): {said}", kind="request")
+    return PlayerError(f"the request was turned down ({code}): {text}", kind="request")
 
 
 def _text(error: ModelAPIError | UnexpectedModelBehavior) -> str:
     match getattr(error, "body", None):
-        case {"error": {"message": str(said)}} | {"error": str(said)} | {"message": str(said)} if (
-            said.strip()
+        case {"error": {"message": str(text)}} | {"error": str(text)} | {"message": str(text)} if (
+            text.strip()
         ):
-            return said.rstrip(" .")  # what to do about it may follow
+            return text.rstrip(" .")  # what to do about it may follow
     cause = getattr(error.__cause__, "message", None)
     return (cause if isinstance(cause, str) and cause.strip() else error.message).rstrip(" .")
 

@@ -151,14 +151,14 @@ class Connection:
             if read_part is None or response.status_code >= 400:
                 return
             try:
-                found = response.json()
+                answer = response.json()
             except (ValueError, RecursionError):
                 return
-            if error := reported_error(found):
+            if error := reported_error(answer):
                 response.status_code = error.status
                 response.extensions[UNDONE] = not error.begun
-            elif isinstance(found, dict):
-                response._content = json.dumps(read_part(found)).encode()
+            elif isinstance(answer, dict):
+                response._content = json.dumps(read_part(answer)).encode()
 
         self.http = DefaultAioHttpClient(
             limits=httpx2.Limits(max_connections=10_000, keepalive_expiry=KEEPALIVE_S),

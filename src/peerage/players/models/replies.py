@@ -62,8 +62,8 @@ def reported_error(body: Any) -> ReportedError | None:
     answered = bool(choice) or any(body.get(name) for name in ("content", "candidates", "output"))
     status = body.get("base_resp")
     for error in (body.get("error"), choice and choice.get("error"), status):
-        if isinstance(error, dict | str) and (found := _reported(error, begun)):
-            return found
+        if isinstance(error, dict | str) and (failure := _reported(error, begun)):
+            return failure
     if not answered and any(body.get(name) for name in ("message", "msg", "detail", "code")):
         return _reported(body, begun)
     return None
@@ -100,8 +100,8 @@ def _status(codes: Iterable[int | str], message: str) -> int:
     if _NO_CREDIT.search(message.casefold()):
         return 402
     words = " ".join(map(str, codes)) or re.sub(r"\d", "", message)  # numbers in a text are no codes
-    said = re.sub("[-. ]", "_", words.casefold())
-    return next((status for status, words in _STATUSES if any(word in said for word in words)), 502)
+    text = re.sub("[-. ]", "_", words.casefold())
+    return next((status for status, words in _STATUSES if any(word in text for word in words)), 502)
 
 
 # ----------------------------------------------------------------------------------------------------- usage
@@ -148,10 +148,10 @@ def usage_of(stated: Any, wrote: bool) -> Usage:
     tools = _count(stated, ("toolUsePromptTokenCount",)) or 0
     whole = max(both, (total or 0) - prompt - tools)
     known = whole > 0 or (output is not None and not wrote)
-    found = [
+    counts = [
         _count(part, _CACHED) for part in (stated, *map(stated.get, _CACHED_IN)) if isinstance(part, dict)
     ]
-    cached = next((min(count, prompt) for count in found if count is not None), None)
+    cached = next((min(count, prompt) for count in counts if count is not None), None)
     return Usage(prompt, whole, reasoning, cached) if known else Usage()
 
 
@@ -294,12 +294,12 @@ def _arguments(call: Mapping[str, Any]) -> str:
     return arguments if isinstance(arguments, str) else json.dumps(arguments)
 
 
-def _objects(found: Any) -> list[dict[str, Any]]:
-    return [one for one in (found if isinstance(found, list) else [found]) if isinstance(one, dict)]
+def _objects(value: Any) -> list[dict[str, Any]]:
+    return [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict)]
 
 
-def _first(found: Any) -> dict[str, Any] | None:
-    return found[0] if isinstance(found, list) and found and isinstance(found[0], dict) else None
+def _first(value: Any) -> dict[str, Any] | None:
+    return value[0] if isinstance(value, list) and value and isinstance(value[0], dict) else None
 
 
 def _served(body: Mapping[str, Any]) -> str:

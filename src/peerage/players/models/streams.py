@@ -62,8 +62,8 @@ def _events(content: bytes) -> Iterator[tuple[bytes, bytes]]:
         elif name == b"event":
             kind = value.strip()
         elif not line:
-            whole = all(one.endswith((b"}", b"]")) and one.startswith((b"{", b"[")) for one in lines)
-            yield from ((kind, one) for one in (lines if whole else [b"\n".join(lines)]))
+            whole = all(line.endswith((b"}", b"]")) and line.startswith((b"{", b"[")) for line in lines)
+            yield from ((kind, data) for data in (lines if whole else [b"\n".join(lines)]))
             kind, lines = b"", []
 
 

@@ -51,14 +51,14 @@ class PersonClient:
             call.seed, call.key, own.name, call.role, call.messages, call.expects, round(own.timeout_s * 1000)
         )
         self._seeds[request.match] = call.seed
-        told = await self._done(self._people.ask, request, self._clock())
-        if told.state == "open":
+        status = await self._done(self._people.ask, request, self._clock())
+        if status.state == "open":
             self._put_off.add(request.id)
-            raise Later(f"{own.name}: has not replied yet", told.until_ms)
+            raise Later(f"{own.name}: has not replied yet", status.until_ms)
         self._put_off.discard(request.id)
-        if told.state == "late":
+        if status.state == "late":
             raise PlayerError(f"{own.name}: no reply within {duration(own.timeout_s)}", kind="request")
-        return Answer(told.text, told.seconds, refused=told.state == "declined")
+        return Answer(status.text, status.seconds, refused=status.state == "declined")
 
     async def close(self) -> None:
         if self._looking is not None:
@@ -93,15 +93,15 @@ class PersonClient:
     async def _look(self, wake: Callable[[str], None]) -> None:
         """Wake a match again and again until it has taken the reply that it put off; one that an earlier run
         left waiting once, since nobody knows here which replies it took."""
-        told, known = "", set[str]()
+        last, known = "", set[str]()
         while True:
             try:
                 ended = await asyncio.to_thread(self._people.ended, self._settings.name, self._clock())
                 seen = await asyncio.to_thread(self._people.seen_ms, self._settings.name)
             except PeopleError as error:
-                if str(error) != told:
-                    told = str(error)
-                    _log.warning("%s: %s", self._settings.name, told)
+                if str(error) != last:
+                    last = str(error)
+                    _log.warning("%s: %s", self._settings.name, last)
             else:
                 self._seen_ms = max(seen, self._seen_ms)
                 for id, match in ended.items():

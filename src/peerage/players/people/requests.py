@@ -137,10 +137,10 @@ class People:
                 (request.id,),
             ).fetchone()
         if state != "open":
-            began = next(one for one in since if one is not None)
+            began = next(moment for moment in since if moment is not None)
             return RequestStatus(state, text, max(0, ended - began) / 1000)
-        mine = current is not None and current[0] == request.id
-        return RequestStatus("open", until_ms=since[1] + limit if mine else None)
+        is_current = current is not None and current[0] == request.id
+        return RequestStatus("open", until_ms=since[1] + limit if is_current else None)
 
     def turn(self, player: str, now_ms: int, *, shown: bool = False) -> PersonTurn | None:
         """Return what this person has to do now, None where nothing waits; `shown` to the person at this
@@ -179,14 +179,14 @@ class People:
             raise PeopleError(f"the reply has {len(text):,} characters; at most {LONGEST:,} are allowed")
         with self._writing() as file:
             _turn(file, player, now_ms)
-            found = file.execute(
+            row = file.execute(
                 "SELECT state FROM requests WHERE id = ? AND player = ?", (id, player)
             ).fetchone()
-            if found is None:
+            if row is None:
                 raise Closed("nobody waits for this reply any more: its match is over")
-            if found[0] != "open":
+            if row[0] != "open":
                 why = {"late": "its time was up", "declined": "it was declined before"}
-                raise Closed(f"this request is closed: {why.get(found[0], 'it was replied to before')}")
+                raise Closed(f"this request is closed: {why.get(row[0], 'it was replied to before')}")
             file.execute(
                 "UPDATE requests SET state = ?, text = ?, ended_ms = ? WHERE id = ?",
                 ("declined" if text is None else "replied", text or "", now_ms, id),
@@ -217,8 +217,8 @@ class People:
     def seen_ms(self, player: str) -> int:
         """Return when this person last looked, in Unix milliseconds; 0: never."""
         with self._writing() as file:
-            found = file.execute("SELECT at_ms FROM seen WHERE player = ?", (player,)).fetchone()
-        return int(found[0]) if found else 0
+            row = file.execute("SELECT at_ms FROM seen WHERE player = ?", (player,)).fetchone()
+        return int(row[0]) if row else 0
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -247,14 +247,14 @@ class People:
 def _turn(file: sqlite3.Connection, player: str, now_ms: int) -> tuple[str, int] | None:
     """The open request whose turn it is, and since when; what had its turn for as long as it may is late."""
     while True:
-        found = file.execute(
+        row = file.execute(
             "SELECT id, turn_ms, limit_ms FROM requests WHERE player = ? AND state = 'open'"
             " ORDER BY turn_ms IS NULL, place LIMIT 1",
             (player,),
         ).fetchone()
-        if found is None:
+        if row is None:
             return None
-        id, turned, limit = found
+        id, turned, limit = row
         if turned is None:
             file.execute("UPDATE requests SET turn_ms = ? WHERE id = ?", (now_ms, id))
             return id, now_ms

@@ -85,11 +85,11 @@ def family_of(model: str, base_url: str = "") -> str:
     if provider == "gguf":
         organisation, name = "", re.split(r"[/\\]", rest)[-1]
     name = name.lower()
-    found = [
+    matches = [
         (match.start(1), maker, match[1]) for maker, known in _KNOWN.items() if (match := known.search(name))
     ]
-    if found:
-        _, maker, name = min(found)
+    if matches:
+        _, maker, name = min(matches)
     elif organisation:
         last = organisation.lower().rpartition("/")[2]
         maker = _ORGANISATIONS.get(last, last)

@@ -43,7 +43,7 @@ class Hours(NamedTuple):
 def read_hours(text: str) -> Hours:
     """Hours from their text. Raises ValueError."""
     zones: list[ZoneInfo] = []
-    found: list[Stretch] = []
+    stretches: list[Stretch] = []
     for part in text.split(","):
         days: set[int] = set()
         hours: tuple[int, int] | None = None
@@ -60,12 +60,12 @@ def read_hours(text: str) -> Hours:
         if not words:
             raise ValueError(f"found nothing between two commas; {_EXAMPLE}")
         if days or hours:
-            found.append(Stretch(frozenset(days or range(7)), *(hours or (0, 1440))))
-    if not found:
+            stretches.append(Stretch(frozenset(days or range(7)), *(hours or (0, 1440))))
+    if not stretches:
         raise ValueError(f"{text.strip()!r} names neither hours nor days; {_EXAMPLE}")
     if len({zone.key for zone in zones}) > 1:
         raise ValueError(f"two time zones, {zones[0].key} and {zones[-1].key}; name one")
-    return Hours(tuple(found), zones[0] if zones else None)
+    return Hours(tuple(stretches), zones[0] if zones else None)
 
 
 def closed_until(hours: Hours, at_ms: int) -> int | None:

@@ -45,8 +45,8 @@ def program_of(player: PlayerSettings, folder: Path) -> Hashable:
     if player.provider == "command":
         program, *words = player.words
         here = folder / program
-        found = here if os.path.isfile(here) else Path(shutil.which(program) or program)
-        return "command", _file(found, program), *[_file(folder / word, word) for word in words]
+        path = here if os.path.isfile(here) else Path(shutil.which(program) or program)
+        return "command", _file(path, program), *[_file(folder / word, word) for word in words]
     _, _, rest = player.model.partition(":")
     if player.provider in ("http", "https"):
         return "http", _address(player.model)
