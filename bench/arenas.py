@@ -17,7 +17,7 @@ from peerage.scheduling.groups import tables
 from peerage.scheduling.policies import Policy
 from peerage.scheduling.standing import History, Results, Standing
 from peerage.scheduling.strengths import fit, table_share
-from peerage.settings.shape import usual_window
+from peerage.settings.pairing import usual_window
 
 POINTS = 400 / math.log(10)
 SPREAD = 120.0  # standard deviation of skills, Elo

@@ -24,8 +24,8 @@ from peerage.games import GAMES
 from peerage.ledger.forms.codec import read_record
 from peerage.ledger.out.export import documents
 from peerage.settings import SettingsError, load
+from peerage.settings.pairing import Pairing, Rating
 from peerage.settings.reading import loads
-from peerage.settings.shape import Pairing, Rating
 from tests.engine.arenas import house, play, write_arena
 
 ORIGINALS = {

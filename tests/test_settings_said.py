@@ -13,15 +13,11 @@ from typing import Any
 import pytest
 
 from peerage.settings import SettingsError, enough_players, family_of, load, loads, too_few
+from peerage.settings.pairing import usual_window
 from peerage.settings.players.hours import closed_until, read_hours
-from peerage.settings.players.player import (
-    known_scheme,
-    suggest,
-    without_credentials,
-    words_of,
-)
+from peerage.settings.players.model_names import known_scheme, without_credentials, words_of
+from peerage.settings.players.player import suggest
 from peerage.settings.players.weights import weights
-from peerage.settings.shape import usual_window
 from peerage.settings.until import goal_of
 from tests import recorded
 

@@ -10,7 +10,8 @@ from pydantic import ValidationError
 
 from peerage.scheduling.standing import Goal
 from peerage.settings import ArenaSettings, PlayerSettings, family_of
-from peerage.settings.players.player import known_scheme, suggest, without_credentials
+from peerage.settings.players.model_names import known_scheme, without_credentials
+from peerage.settings.players.player import suggest
 from peerage.settings.until import goal_of
 
 

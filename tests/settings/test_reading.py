@@ -15,8 +15,9 @@ from peerage.settings import SettingsError, load, loads
 from peerage.settings.game_file import files_of, load_file
 from peerage.settings.lineup import too_few
 from peerage.settings.mistakes import _model_at, explain
+from peerage.settings.pairing import usual_window
 from peerage.settings.players.hours import closed_until, read_hours
-from peerage.settings.shape import ArenaSettings, usual_window
+from peerage.settings.shape import ArenaSettings
 from peerage.settings.source import SettingsSource, dotted, parsed, shown
 
 EXAMPLE = (Path(__file__).parents[2] / "src/peerage/testing/example.py").read_text("utf-8")

@@ -18,7 +18,8 @@ from peerage.settings import (
     loads,
     rules_of,
 )
-from peerage.settings.players.player import suggest, words_of
+from peerage.settings.players.model_names import words_of
+from peerage.settings.players.player import suggest
 from peerage.settings.source import text_of
 
 HOUSE = "players:\n" + "".join(f"  - house:0.{at}\n" for at in range(1, 9))

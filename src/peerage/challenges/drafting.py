@@ -85,12 +85,8 @@ def drafting(
     counting from 1.
     """
     drafts: list[Draft] = []
-    usual = {
-        "topic": topic,
-        "limit": str(DRAFT_CHARS),
-        "approval": f"{approval:.0%}",
-        "drafts": str(max_drafts),
-    }
+    share = f"{approval:.0%}"
+    usual = {"topic": topic, "limit": str(DRAFT_CHARS), "approval": share, "drafts": str(max_drafts)}
     for turn, authors in enumerate(turns, 1):
         earlier: Mapping[str, Quote] = {}
         objections = ""
@@ -108,23 +104,14 @@ def drafting(
                 for stage, reply in zip(stages, replies, strict=True)
             }
             players = {author.player for author in authors}
-            members = [member for member in committee if member.player not in players]
-            review = yield from reviewed(
-                [
-                    vote.ask(
-                        member.label,
-                        f"vote/{at}/{member.label}",
-                        Choice("vote", VOTES, OBJECTION_CHARS),
-                        {**texts, "topic": topic, "approval": usual["approval"]},
-                        VOTE_TOKENS,
-                        role="committee",
-                        temperature=0.0,
-                        oracle=Works(tuple([reply.hidden for reply in replies])),
-                    )
-                    for member in members
-                ],
-                approval,
-            )
+            fill: dict[str, str | Quote] = {**texts, "topic": topic, "approval": share}
+            works = Works(tuple([reply.hidden for reply in replies]))
+            asks = [
+                _ask_vote(vote, member.label, at, fill, works)
+                for member in committee
+                if member.player not in players
+            ]
+            review = yield from reviewed(asks, approval)
             drafts.append(
                 Draft(
                     turn=turn,
@@ -141,6 +128,19 @@ def drafting(
                 return Drafting(texts, tuple(drafts))
             earlier, objections = texts, _objections(review.replies)
     return Drafting(None, tuple(drafts))
+
+
+def _ask_vote(vote: Prompt, label: str, at: str, fill: Mapping[str, str | Quote], works: Works) -> Ask:
+    return vote.ask(
+        label,
+        f"vote/{at}/{label}",
+        Choice("vote", VOTES, OBJECTION_CHARS),
+        fill,
+        VOTE_TOKENS,
+        role="committee",
+        temperature=0.0,
+        oracle=works,
+    )
 
 
 class Review(NamedTuple):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from peerage.settings import PlayerSettings
-from peerage.settings.players.player import OTHERS
+from peerage.settings.players.model_names import OTHERS
 
 
 class Provider(NamedTuple):

@@ -35,8 +35,8 @@ from peerage.settings import (
     too_few,
 )
 from peerage.settings.lineup import installing
-from peerage.settings.players.player import PERSON
-from peerage.settings.shape import InFlight, usual_window
+from peerage.settings.pairing import InFlight, usual_window
+from peerage.settings.players.model_names import PERSON
 from peerage.standings import UNRATED, unrated
 from peerage.values.figures import dollars, listed
 from peerage.values.sealing import sealing_key

@@ -123,7 +123,7 @@ def seat(
     seated = np.full((arenas, count, seats), -1)
     left = product(product(covariance, laplacian(needs(goal, placed, mean, covariance))), covariance)
     for table in range(count):
-        by_lot = np.array([lot.random() < AT_RANDOM for lot in lots])
+        by_lot = {arena: lot for arena, lot in enumerate(lots) if lot.random() < AT_RANDOM}
         at_table = np.zeros((arenas, size), dtype=bool)
         usual = np.where(level, np.maximum(FLOOR, played.sum(axis=1) // (4 * size)), FLOOR)
         gained = np.zeros(arenas)
@@ -138,16 +138,8 @@ def seat(
                 may = ~at_table & (free | ~at_table[:, None, :]).all(axis=2) & (seated[:, table, :1] >= 0)
                 use = gained[:, None] + total(use * at_table[:, None, :])
                 fewer, costs = played, total(price * at_table)[:, None] + price
-            fewest = np.where(may, fewer, played.max() + 1).min(axis=1)
-            may_first = may & ((fewer == fewest[:, None]) | (fewest >= usual)[:, None])
-            chosen = np.where(may_first, use / costs, -1.0).argmax(axis=1)
+            chosen = _choose(may, use / costs, costs, level, fewer, usual, by_lot)
             here = every[may.any(axis=1)]
-            for arena in here[by_lot[here]].tolist():
-                those = np.flatnonzero(may[arena])
-                if level[arena]:
-                    chosen[arena] = lots[arena].choice(those.tolist())
-                else:
-                    (chosen[arena],) = lots[arena].choices(those.tolist(), (1 / costs[arena, those]).tolist())
             gained = use[every, chosen]
             joins = above[chosen] if place == 1 else chosen
             if place == 1:
@@ -159,6 +151,30 @@ def seat(
             at_table[here, joins[here]] = True
         played += at_table
     return seated
+
+
+def _choose(
+    may: np.ndarray,
+    worth: Floats,
+    costs: Floats,
+    level: np.ndarray,
+    fewer: np.ndarray,
+    usual: np.ndarray,
+    by_lot: Mapping[int, Random],
+) -> np.ndarray:
+    """Return the seat or pair that each arena fills next, of those that it `may`: the one worth most for its
+    cost, of the `usual` few that have played least where there are such. Arenas in `by_lot` draw theirs, at
+    equal odds where all cost the same (`level`), and else the cheaper the likelier."""
+    fewest = np.where(may, fewer, fewer.max() + 1).min(axis=1)
+    may_first = may & ((fewer == fewest[:, None]) | (fewest >= usual)[:, None])
+    chosen: np.ndarray = np.where(may_first, worth, -1.0).argmax(axis=1)
+    for arena, lot in by_lot.items():
+        those = np.flatnonzero(may[arena])
+        if len(those) and level[arena]:
+            chosen[arena] = lot.choice(those.tolist())
+        elif len(those):
+            (chosen[arena],) = lot.choices(those.tolist(), (1 / costs[arena, those]).tolist())
+    return chosen
 
 
 def needs(goal: Goal, placed: int | None, mean: Floats, covariance: Floats) -> Floats:

@@ -99,28 +99,22 @@ def next_round(
     results: Results | None = None,
     judges: Sequence[Standing] = (),
 ) -> tuple[Fixture, ...]:
-    """The fixtures of round `round`, the first of them numbered `number`; empty for fewer than two players.
+    """Return the fixtures of round `round`, from number `number` on; none for fewer than two players.
 
     `standings` are the ratings after `snapshot` matches, `paired_from` is the place of the newest entry that
-    pairing took in. Seats are drawn at random, and who meets on which topic is chosen so that everybody meets
-    each about as often. A series that rotates seats makes a match of each rotation.
-    `draw` gives what is drawn for a match by its number, where the game's own `draw` does not. `results` are
-    the game's, as far as `standings` know them, for policies that learn from them. `judges` are those that
-    the arena names, by turns; without any, players judge. `history` is only read; fold
-    the fixtures into it with `remember` once they are issued. Raises `Unstaffed` when a match has too
-    few officials, which `officials.first_shortage` tells beforehand.
+    pairing took in. Seats are drawn at random; pairs and topics so that everybody meets each about as often.
+    A series that rotates seats makes a match of each rotation. `draw` maps a match's number to its draw, in
+    place of the game's own. `results` are the game's, as far as `standings` know them. `judges` that the
+    arena names judge by turns; without any, players judge. Raises `Unstaffed` for too few officials.
     """
     lot, two = f"{scheduler.secret}/round/{round}", scheduler.spec.seats(scheduler.rules) == 2
-    official = scheduler.spec.officials(scheduler.rules)
-    required = peers_required(official, len(judges), scheduler.judges)
+    required = peers_required(scheduler.spec.officials(scheduler.rules), len(judges), scheduler.judges)
     drawn_up = _drawn_up(scheduler, standings, history, results or Results(), lot, _outside(required))
     order = Random(f"{lot}/seats")  # else labels would tell who is stronger, and which seats are whose
     seated = tuple([tuple(order.sample(table, len(table))) for table in drawn_up])
     ratings = {standing.player: standing for standing in (*standings, *judges)}
     seeding = {standing.player: (-standing.cost, standing.player) for standing in standings}
     merit = by_merit(standings, Random(f"{scheduler.secret}/officials/{round}"))
-    judged = len(required) < len(official)
-    wanted = NAMED if scheduler.judges is None else scheduler.judges
 
     def seat(label: str, player: str) -> Seat:
         return Seat(label, player, ratings[player].raw, ratings[player].cost)
@@ -129,21 +123,15 @@ def next_round(
     planned, drawn = _on_topics(scheduler, seated, history, number, drawing)
     fixtures: list[Fixture] = []
     for at, (contestants, first, task) in enumerate(planned, number):
-        key = match_key(scheduler.secret, at)
         ranked = tuple(sorted(contestants, key=seeding.__getitem__) if two else contestants)
-        chosen = choose(required, ranked, merit, f"{key}/officials")
-        if isinstance(chosen, Shortage):
-            raise Unstaffed(str(chosen))
-        if judged:
-            names = list(dict.fromkeys(judge.player for judge in judges))
-            chosen = {**chosen, "judge": rotated(names, wanted, at, scheduler.secret)}
+        chosen = _officials(scheduler, required, ranked, merit, judges, at)
         fixtures.append(
             Fixture(
                 number=at,
                 round=round,
                 game=scheduler.spec.name,
                 version=scheduler.spec.version,
-                seed=key,
+                seed=match_key(scheduler.secret, at),
                 seats=tuple(map(seat, ascii_uppercase, contestants)),
                 officials={
                     role: tuple(seat(_label(role, place), player) for place, player in enumerate(players, 1))
@@ -158,6 +146,26 @@ def next_round(
             )
         )
     return tuple(fixtures)
+
+
+def _officials(
+    scheduler: Scheduler,
+    required: Sequence[RoleRequirement],
+    contestants: Sequence[str],
+    merit: Sequence[Standing],
+    judges: Sequence[Standing],
+    number: int,
+) -> Mapping[str, Sequence[str]]:
+    """The players in each role of a match: `required` from among all players, and judges that the arena
+    names by turns. Raises Unstaffed."""
+    chosen = choose(required, contestants, merit, f"{match_key(scheduler.secret, number)}/officials")
+    if isinstance(chosen, Shortage):
+        raise Unstaffed(str(chosen))
+    if len(required) == len(scheduler.spec.officials(scheduler.rules)):
+        return chosen
+    names = list(dict.fromkeys(judge.player for judge in judges))
+    wanted = NAMED if scheduler.judges is None else scheduler.judges
+    return {**chosen, "judge": rotated(names, wanted, number, scheduler.secret)}
 
 
 @lru_cache(maxsize=1_024)  # thousands of matches are under way, and have the same labels

@@ -31,7 +31,7 @@ with a gap as the matches between these two kinds say without a prior. Unless th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import comb, inf, log
 from statistics import NormalDist
 from typing import NamedTuple
@@ -140,7 +140,6 @@ def forecast(
     now = [bool((known | ~needed).all()), bool((better < AS_GOOD).all())]
     now += [bool(above[first, other] or above[other, first]) for first, other in pairs]
     at = np.where(np.array(now)[:, None], 0.0, np.full((len(now), count + count // 2), inf))
-    before, short = 0.0, np.full(at.shape, -1.0)
     if not all(now) and may.any():
         courses = _courses(
             strengths=strengths,
@@ -153,13 +152,7 @@ def forecast(
             count=count,
             rng=rng,
         )
-        for look, margin in courses:
-            there = np.isinf(at) & (margin >= 0)
-            part = np.clip(short / np.minimum(short - margin, -1e-9), 0.0, 1.0)
-            at[there] = (before + (look - before) * part)[there]
-            before, short = look, np.minimum(margin, -1e-9)
-            if (np.isfinite(at[:, :count]).mean(axis=1) > (1 + INSIDE) / 2).all():
-                break
+        _play_out(courses, at, count)
     soon = np.quantile(at[:, count:], _SIMPLEST, axis=1, method="inverted_cdf")
     soon[2:] = soon[0] if n == 2 else inf  # of more players, two are no two kinds
     spans = [
@@ -167,6 +160,19 @@ def forecast(
         for row, early in zip(at[:, :count], soon.tolist(), strict=True)
     ]
     return MatchForecast(spans[0], spans[1], tuple(spans[2:]))
+
+
+def _play_out(courses: Iterable[tuple[float, Floats]], at: Floats, count: int) -> None:
+    """Set `at` to the matches at which each course reaches what is asked for, until nearly all of the first
+    `count` courses have; infinite where it is not reached."""
+    before, short = 0.0, np.full(at.shape, -1.0)
+    for look, margin in courses:
+        there = np.isinf(at) & (margin >= 0)
+        part = np.clip(short / np.minimum(short - margin, -1e-9), 0.0, 1.0)
+        at[there] = (before + (look - before) * part)[there]
+        before, short = look, np.minimum(margin, -1e-9)
+        if (np.isfinite(at[:, :count]).mean(axis=1) > (1 + INSIDE) / 2).all():
+            return
 
 
 def _courses(
@@ -184,12 +190,9 @@ def _courses(
     what they need: shape (2 + pairs, courses)."""
     truth = strengths.draws[rng.choice(len(strengths.draws), count, len(strengths.draws) < count)]
     won, met = _so_far(evidence)
-    apart = np.arange(len(may)) == placed
-    if goal.kind != "placed":
-        apart = strengths.rating >= np.sort(strengths.rating[may.any(axis=0)])[-goal.places :].min()
-    apart &= may.any(axis=0)
+    apart = _set_apart(strengths, goal, placed, np.asarray(may.any(axis=0)))
     truth = np.vstack([truth, _two_kinds(apart, won, count // 2, rng)])
-    total = met.sum() / 2
+    total: float = met.sum() / 2
     group = _grouped(strengths, goal, placed, pairs, may)
     n, everybody = int(group.max()) + 1, evidence.players
     if n < everybody:
@@ -202,9 +205,7 @@ def _courses(
     first, second = np.array(pairs, np.int64).reshape(-1, 2).T
     up = np.exp((truth[:, :, None] - truth[:, None, :]) / 2)
     wins_of_one = up / (up + turned(up) + strengths.ties)
-    usual = np.where(may, met, 0.0) + np.where(may, n / max(may.sum(), 1), 0.0)
-    usual *= total / (usual.sum() / 2)
-    lot = total * may / (may.sum() / 2)
+    usual, lot = _usual(met, may, total), total * may / (may.sum() / 2)
     wins, strength = won[None], np.zeros((1, n))
     for _ in range(10):
         strength, covariance = _fitted(wins, strength)
@@ -225,18 +226,38 @@ def _courses(
         gap, variance = strength[:, :, None] - strength[:, None, :], between(covariance)
         beyond = _evidence(wins, gap, covariance, variance, everybody) - log(THRESHOLD)
         if goal.within:
-            apart = (np.abs(gap) + goal.within / POINTS) / np.sqrt(variance)
-            beyond = np.maximum(beyond, apart - far_enough(everybody))
+            distance = (np.abs(gap) + goal.within / POINTS) / np.sqrt(variance)
+            beyond = np.maximum(beyond, distance - far_enough(everybody))
         ranked = np.where(playing, strength, -inf)
         needed = of_goal(goal, placed, ranked) & may & playing & playing[:, None]
-        pick = ranked.argmax(axis=1)
-        doubt = (gap / np.sqrt(variance))[range(len(truth)), pick] - NormalDist().inv_cdf(1 - _CLEAR)
-        others = playing & (np.arange(n) != pick[:, None])
         reached = np.where(needed, beyond, inf).min(axis=(1, 2))
         if n < everybody and goal.kind == "order":  # which needs the crowd's order too
             reached = np.full(len(truth), -1.0)
-        clear = np.where(others, doubt, inf).min(axis=1)
+        clear = _clear(gap / np.sqrt(variance), ranked, playing)
         yield look, np.where(refuted, -1.0, np.vstack([reached, clear, beyond[:, first, second].T]))
+
+
+def _set_apart(strengths: Strengths, goal: Goal, placed: int | None, playing: np.ndarray) -> np.ndarray:
+    """Return which of those `playing` a goal sets apart from all others: the one placed, or the best."""
+    if goal.kind == "placed":
+        return np.asarray(playing & (np.arange(len(playing)) == placed))
+    least = np.sort(strengths.rating[playing])[-goal.places :].min()
+    return np.asarray(playing & (strengths.rating >= least))
+
+
+def _usual(met: Floats, may: np.ndarray, total: float) -> Floats:
+    """Return how often each pair meets in `total` matches that are paired as those played were."""
+    spread = np.where(may, met, 0.0) + np.where(may, len(may) / max(may.sum(), 1), 0.0)
+    return np.asarray(spread * (total / (spread.sum() / 2)))
+
+
+def _clear(deviations: Floats, ranked: Floats, playing: np.ndarray) -> Floats:
+    """Return how far each course's pick is beyond what makes it clear, against the closest of the others, in
+    standard deviations; `deviations` are of the gaps between all players."""
+    pick = ranked.argmax(axis=1)
+    doubt = deviations[range(len(pick)), pick] - NormalDist().inv_cdf(1 - _CLEAR)
+    others = playing & (np.arange(len(playing)) != pick[:, None])
+    return np.asarray(np.where(others, doubt, inf).min(axis=1))
 
 
 def _two_kinds(apart: np.ndarray, won: Floats, count: int, rng: np.random.Generator) -> Floats:

@@ -18,11 +18,13 @@ from peerage.settings.lineup import (
     too_few,
 )
 from peerage.settings.mistakes import with_option
+from peerage.settings.pairing import Pairing, Rating
 from peerage.settings.players.families import family_of
 from peerage.settings.players.host import HostSettings
-from peerage.settings.players.player import Faults, PlayerSettings, PriceSettings, without_credentials
+from peerage.settings.players.model_names import without_credentials
+from peerage.settings.players.player import Faults, PlayerSettings, PriceSettings
 from peerage.settings.reading import FILE_NAME, ArenaError, load, loads
-from peerage.settings.shape import EVERY, ArenaSettings, BudgetSettings, Engine, GameSettings, Pairing, Rating
+from peerage.settings.shape import EVERY, ArenaSettings, BudgetSettings, Engine, GameSettings
 from peerage.settings.source import SettingsError
 from peerage.values.figures import suggest
 

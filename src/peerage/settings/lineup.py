@@ -12,7 +12,8 @@ from peerage.scheduling.roles import first_shortage, peers_required
 from peerage.scheduling.standing import Standing
 from peerage.settings.mistakes import explain, models_in
 from peerage.settings.own_tasks import TEMPLATES, templates_of
-from peerage.settings.shape import ArenaSettings, Pairing, Rating
+from peerage.settings.pairing import Pairing, Rating
+from peerage.settings.shape import ArenaSettings
 from peerage.settings.source import SettingsError, SettingsSource
 
 ARENAS = {"cost_unit": "under `rating:`", "judging": "under `judging:`"}

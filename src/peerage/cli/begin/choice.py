@@ -139,7 +139,7 @@ _SHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 def _refuse_missing(path: Path, stated: str) -> None:
     """Raise SettingsError where the first argument is no file of tasks."""
     from peerage.settings import FILE_NAME, SettingsError
-    from peerage.settings.players.player import known_scheme
+    from peerage.settings.players.model_names import known_scheme
 
     if path.is_dir():
         arena = (path / FILE_NAME).exists()
@@ -178,7 +178,7 @@ def player_stated(line: str, place: str) -> PlayerSettings:
 
     from peerage.settings import PlayerSettings, SettingsError
     from peerage.settings.mistakes import explain
-    from peerage.settings.players.player import known_scheme
+    from peerage.settings.players.model_names import known_scheme
     from peerage.settings.source import SettingsSource, parsed
 
     stated: dict[str, Any] = {"model": line}

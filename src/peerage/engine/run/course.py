@@ -51,8 +51,9 @@ from peerage.ledger.topics.uptimes import Uptime
 from peerage.ledger.topics.waits import Wait
 from peerage.players.client import Awaited
 from peerage.players.hosted.on_host import NOT_UP
+from peerage.scheduling.fixtures import Scheduler
 from peerage.settings import ArenaSettings
-from peerage.settings.shape import InFlight
+from peerage.settings.pairing import InFlight
 from peerage.standings import pinned_elo
 
 
@@ -95,8 +96,7 @@ class Course:
         watched: Watched,
     ) -> None:
         settings, recovered = setup.settings, setup.recovered
-        self._settings = settings
-        self._runtimes = setup.runtimes
+        self._settings, self._runtimes = settings, setup.runtimes
         self._limit = setup.limit
         self._recovered = recovered
         self._hosts, self._availability = setup.hosts, setup.availability
@@ -108,19 +108,7 @@ class Course:
         self._plans = Plans(games, self._runtimes)
         self.matches = drive(self, journal, budget, self._plans)
         self._admission = Admission(budget, self._plans, recovered.unaffordable)
-        learns = settings.goal or any(game.policy.learns for game in games.values())
-        self.rounds = Rounds(
-            settings,
-            games,
-            setup.in_flight,
-            recovered,
-            memories={
-                name: remembered(ledger, game.spec, game.rules, setup.secret, recovered.round_of)
-                for name, game in games.items()
-                if game.spec.remembers(game.rules)
-            },
-            ended=all_ended(recovered, ledger) if learns else (),
-        )
+        self.rounds = _rounds(setup, ledger, games)
         self._hosts.serve(
             self, budget.set_aside, lambda player: setup.availability.out_of_hours(player) is not None
         )
@@ -442,3 +430,21 @@ class Course:
         self.folding.fold()
         if self.folding.hopeless:
             self.end("no_result", self.folding.hopeless)
+
+
+def _rounds(setup: RunSetup, ledger: Ledger, games: Mapping[str, Scheduler]) -> Rounds:
+    """The rounds of a run, with what its games remember and what its policies learn from."""
+    settings, recovered = setup.settings, setup.recovered
+    learns = settings.goal or any(game.policy.learns for game in games.values())
+    return Rounds(
+        settings,
+        games,
+        setup.in_flight,
+        recovered,
+        memories={
+            name: remembered(ledger, game.spec, game.rules, setup.secret, recovered.round_of)
+            for name, game in games.items()
+            if game.spec.remembers(game.rules)
+        },
+        ended=all_ended(recovered, ledger) if learns else (),
+    )

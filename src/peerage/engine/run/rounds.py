@@ -29,7 +29,7 @@ from peerage.scheduling.fixtures import Scheduler, Unstaffed, by_need, next_roun
 from peerage.scheduling.goal import GoalState, Known
 from peerage.scheduling.standing import EndedMatch, History, Results, Standing
 from peerage.settings import ArenaSettings, PlayerSettings
-from peerage.settings.shape import InFlight
+from peerage.settings.pairing import InFlight
 from peerage.standings import NOBODY, Standings
 
 MOST_WAITING = 8
@@ -113,11 +113,7 @@ class Rounds:
             self.over = f"{self._placed}, which is to be placed, plays no more"
             return ()
         unfinished = self._waits.unfinished(self._ends[basis - 1] if basis > 0 else (0, 0))
-        here = [
-            standing
-            for standing in pool
-            if unfinished[standing.player] < self._most.get(standing.player, self._window)
-        ]
+        here = self._free(pool, unfinished)
         if self._placed and all(seat.player != self._placed for seat in here):
             if self._awaited():
                 return ()
@@ -125,9 +121,7 @@ class Rounds:
         if self._judges and not judges:
             self.over = "no judge is left"
             return ()
-        judging = [
-            judge for judge in judges if unfinished[judge.player] < self._most.get(judge.player, self._window)
-        ]
+        judging = self._free(judges, unfinished)
         if judges and not judging:
             if self._awaited():
                 return ()
@@ -153,6 +147,10 @@ class Rounds:
         """Return those of the players that pairing does not leave out, as it sees them."""
         kept = [player for player in players if not self._left_out(player.name)]
         return [standings.before_pairing(player, self._initial) for player in kept]
+
+    def _free(self, pool: Sequence[Standing], unfinished: Mapping[str, int]) -> list[Standing]:
+        """Return those with fewer unfinished matches than a player may have."""
+        return [each for each in pool if unfinished[each.player] < self._most.get(each.player, self._window)]
 
     def _learns(self, game: str) -> bool:
         return game in self._learning or self._known is not None

@@ -138,22 +138,20 @@ def verify(
     now = ledger.at_one_moment(_now)
     recorded, logged, problems = now.recorded, now.logged, [*now.problems]
     if workers is None:
-        worth = PARALLEL_FROM if replies else PARALLEL_FROM * 5
-        workers = min(helpers.count if helpers else os.cpu_count() or 1, 1 + recorded // worth)
-    # A number beyond was changed by somebody, and says nothing of how many matches there are.
-    if workers < 2 or recorded > logged.length:
-        findings = _finished(ledger, recomputed, now, problems, None, 1, replies=replies)
-    else:
-        with ExitStack() as stack:
-            if helpers is None:
-                helpers = stack.enter_context(Processes(workers, access(ledger.address)))
-            findings = _finished(ledger, recomputed, now, problems, helpers, workers, replies=replies)
+        workers = _usual_workers(helpers, recorded, replies=replies)
+    with ExitStack() as stack:
+        # A number beyond was changed by somebody, and says nothing of how many matches there are.
+        if workers < 2 or recorded > logged.length:
+            helpers, workers = None, 1
+        elif helpers is None:
+            helpers = stack.enter_context(Processes(workers, access(ledger.address)))
+        findings = _finished(ledger, recomputed, now, problems, helpers, workers, replies=replies)
     problems += now.beside
     changes, head = tuple[SettingsChange, ...](), GENESIS
     with _noted(problems):
         problems += _strange(ledger, now.issued)
         if replies:
-            # What was told is not told again as a digest that differs.
+            # A match with a problem is not reported again for its digest.
             reported = {match for match, _ in problems}
             for match in findings.digests.keys() & reported:
                 del findings.digests[match]
@@ -167,8 +165,8 @@ def verify(
         with _noted(problems):
             _votes(ledger, votes, logged, streams, problems)
     checkpoints: list[Extension] = []
-    if kept:
-        with _noted(problems):
+    with _noted(problems):
+        if kept:
             checkpoints, rewritten = held_against(kept, origin(ledger), ledger, logged)
             problems += rewritten
     return Report(
@@ -184,6 +182,11 @@ def verify(
         changes=changes,
         checkpoints=tuple(checkpoints),
     )
+
+
+def _usual_workers(helpers: Helpers | None, recorded: int, *, replies: bool) -> int:
+    worth = PARALLEL_FROM if replies else PARALLEL_FROM * 5
+    return min(helpers.count if helpers else os.cpu_count() or 1, 1 + recorded // worth)
 
 
 def _finished(

@@ -1,3 +1,3 @@
-"""Settings of players and of the hosts that serve them: makers, hours, open weights, programs. It imports
-`values` and `game`; the rest of `settings` imports it.
+"""Settings of players and of the hosts that serve them: names of models, makers, hours, open weights,
+programs. It imports `values` and `game`; the rest of `settings` imports it.
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field, field_validator, model_validator
 
 from peerage.game.section import SettingsSection
-from peerage.settings.players.player import Dollars, Positive, Words
+from peerage.settings.players.limits import Dollars, Positive, Words
 
 HOUR_S = 3600.0
 

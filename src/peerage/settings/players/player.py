@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import shlex
 import unicodedata
 from collections.abc import Mapping
-from importlib.metadata import entry_points
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from pydantic import (
-    AfterValidator,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -24,31 +20,19 @@ from pydantic import (
 from peerage.game.section import SettingsSection, Share
 from peerage.settings.players.families import family_of
 from peerage.settings.players.hours import read_hours
+from peerage.settings.players.limits import Dollars, NotNegative, Positive, Tokens, Words
+from peerage.settings.players.model_names import (
+    FLEX,
+    OTHERS,
+    PROVIDERS,
+    installed,
+    is_person,
+    known_scheme,
+    without_credentials,
+    words_of,
+)
 from peerage.values.figures import suggest
 from peerage.values.texts import visible
-
-PROVIDERS = (
-    "openai",
-    "anthropic",
-    "google",
-    "groq",
-    "xai",
-    "huggingface",
-    "openrouter",
-    "mistral",
-    "ollama",
-)
-"""Model providers that are reached by name alone."""
-
-PERSON = "human"
-"""The provider of people."""
-
-OTHERS = ("house", PERSON, "gguf", "command", "http", "https", "python")
-"""Players that are no provider's model."""
-
-FLEX = ("openai", "google", "openrouter")
-"""Providers by whose names a player can be asked in the flex tier."""
-
 
 OURS: Mapping[str, str] = {
     **dict.fromkeys(("model",), "`model`"),
@@ -76,22 +60,6 @@ FLEX_S = 900.0
 _OF_A_PERSON = {"model", "name", "version", "family", "timeout_s", "concurrency"}
 
 _HOW = "write `provider:model`, such as `openai:gpt-5-mini`"
-
-# What nobody means would overflow where it is computed with, in the middle of a run.
-Positive = Annotated[float, Field(gt=0, le=1e9)]
-NotNegative = Annotated[float, Field(ge=0, le=1e9)]
-Dollars = Annotated[float, Field(ge=0, le=100_000)]
-Tokens = Annotated[int, Field(ge=1, le=10_000_000)]
-
-
-def _runnable(words: tuple[str, ...]) -> tuple[str, ...]:
-    if any("\0" in word for word in words):
-        raise ValueError("a word holds the character U+0000, which no program can be given; remove it")
-    return words
-
-
-Words = Annotated[tuple[str, ...], AfterValidator(_runnable)]
-"""A program and its arguments."""
 
 
 class PriceSettings(SettingsSection):
@@ -466,37 +434,3 @@ class PlayerSettings(SettingsSection):
     def provider(self) -> str:
         """The prefix of `model`."""
         return self.model.partition(":")[0]
-
-
-def is_person(model: str) -> bool:
-    """Return whether a person answers where this model is named."""
-    return model.startswith(f"{PERSON}:")
-
-
-def words_of(line: str, windows: bool = os.name == "nt") -> tuple[str, ...]:
-    """The words of a command line: quotes hold one together; on Windows a backslash is only a backslash.
-
-    Raises ValueError where a quote is never closed.
-    """
-    lexer = shlex.shlex(line, posix=True, punctuation_chars=False)
-    lexer.whitespace_split = True
-    lexer.commenters = ""
-    if windows:
-        lexer.escape = ""
-    return tuple(lexer)
-
-
-def known_scheme(scheme: str) -> bool:
-    """Return whether `scheme:` is ours or an installed plugin's."""
-    return scheme in PROVIDERS + OTHERS or scheme in installed()
-
-
-def installed() -> tuple[str, ...]:
-    """Return the providers that installed packages offer (entry point group `peerage.players`)."""
-    return tuple(sorted({point.name for point in entry_points(group="peerage.players")}))
-
-
-def without_credentials(address: str) -> str:
-    """An address without user, password, query and fragment."""
-    parts = urlsplit(address)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))

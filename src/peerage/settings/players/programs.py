@@ -10,7 +10,8 @@ from hashlib import sha256
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from peerage.settings.players.player import PlayerSettings, without_credentials
+from peerage.settings.players.model_names import without_credentials
+from peerage.settings.players.player import PlayerSettings
 from peerage.values.figures import listed
 
 _log = logging.getLogger(__name__)

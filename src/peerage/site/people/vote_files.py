@@ -26,7 +26,7 @@ from peerage.reading.moment import public
 from peerage.reading.verdicts.people import Finished, cited, finished
 from peerage.reading.verdicts.votes import judged_duels
 from peerage.reading.verdicts.votes import votes as cast_by_judges
-from peerage.settings.players.player import is_person
+from peerage.settings.players.model_names import is_person
 from peerage.site.people.ballots import ballot
 from peerage.values.texts import storable, visible
 

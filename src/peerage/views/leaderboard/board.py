@@ -20,7 +20,7 @@ from peerage.reading.results.played import ELSEWHERE, by_side, sides_of
 from peerage.reading.scope import EVERYTHING, Scope, ScopeError
 from peerage.reading.verdicts.credits import Credits, about_tasks
 from peerage.settings import ArenaSettings, CostUnit, suggest
-from peerage.settings.players.player import is_person
+from peerage.settings.players.model_names import is_person
 from peerage.standings import NOBODY, after_all
 from peerage.standings.accounts import NOTHING, Account
 from peerage.values.texts import visible
