@@ -164,7 +164,7 @@ def test_a_claim_without_an_answer_is_waited_for_before_it_is_made_again(
             """It is not heard of any more."""
 
     worker._line.close()
-    worker._line._connection = Breaks()  # type: ignore[assignment]
+    worker._line._connection._raw = Breaks()  # type: ignore[assignment]
     assert [one.number for one in worker.claim(1)] == [1]
     assert leases.revoke(worker.number) == [(1, 1)]
     for thread in threads:

@@ -23,7 +23,7 @@ import psycopg
 from peerage.ledger import Batch, Exchange, Ledger, LedgerAway, LedgerError
 from peerage.ledger.forms.bodies import Bodies
 from peerage.ledger.stores.contract import Found, Transaction
-from peerage.ledger.stores.postgres import PLANS, Connected, PostgresStore
+from peerage.ledger.stores.postgres import PLANS, Connected, PostgresStore, Reconnecting
 from peerage.ledger.stores.postgres_words import is_lost
 from peerage.ledger.stores.server import Patience, Tenure, note, process_named
 from peerage.ledger.tables import StoredRows, inserts_of
@@ -91,23 +91,22 @@ class Claimed(NamedTuple):
 
 
 class _LeaseLine:
-    """A connection on which whatever is done may be done again; a server that is away is waited for."""
+    """A connection for work that may be repeated; it waits for a server that is away."""
 
     def __init__(self, server: PostgresStore) -> None:
         self._server = server
         self._patience = Patience(server.place, is_lost)
         self._patience.runs = True
-        self._connection: Connected | None = None
+        self._connection = Reconnecting(partial(server.connect, autocommit=True))
 
     def do(self, work: Callable[[Connected], Found]) -> Found:
         """Do some work, each statement a transaction unless it says otherwise. Raises LedgerError."""
 
         def tried() -> Found:
             try:
-                if self._connection is None:
-                    self._connection = self._server.connect(autocommit=True)
+                if not self._connection.is_open:
                     self._connection.execute(PLANS)
-                return work(self._connection)
+                return work(self._connection.raw)
             except psycopg.Error:
                 self.close()
                 raise
@@ -116,10 +115,8 @@ class _LeaseLine:
             return self._patience.wait(tried)
 
     def close(self) -> None:
-        if self._connection is not None:
-            with suppress(psycopg.Error):
-                self._connection.close()
-            self._connection = None
+        with suppress(psycopg.Error):
+            self._connection.close()
 
 
 def patiently(read: Callable[[], Found]) -> Found:

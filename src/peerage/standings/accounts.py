@@ -150,12 +150,17 @@ def spent_by(ledger: Ledger) -> dict[str, int]:
     Raises LedgerError.
     """
     standings, known, since = _summed(ledger)
+    return spent_beyond(ledger, known, standings.number + len(since))
+
+
+def spent_beyond(ledger: Ledger, known: Mapping[str, Account], recorded: int) -> dict[str, int]:
+    """Return the same where the sums after match `recorded`, the last on record, are `known`."""
     unsure = _unsure(known)
     spent = Counter(ledger.spent_by(None, unsure))
     for player, account in known.items():
         if player not in unsure:
             spent[player] += account.cost_nano
-    for exchange in ledger.exchanges(standings.number + len(since) + 1):
+    for exchange in ledger.exchanges(recorded + 1):
         if exchange.reply is not None and exchange.player not in unsure:
             spent[exchange.player] += exchange.cost_nano or 0
     return dict(spent)

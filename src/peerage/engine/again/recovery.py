@@ -25,7 +25,14 @@ from peerage.ledger.topics.waits import Stage, Waits
 from peerage.ratings.sequential.elo import EloSettings
 from peerage.scheduling.standing import EndedMatch, History
 from peerage.standings import NOBODY, Standings, after_all
-from peerage.standings.accounts import Account, position, read_snapshot, spent_by, unpriced_calls
+from peerage.standings.accounts import (
+    Account,
+    position,
+    read_snapshot,
+    spent_beyond,
+    spent_by,
+    unpriced_calls,
+)
 from peerage.standings.looks import ended
 
 _BLOCK = 64
@@ -150,7 +157,7 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
     recovered.fruitless = _fruitless(ledger, recorded) if recovered.without_result else 0
     recovered.benches = Benches.of(ledger.amendments(TOPIC))
     recovered.models = Watch.of(ledger)
-    recovered.spent_by = ledger.spent_by()
+    recovered.spent_by = spent_beyond(ledger, recovered.accounts, recorded)
     for player, account in recovered.accounts.items():
         if recovered.spent_by.get(player, 0) < account.cost_nano:
             stated, there = dollars(account.cost_nano), dollars(recovered.spent_by.get(player, 0))

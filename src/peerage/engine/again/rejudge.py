@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from itertools import groupby
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 import msgspec
@@ -37,6 +35,7 @@ from peerage.ledger.forms.codec import (
     read_reply,
 )
 from peerage.ledger.forms.codec_requests import read_request
+from peerage.ledger.matches import finished
 from peerage.settings import PlayerSettings
 from peerage.values.sealing import match_key
 
@@ -106,15 +105,11 @@ def _scored(match: _Finished) -> Iterator[RecordedAnswers]:
 
 def _finished(source: Ledger) -> Iterator[_Finished]:
     texts, (_, last) = by_hex(source.texts()), source.heads()
-    grouped = groupby(source.exchanges(1, last), attrgetter("match"))
-    number, rows = next(grouped, (0, iter(())))
-    for issued, row in zip(source.fixtures(1, last), source.records(1, last), strict=True):
-        of_match: Mapping[str, Exchange] = {}
-        if number == row.number:
-            of_match = answered_first(rows)
-            number, rows = next(grouped, (0, iter(())))
+    for row, issued, exchanges in finished(source, 1, last):
+        if issued is None:
+            raise LedgerError(f"{source.address} lacks the fixture of match {row.number}; restore a copy")
         fixture, outcome = read_fixture(issued.body, texts), read_record(row.body).outcome
-        yield _Finished(fixture, outcome, sha256(row.body).hexdigest(), of_match, texts)
+        yield _Finished(fixture, outcome, sha256(row.body).hexdigest(), answered_first(exchanges), texts)
 
 
 def _compared(match: _Finished) -> RecordedAnswers | None:

@@ -22,7 +22,7 @@ from typing import Any
 
 import msgspec
 
-from peerage.engine.again.replayed import BLOCK, UNREADABLE, Replayed, by_helper, replayed, short
+from peerage.engine.again.replayed import UNREADABLE, Replayed, by_helper, replayed, short
 from peerage.engine.record.model_watch import Change, Watch, changes
 from peerage.engine.record.records import settle
 from peerage.game.match import Fixture, MatchRecord
@@ -30,6 +30,7 @@ from peerage.ledger import MENDED, Batch, FixtureRow, Ledger, LedgerError, Recor
 from peerage.ledger.forms.codec import by_hex, read_fixture, read_issued, read_record
 from peerage.ledger.forms.merkle import digest as digest_of
 from peerage.ledger.forms.narrow import is_time
+from peerage.ledger.matches import BLOCK
 from peerage.ledger.topics.places import places
 from peerage.ledger.topics.waits import waits
 from peerage.ratings.sequential.elo import EloSettings

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
-from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -20,11 +18,10 @@ from peerage.games import installed, plays
 from peerage.ledger import Exchange, FixtureRow, Ledger, open_ledger
 from peerage.ledger.forms.codec import by_hex, read_fixture, read_issued, read_record
 from peerage.ledger.forms.codec_requests import request_body
+from peerage.ledger.matches import finished
 from peerage.settings import FILE_NAME, load
 from peerage.values.sealing import Sealed
 
-BLOCK = 256
-"""Matches read at a time."""
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, KeyError)
 """What reading raises of what is not in the stored form."""
 
@@ -53,21 +50,14 @@ class Replayed(NamedTuple):
 def replayed(ledger: Ledger, first: int, last: int) -> Iterator[Replayed]:
     """The finished matches at places first..last, in their order. Raises LedgerError."""
     again = _MatchesAgain(by_hex(ledger.texts()))
-    for start in range(first, last + 1, BLOCK):
-        span = start, min(start + BLOCK - 1, last)
-        fixtures = {row.number: row for row in ledger.fixtures(*span)}
-        grouped = groupby(ledger.exchanges(*span), attrgetter("match"))
-        exchanges = {number: tuple(rows) for number, rows in grouped}
-        for row in ledger.records(*span):
-            issued = fixtures.get(row.number)
-            try:
-                if issued is None:
-                    yield Replayed(row.number)
-                else:
-                    recorded = read_record(row.body).outcome
-                    yield again.match(issued, recorded, exchanges.get(row.number, ()))
-            except UNREADABLE as error:
-                yield Replayed(row.number, unreadable=str(error))
+    for row, issued, exchanges in finished(ledger, first, last):
+        try:
+            if issued is None:
+                yield Replayed(row.number)
+            else:
+                yield again.match(issued, read_record(row.body).outcome, exchanges)
+        except UNREADABLE as error:
+            yield Replayed(row.number, unreadable=str(error))
 
 
 def by_helper(address: str, folder: Path | None, first: int, last: int) -> list[Replayed]:

@@ -10,8 +10,7 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
-from itertools import groupby, islice
-from operator import attrgetter
+from itertools import islice
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -23,13 +22,11 @@ from peerage.ledger.forms.codec_requests import read_request
 from peerage.ledger.forms.merkle import GENESIS, leaf
 from peerage.ledger.forms.rows import Exchange, FixtureRow, LedgerError, RecordRow
 from peerage.ledger.ledger import Ledger
+from peerage.ledger.matches import finished
 from peerage.ledger.out.disclosure import disclosed, redacted
 from peerage.render.data import cell
 
 Format: TypeAlias = Literal["jsonl", "json", "csv"]
-
-BLOCK = 100
-"""Matches read at a time."""
 
 _ROWS = 1_000
 """Lines of CSV written at a time."""
@@ -94,28 +91,24 @@ def documents(ledger: Ledger) -> Iterator[dict[str, Any]]:
     """Finished matches as plain data, each complete in itself, what is sealed redacted."""
     texts = by_hex(ledger.texts())
     revealed = disclosed(ledger)
-    end = ledger.heads()[1]
     chain = GENESIS
-    for start in range(1, end + 1, BLOCK):
-        stop = min(start + BLOCK - 1, end)
-        fixtures = {row.number: row for row in ledger.fixtures(start, stop)}
-        grouped = groupby(ledger.exchanges(start, stop), attrgetter("match"))
-        exchanges = {number: list(rows) for number, rows in grouped}
-        for record in ledger.records(start, stop):
-            try:
-                yield _document(
-                    redacted(fixtures[record.number], revealed),
-                    redacted(record, revealed),
-                    [redacted(row, revealed) for row in exchanges.get(record.number, ())],
-                    chain,
-                    texts,
-                )
-            except (KeyError, ValueError, msgspec.MsgspecError) as error:
-                raise LedgerError(
-                    f"match {record.number} cannot be exported, something it refers to is missing or damaged "
-                    f"({error}); `peerage verify` says what"
-                ) from error
-            chain = record.chain
+    for record, issued, exchanges in finished(ledger, 1, ledger.heads()[1]):
+        try:
+            if issued is None:
+                raise KeyError("its fixture")
+            yield _document(
+                redacted(issued, revealed),
+                redacted(record, revealed),
+                [redacted(row, revealed) for row in exchanges],
+                chain,
+                texts,
+            )
+        except (KeyError, ValueError, msgspec.MsgspecError) as error:
+            raise LedgerError(
+                f"match {record.number} cannot be exported, something it refers to is missing or damaged "
+                f"({error}); `peerage verify` says what"
+            ) from error
+        chain = record.chain
 
 
 def _document(
