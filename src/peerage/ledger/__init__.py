@@ -1,8 +1,8 @@
 """The append-only ledger of an arena; docs/ledger.md has its format.
 
 `forms` says what is stored, `stores` keep rows, and what these mean is written once above: `ledger`, over
-`tables`, `writer`, `lineup` and `holding`. Above it `matches`, `topics`, `check`, `out`. It imports shared nouns and
-settings, never players or the engine.
+`tables`, `writer`, `lineup` and `holding`. Above it `matches`, `topics`, `check`, `out`. It imports shared
+nouns and settings, never players or the engine.
 """
 
 from __future__ import annotations
