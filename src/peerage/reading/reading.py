@@ -17,7 +17,7 @@ from peerage.reading.results.played import PlayedMatches
 from peerage.reading.scope import EVERYTHING, Scope, ScopeError
 from peerage.render.names import Names
 from peerage.settings import ArenaSettings, Rating, suggest
-from peerage.settings.players.player import PROVIDERS
+from peerage.settings.players.model_names import PROVIDERS
 from peerage.standings import pinned_elo, pinned_rating
 from peerage.standings.accounts import Account, Position, position, possibly_billed
 

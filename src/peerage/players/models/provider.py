@@ -176,8 +176,8 @@ class ProviderClient:
         """An answer that was to be of the flex tier, at the price of the tier that served it."""
         if not self._settings.service_tier or served in ("", self._settings.service_tier):
             return answer
-        told = f"was served in the tier {served[:40]!r} and not in flex; twice the flex price counts"
-        self._warn_once("tier", told)
+        note = f"was served in the tier {served[:40]!r} and not in flex; twice the flex price counts"
+        self._warn_once("tier", note)
         return replace(answer, times=1 if self._settings.price else 2)
 
     async def close(self) -> None:
@@ -212,7 +212,7 @@ class ProviderClient:
         sent = [*form, *[name for name in request.settings if name != "max_tokens"]]
         sent += [STRUCTURED] * structured + [SYSTEM] * ("system" in dict(request.turns))
         if learnt := refused(error, sent):
-            stated = [name for one in learnt for name in self._stated(one)]
+            stated = [name for adaptation in learnt for name in self._stated(adaptation)]
             if stated:
                 raise PlayerError(
                     f"{failure}. The server does not take {_listed(stated)} as stated for this player: "
@@ -220,20 +220,20 @@ class ProviderClient:
                     kind="permanent",
                 ) from None
             self.leave_out(learnt)
-            told = "; ".join([_adapted_to(one) for one in learnt])
+            note = "; ".join([_adapted_to(adaptation) for adaptation in learnt])
         elif structured and not self._structured_works and self._fails_at_structure:
             self.leave_out([STRUCTURED])
-            told = _adapted_to(STRUCTURED)
+            note = _adapted_to(STRUCTURED)
         elif structured and not self._structured_works and not is_too_long(error):
             self._without_structure = True
             self._fails_at_structure = False if failure.maybe_paid else None
-            told = "it is asked without structured output"
+            note = "it is asked without structured output"
         else:
             self._without_structure = False
             return
         if failure.maybe_paid:
-            raise PlayerError(f"{failure}; {told}", retry_after_s=0.0, maybe_paid=True) from None
-        raise _Adapted(f"{failure}; {told}", retry_after_s=0.0) from None
+            raise PlayerError(f"{failure}; {note}", retry_after_s=0.0, maybe_paid=True) from None
+        raise _Adapted(f"{failure}; {note}", retry_after_s=0.0) from None
 
     def _failure(self, error: Exception, call: Call, asked: ModelSettings) -> PlayerError:
         """The failure of a request that went out with settings as `asked`."""
@@ -281,17 +281,17 @@ class ProviderClient:
         self._begins_thinking = self._begins_thinking or not part(reply.text).opened
         ended = ending(reply.reason)
         if ended == "unknown":
-            told = f"the server ends replies for a reason that is not known, {str(reply.reason)[:40]!r}"
-            self._warn_once(f"ended {reply.reason}", f"{told}; they count as whole, and their matches say so")
+            note = f"the server ends replies for a reason that is not known, {str(reply.reason)[:40]!r}"
+            self._warn_once(f"ended {reply.reason}", f"{note}; they count as whole, and their matches say so")
         elif ended == "unstated" and not answer.refused:
             self._warn_once("ended", "the server does not say why its replies end; they count as whole")
         if answer.note.startswith("no text"):
             self._warn_once("no text", f"{answer.note}; others may follow")
 
-    def _warn_once(self, about: str, told: str) -> None:
+    def _warn_once(self, about: str, warning: str) -> None:
         if about not in self._warned:
             self._warned.add(about)
-            self.warnings += (f"{self._settings.name}: {told}",)
+            self.warnings += (f"{self._settings.name}: {warning}",)
 
 
 def _adapted_to(name: str) -> str:

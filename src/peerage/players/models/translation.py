@@ -130,7 +130,7 @@ def read(
     without a mark, so that a reply cut before they end is all thought. Raises PlayerError when the provider
     broke off.
     """
-    said, usage = part(reply.text), reply.usage
+    parted, usage = part(reply.text), reply.usage
     ended = ending(reply.reason)
     counted = usage.prompt is not None
     if ended in ("unstated", "unknown") and limit is not None and (usage.output or 0) >= limit:
@@ -139,12 +139,12 @@ def read(
     if ended == "broken" or (nothing and ended in ("unstated", "unknown")):
         why = f" ({reply.reason})" if ended != "unstated" else ""
         raise PlayerError(f"the provider broke off in the middle of the reply{why}", maybe_paid=True)
-    answer = said.answer
-    if begins_thinking and ended == "cut" and not said.marked:
+    answer = parted.answer
+    if begins_thinking and ended == "cut" and not parted.marked:
         answer = ""
     note = ""
     if not answer.strip() and ended in ("whole", "unstated", "unknown"):
-        note = _only(len(reply.thoughts) + said.thought, reply.thoughts or said.marked, reply.calls)
+        note = _only(len(reply.thoughts) + parted.thought, reply.thoughts or parted.marked, reply.calls)
     elif ended == "unknown":
         note = f"the server ended the reply for a reason that is not known: {str(reply.reason)[:40]!r}"
     return bounded(
@@ -159,7 +159,7 @@ def read(
             truncated=ended == "cut",
             reasoning_tokens=usage.reasoning if counted else None,
             cached_tokens=usage.cached if counted else None,
-            thought=bool(usage.reasoning or reply.thoughts or said.thought),
+            thought=bool(usage.reasoning or reply.thoughts or parted.thought),
             note=note,
         )
     )
@@ -175,5 +175,5 @@ def _only(characters: int, thought: object, calls: Sequence[str]) -> str:
 def reasoning_tokens(usage: RequestUsage) -> int | None:
     """The tokens of a reply that were thought and not said; None where the provider does not count them."""
     details = usage.details or {}
-    found = [details.get(name) for name in ("reasoning_tokens", "thinking_tokens", "thoughts_tokens")]
-    return usage.output_reasoning_tokens or next((count for count in found if count is not None), None)
+    counts = [details.get(name) for name in ("reasoning_tokens", "thinking_tokens", "thoughts_tokens")]
+    return usage.output_reasoning_tokens or next((count for count in counts if count is not None), None)

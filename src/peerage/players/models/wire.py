@@ -167,29 +167,29 @@ class Wire(AsyncOpenAI):
         except (aiohttp.ClientError, OSError) as error:
             raise connection_failure(error) from None
         try:
-            found = read_stream(content) if is_stream(content) else read_json(content)
+            answer = read_stream(content) if is_stream(content) else read_json(content)
         except (msgspec.DecodeError, RecursionError):
-            found = None
+            answer = None
         except PlayerError:
             if response.status < 400:
                 raise
-            found = None
+            answer = None
         if response.status >= 400:
-            raise _status_error(self._address, response, content, found)
-        if reported := reported_error(found):
+            raise _status_error(self._address, response, content, answer)
+        if reported := reported_error(answer):
             failure = _status_error(self._address, response, content, reported.error, reported.status)
             failure.message = reported.message
             failure.response.extensions[UNDONE] = not reported.begun
             raise failure
-        if not isinstance(found, dict) or not isinstance(found.get("choices"), list):
+        if not isinstance(answer, dict) or not isinstance(answer.get("choices"), list):
             raise PlayerError(
                 f"the server answered {response.status} with something that is no chat completion "
                 f"({response.content_type}, {len(content)} bytes); check `base_url`",
                 maybe_paid=True,
             )
-        if not found["choices"]:
+        if not answer["choices"]:
             raise PlayerError("the server answered with no choice at all", maybe_paid=True)
-        return chat_reply(found, bills=self._bills)
+        return chat_reply(answer, bills=self._bills)
 
     def _adapted(self, body: dict[str, Any]) -> dict[str, Any]:
         """Change a body to what the server was found to take."""
@@ -207,9 +207,9 @@ def _contents(body: Mapping[str, Any]) -> list[Any]:
 
 
 def _status_error(
-    url: str, response: aiohttp.ClientResponse, content: bytes, found: Any, status: int | None = None
+    url: str, response: aiohttp.ClientResponse, content: bytes, stated: Any, status: int | None = None
 ) -> APIStatusError:
-    error = found.get("error", found) if isinstance(found, dict) else None
+    error = stated.get("error", stated) if isinstance(stated, dict) else None
     message = error.get("message") if isinstance(error, dict) else error
     if not isinstance(message, str):
         message = content[:300].decode("utf-8", "replace")
