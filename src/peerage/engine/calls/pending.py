@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
 
@@ -31,6 +31,9 @@ class Rendering(Sequence[tuple[Speaker, str]]):
 
     def __len__(self) -> int:
         return len(self._ask.messages)
+
+    def __iter__(self) -> Iterator[tuple[Speaker, str]]:
+        return iter(self[:])
 
     @overload
     def __getitem__(self, at: int) -> tuple[Speaker, str]: ...

@@ -199,10 +199,10 @@ def stated(
         for field, value in members(part.value, names, source.count(fields[0].casefold()) > 1, read):
             values[field].append(value)
     shown, last = _without(text, parts, ours)
-    lines = [
-        *_named_lines(shown, names, read),
-        *(_marked(shown, fields[0], names, read) if len(fields) == 1 else ()),
-    ]
+    lines: list[_Line[Value]] = []
+    if shown.strip():
+        lines += _named_lines(shown, names, read)
+        lines += _marked(shown, fields[0], names, read) if len(fields) == 1 else ()
     for line in lines:
         values[line.field].append(line.value)
         own = own or line.own

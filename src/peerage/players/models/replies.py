@@ -156,8 +156,10 @@ def usage_of(stated: Any, wrote: bool) -> Usage:
 
 
 def _count(stated: Mapping[str, Any], names: Iterable[str]) -> int | None:
-    counts = (stated.get(name) for name in names)
-    return next((int(count) for count in counts if isinstance(count, int | float)), None)
+    for name in names:
+        if isinstance(count := stated.get(name), int | float):
+            return int(count)
+    return None
 
 
 def is_usage(stated: Any) -> bool:
@@ -170,12 +172,15 @@ def _counts(part: Any) -> bool:
     """Return whether all that is called tokens in an object is a count of them, or null."""
     if not isinstance(part, dict):
         return not isinstance(part, list) or all(map(_counts, part))
-    return all(
-        _counts(value)
-        if isinstance(value, dict | list) or not name.endswith(("tokens", "okenCount"))
-        else value is None or (type(value) in (int, float) and 0 <= value < 2**40 and value == int(value))
-        for name, value in part.items()
-    )
+    for name, value in part.items():
+        if isinstance(value, dict | list) or not name.endswith(("tokens", "okenCount")):
+            if not _counts(value):
+                return False
+        elif value is not None and not (
+            type(value) in (int, float) and 0 <= value < 2**40 and value == int(value)
+        ):
+            return False
+    return True
 
 
 # --------------------------------------------------------------------------------------------------- replies

@@ -32,21 +32,15 @@ from peerage.players.models.translation import LibraryRequest, received
 from peerage.players.session import connection_failure, read_bounded
 
 MOST_FORMS = 256
-_SPECIAL = (
-    "<|",
-    "|>",
-    "<｜",
-    "_of_turn>",
-    "[|",
-    "INST]",
-    "_PROMPT]",
-    "_TOOLS]",
-    "_RESULTS]",
-    "_CALLS]",
-    "[e~",
-    "]~",
-)
-"""Parts of all that may be a special token of a chat template; pydantic-ai breaks these by a joiner."""
+_SPECIAL = {
+    "|": re.compile(r"\|(?:>|(?<=[<\[].))"),
+    "｜": re.compile(r"｜(?<=<.)"),
+    ">": re.compile(r">(?<=_of_turn.)"),
+    "]": re.compile(r"\](?:~|(?<=[A-Z]{4}.))"),
+    "~": re.compile(r"~(?<=\[e.)"),
+}
+"""Patterns of all that may be a special token of a chat template, which pydantic-ai breaks by a joiner; by a
+character of each, which is looked for a hundred times faster."""
 _JOINER = re.compile("(?<=[<\\[\\]])[\u200b-\u200d\u2060\ufeff]")
 _FAILURE: ContextVar[APIStatusError | None] = ContextVar("failure", default=None)
 
@@ -110,7 +104,7 @@ class Wire(AsyncOpenAI):
         # What is cached holds on to the parameters, so that no others are at their place.
         key = (str(request.settings), id(request.parameters), *[speaker for speaker, _ in request.turns])
         _, body = self._forms.get(key, (None, None))
-        if body is None or any(part in text for text in texts for part in _SPECIAL):
+        if body is None or any(map(_may_be_special, texts)):
             body = await self._written(model, request)
             if len(self._forms) < MOST_FORMS and _contents(body) == texts:
                 self._forms[key] = request.parameters, body
@@ -200,6 +194,10 @@ class Wire(AsyncOpenAI):
             if STREAM_OPTIONS not in self._refused:
                 body["stream_options"] = {"include_usage": True}
         return body
+
+
+def _may_be_special(text: str) -> bool:
+    return any(mark in text and pattern.search(text) for mark, pattern in _SPECIAL.items())
 
 
 def _contents(body: Mapping[str, Any]) -> list[Any]:
