@@ -24,6 +24,7 @@ from peerage.ratings.arrays import Floats
 from peerage.ratings.columns.compiled import columns, kernel
 from peerage.ratings.columns.history import Game, GameColumns, games
 from peerage.ratings.sequential import trueskill_kernels
+from peerage.ratings.sequential.trueskill_kernels import GameNoise, TeamGames
 from peerage.ratings.table import Z95, RatingRow, rows_of
 
 __all__ = ["Game", "TrueSkillSettings", "TrueSkillTable", "games", "rate"]
@@ -105,26 +106,14 @@ def rate(
     if start is not None:
         mu[:known], variance[:known] = start.mu, start.sigma**2
         played[:known] += start.games
-    teams, seats = history.widest
     long = len(history) >= _LONG_GAMES
+    skills = {"mu": mu, "variance": variance}
+    chain = np.zeros((trueskill_kernels.ROWS, max(history.widest) + 1))
+    of_games = {name: getattr(history, name) for name in TeamGames._fields if name not in skills}
     play: Callable[..., None] = kernel(trueskill_kernels.games, long=long)
     play(
-        **columns(
-            long=long,
-            mu=mu,
-            variance=variance,
-            game=history.game,
-            team=history.team,
-            rank=history.rank,
-            seat=history.seat,
-            share=history.share,
-            weight=history.weight,
-        ),
-        beta=settings.beta,
-        tau=settings.tau,
-        unit_margin=settings.draw_margin(1),
-        tolerance=settings.tolerance,
-        teams=teams,
-        seats=seats,
+        TeamGames(**columns(long=long, **skills, **of_games)),
+        GameNoise(settings.beta**2, settings.tau**2, settings.draw_margin(1), settings.tolerance),
+        **columns(long=long, chain=chain),
     )
     return TrueSkillTable(settings, mu, np.sqrt(variance), played)

@@ -7,14 +7,14 @@ performances were *equal*, is an ordinary message of variance 0.
 from __future__ import annotations
 
 import math
-
-import numpy as np
+from typing import NamedTuple
 
 from peerage.ratings.arrays import Floats, Ints
 
 _ROOT_HALF = 0.7071067811865476
 _DENSITY = 0.3989422804014327  # 1 / sqrt(2 pi)
 _SWEEPS = 10
+_LEAST_SHARE = 1e-4
 # Gauss-Legendre on [-1, 1], the positive halves: 8 nodes, then 16
 _NODES = (
     0.18343464249564978,
@@ -153,181 +153,246 @@ def tied(difference: float, margin: float) -> tuple[float, float]:
     return (v if difference >= 0.0 else -v), min(w, 1.0)
 
 
-def games(
-    mu: Floats,
-    variance: Floats,
-    game: Ints,
-    team: Ints,
-    rank: Floats,
-    seat: Ints,
-    share: Floats,
-    weight: Floats,
-    beta: float,
-    tau: float,
-    unit_margin: float,
-    tolerance: float,
-    teams: int,
-    seats: int,
-) -> None:
-    """Play games of any number of teams, as `duels`, by message passing along the chain of places.
+class TeamGames(NamedTuple):
+    """Skills, and games in columns as `GameColumns` has them; skills are written in place."""
+
+    mu: Floats
+    variance: Floats
+    game: Ints
+    team: Ints
+    rank: Floats
+    seat: Ints
+    share: Floats
+    weight: Floats
+
+
+class GameNoise(NamedTuple):
+    """Variances of a performance and of the drift between games, the draw margin for a pair of one seat in
+    all, and the largest move at which message passing stops."""
+
+    performance: float
+    drift: float
+    unit_margin: float
+    tolerance: float
+
+
+# Rows of the messages of one game, each with room for its seats, its teams and one more: of each seat,
+SKILL, DOUBT, PART = 0, 1, 2
+# of each team its performance, how far it may be from its centre, and that truncated difference,
+MEAN, SPREAD, WIDTH, OFF, OFF_VARIANCE = 3, 4, 5, 6, 7
+# of each place its first team, the seats of a team there, and its centre without its neighbours,
+FIRST, SIZE, CENTRE, WIDE_CENTRE, PRECISION, PRECISION_MEAN = 8, 9, 10, 11, 12, 13
+# what the place above and the one below say to it, as precision and mean,
+ABOVE, ABOVE_MEAN, BELOW, BELOW_MEAN = 14, 15, 16, 17
+# and the truncated difference with the next place; an infinite variance is silence.
+CUT_MEAN, CUT_VARIANCE = 18, 19
+ROWS = 20
+
+
+def games(of: TeamGames, noise: GameNoise, chain: Floats) -> None:
+    """Play games of any number of teams, by message passing along the chain of places; of two teams by the
+    closed form. `chain` has room for the messages, shape (`ROWS`, seats or teams and one more).
 
     A place is one team, or a centre between teams that tied: each performs within the draw margin of it, and
     the chain compares centres. So no order in which tied teams are listed moves them; the chain of teams of
-    the `trueskill` package does (sublee/trueskill, issues 13 and 15). Two teams alone tie as `duels` have it.
-    The schedule (sweeps there and back until no truncated difference moves by more than `tolerance`, ten at
-    most, more with centres) is that package's. `unit_margin` is the draw margin for a pair of one seat in
-    all; `teams` and `seats` are the largest numbers in a game.
+    the `trueskill` package does (sublee/trueskill, issues 13 and 15). The schedule (sweeps there and back
+    until no truncated difference moves by more than the tolerance, ten at most, more with centres) is that
+    package's.
     """
-    noise = beta * beta
-    skill, doubt, part = np.empty(seats), np.empty(seats), np.empty(seats)
-    mean, spread, width = np.empty(teams), np.empty(teams), np.empty(teams)
-    # which teams share a place, from and to
-    first = np.empty(teams + 1, np.int64)
-    # how far a tied team is from its centre: mean and variance of that truncated difference
-    off, off_variance = np.empty(teams), np.empty(teams)
-    # of each place, without its neighbours: mean, variance, and the seats of a team there
-    centre, wide_centre, size = np.empty(teams), np.empty(teams), np.empty(teams)
-    # what the difference with the place above, and the one below, tells a place: precision and mean
-    above, above_mean = np.empty(teams), np.empty(teams)
-    below, below_mean = np.empty(teams), np.empty(teams)
-    # what a truncated difference says; an infinite variance is silence
-    cut_mean, cut_variance = np.empty(teams), np.empty(teams)
+    mu, variance, game, team, rank, seat, share, weight = of
     for g in range(len(game) - 1):
-        start = int(game[g])
-        n = int(game[g + 1]) - start
-        base = int(team[start])
-        for i in range(int(team[start + n]) - base):
-            player = int(seat[base + i])
-            skill[i] = mu[player]
-            doubt[i] = variance[player] + tau * tau
-            part[i] = max(float(share[base + i]), 1e-4)
-        places = 0
-        for t in range(n):
-            total = 0.0
-            noisy = 0.0
-            for i in range(int(team[start + t]) - base, int(team[start + t + 1]) - base):
-                total += float(part[i]) * float(skill[i])
-                noisy += float(part[i]) * float(part[i]) * (float(doubt[i]) + noise)
-            mean[t], spread[t] = total, noisy
-            seated = int(team[start + t + 1]) - int(team[start + t])
-            # as far from the centre as makes two of a place as far apart as a tie of two
-            width[t] = unit_margin * math.sqrt(seated)
-            off[t], off_variance[t] = 0.0, width[t] * width[t] / 3.0
-            if t == 0 or n == 2 or rank[start + t] != rank[start + t - 1]:
-                first[places] = t
-                size[places] = 0.0
-                places += 1
-            size[places - 1] += seated
-        first[places] = n
-        for x in range(places):
-            size[x] /= float(first[x + 1] - first[x])
-            above[x] = below[x] = above_mean[x] = below_mean[x] = cut_mean[x] = 0.0
-            cut_variance[x] = math.inf
-        last = places - 2
-        for _ in range(_SWEEPS if places == n else 5 * _SWEEPS):
-            moved = 0.0
-            for x in range(places):
-                low, high = int(first[x]), int(first[x + 1])
-                if high - low == 1:
-                    centre[x], wide_centre[x] = mean[low], spread[low]
-                    continue
-                for again in range(2):  # before and after the differences are cut anew, all of them at once
-                    pi, pi_mean = 0.0, 0.0
-                    for t in range(low, high):
-                        precision = 1.0 / (float(spread[t]) + float(off_variance[t]))
-                        pi += precision
-                        pi_mean += precision * (float(mean[t]) - float(off[t]))
-                    centre[x], wide_centre[x] = pi_mean / pi, 1.0 / pi
-                    if again:
-                        break
-                    pi += float(above[x]) + float(below[x])
-                    pi_mean += float(above[x]) * float(above_mean[x]) + float(below[x]) * float(below_mean[x])
-                    for t in range(low, high):
-                        precision = 1.0 / (float(spread[t]) + float(off_variance[t]))
-                        rest = max(pi - precision, 1e-12 * pi)
-                        gap = float(mean[t]) - (pi_mean - precision * (float(mean[t]) - float(off[t]))) / rest
-                        wide = float(spread[t]) + 1.0 / rest
-                        s = math.sqrt(wide)
-                        v, w = tied(gap / s, float(width[t]) / s)
-                        now_mean, now_variance = 0.0, 1e9 * wide  # a margin beyond all doubt says nothing
-                        if w > 1e-9:
-                            now_mean, now_variance = gap + s * v / w, wide * (1.0 - w) / w
-                        if now_variance > 0.0 and off_variance[t] > 0.0:
-                            moved = max(
-                                moved,
-                                abs(now_mean / now_variance - float(off[t]) / float(off_variance[t])),
-                                math.sqrt(abs(1.0 / now_variance - 1.0 / float(off_variance[t]))),
-                            )
-                        off[t], off_variance[t] = now_mean, now_variance
-            for turn in range(max(2 * last, 1) if places > 1 else 0):
-                x = turn if turn < last else 2 * last - turn
-                pi_x = 1.0 / float(wide_centre[x]) + float(above[x])
-                mu_x = (
-                    float(centre[x]) / float(wide_centre[x]) + float(above[x]) * float(above_mean[x])
-                ) / pi_x
-                y = x + 1
-                pi_y = 1.0 / float(wide_centre[y]) + float(below[y])
-                mu_y = (
-                    float(centre[y]) / float(wide_centre[y]) + float(below[y]) * float(below_mean[y])
-                ) / pi_y
-                gap = mu_x - mu_y
-                wide = 1.0 / pi_x + 1.0 / pi_y
-                s = math.sqrt(wide)
-                margin = unit_margin * math.sqrt(float(size[x]) + float(size[y])) / s
-                if rank[start + first[x]] == rank[start + first[y]]:
-                    v, w = tied(gap / s, margin)
-                else:
-                    v, w = won(gap / s - margin)
-                was_mean, was_variance = float(cut_mean[x]), float(cut_variance[x])
-                now_mean, now_variance = 0.0, math.inf
-                if w > 0.0:
-                    now_mean, now_variance = gap + s * v / w, wide * (1.0 - w) / w
-                if now_variance > 0.0 and was_variance > 0.0:
-                    change = abs(now_mean / now_variance - was_mean / was_variance)
-                    change_pi = math.sqrt(abs(1.0 / now_variance - 1.0 / was_variance))
-                    moved = max(moved, change, change_pi)
-                cut_mean[x], cut_variance[x] = now_mean, now_variance
-                if turn < last or places < n:
-                    above[y] = 1.0 / (now_variance + 1.0 / pi_x)
-                    above_mean[y] = mu_x - now_mean
-                if (turn >= last and last) or places < n:
-                    below[x] = 1.0 / (now_variance + 1.0 / pi_y)
-                    below_mean[x] = now_mean + mu_y
-            if moved <= tolerance or n == 2:
-                break
-        if places > 1:
-            pi_y = 1.0 / wide_centre[1] + below[1]
-            below[0] = 1.0 / (cut_variance[0] + 1.0 / pi_y)
-            below_mean[0] = cut_mean[0] + (centre[1] / wide_centre[1] + below[1] * below_mean[1]) / pi_y
-            pi_x = 1.0 / wide_centre[last] + above[last]
-            above[places - 1] = 1.0 / (cut_variance[last] + 1.0 / pi_x)
-            above_mean[places - 1] = (
-                centre[last] / wide_centre[last] + above[last] * above_mean[last]
-            ) / pi_x - cut_mean[last]
-        for i in range(int(team[start + n]) - base):
-            variance[int(seat[base + i])] = doubt[i]
-        for x in range(places):
-            for t in range(int(first[x]), int(first[x + 1])):
-                precision = float(above[x]) + float(below[x])
-                level = float(above[x]) * float(above_mean[x]) + float(below[x]) * float(below_mean[x])
-                if first[x + 1] - first[x] > 1:
-                    own = 1.0 / (float(spread[t]) + float(off_variance[t]))
-                    precision += 1.0 / float(wide_centre[x]) - own
-                    level += float(centre[x]) / float(wide_centre[x]) - own * (float(mean[t]) - float(off[t]))
-                    level = level / precision + float(off[t])
-                    precision = 1.0 / (1.0 / precision + float(off_variance[t]))
-                elif precision == 0.0:
-                    continue
-                else:
-                    level /= precision
-                for i in range(int(team[start + t]) - base, int(team[start + t + 1]) - base):
-                    p, own = float(part[i]), float(doubt[i]) + noise
-                    message = (level - (float(mean[t]) - p * float(skill[i]))) / p
-                    message_pi = 1.0 / (
-                        (1.0 / precision + (float(spread[t]) - p * p * own)) / (p * p) + noise
-                    )
-                    message_pi *= float(weight[g])
-                    player = int(seat[base + i])
-                    kept = 1.0 / (1.0 + float(variance[player]) * message_pi)
-                    mu[player] = (float(mu[player]) + float(variance[player]) * message_pi * message) * kept
-                    variance[player] *= kept
+        start = game[g]
+        teams = game[g + 1] - start
+        if teams != 2:
+            places = seated(of, chain, noise, start, teams)
+            for _ in range(_SWEEPS if places == teams else 5 * _SWEEPS):
+                moved = tied_teams(chain, places) if places < teams else 0.0
+                if max(moved, swept(chain, noise.unit_margin, places, teams)) <= noise.tolerance:
+                    break
+            ended(chain, places)
+            learned(of, chain, noise.performance, g, places)
+            continue
+        begin, middle, end = team[start], team[start + 1], team[start + 2]
+        gap, wide = 0.0, 0.0
+        for i in range(begin, end):
+            player, part = seat[i], max(share[i], _LEAST_SHARE)
+            doubt = variance[player] + noise.drift
+            wide += part * part * (doubt + noise.performance)
+            chain[PART, i - begin] = part = part if i < middle else -part
+            chain[DOUBT, i - begin] = doubt
+            gap += part * mu[player]
+        s = math.sqrt(wide)
+        margin = noise.unit_margin * math.sqrt(end - begin) / s
+        v, w = tied(gap / s, margin) if rank[start] == rank[start + 1] else won(gap / s - margin)
+        for i in range(begin, end):
+            variance[seat[i]] = chain[DOUBT, i - begin]
+        for i in range(begin, end):
+            player, part, doubt = seat[i], chain[PART, i - begin], chain[DOUBT, i - begin]
+            left = 1.0 - part * part * doubt / wide * w
+            kept = left + weight[g] * (1.0 - left)  # the message to the power of the weight
+            mu[player] += weight[g] * part * doubt / s * v / kept
+            variance[player] *= left / kept
+
+
+def seated(of: TeamGames, chain: Floats, noise: GameNoise, start: int, teams: int) -> int:
+    """Seat the teams of a game, without any message yet, and return how many places they took."""
+    mu, variance, _, team, rank, seat, share, _ = of
+    base, places = team[start], 0
+    for t in range(teams):
+        low, high = team[start + t] - base, team[start + t + 1] - base
+        total, noisy = 0.0, 0.0
+        for i in range(low, high):
+            player, own = seat[base + i], max(share[base + i], _LEAST_SHARE)
+            chain[SKILL, i], chain[PART, i] = mu[player], own
+            chain[DOUBT, i] = variance[player] + noise.drift
+            total += own * chain[SKILL, i]
+            noisy += own * own * (chain[DOUBT, i] + noise.performance)
+        chain[MEAN, t], chain[SPREAD, t] = total, noisy
+        # as far from the centre as makes two of a place as far apart as a tie of two
+        chain[WIDTH, t] = noise.unit_margin * math.sqrt(high - low)
+        chain[OFF, t], chain[OFF_VARIANCE, t] = 0.0, chain[WIDTH, t] * chain[WIDTH, t] / 3.0
+        if t == 0 or rank[start + t] != rank[start + t - 1]:
+            chain[FIRST, places], chain[SIZE, places] = t, 0.0
+            places += 1
+        chain[SIZE, places - 1] += high - low
+    chain[FIRST, places] = teams
+    for x in range(places):
+        t, tied_there = int(chain[FIRST, x]), chain[FIRST, x + 1] - chain[FIRST, x]
+        chain[SIZE, x] /= tied_there
+        if tied_there > 1:
+            find_centre(chain, x)
+        else:
+            chain[CENTRE, x], chain[WIDE_CENTRE, x] = chain[MEAN, t], chain[SPREAD, t]
+        chain[ABOVE, x] = chain[BELOW, x] = chain[ABOVE_MEAN, x] = chain[BELOW_MEAN, x] = chain[
+            CUT_MEAN, x
+        ] = 0.0
+        chain[CUT_VARIANCE, x] = math.inf
+    return places
+
+
+def find_centre(chain: Floats, x: int) -> None:
+    """Find the centre of a place's teams, by its precision too."""
+    pi, pi_mean = 0.0, 0.0
+    for t in range(int(chain[FIRST, x]), int(chain[FIRST, x + 1])):
+        precision = 1.0 / (chain[SPREAD, t] + chain[OFF_VARIANCE, t])
+        pi += precision
+        pi_mean += precision * (chain[MEAN, t] - chain[OFF, t])
+    chain[PRECISION, x], chain[PRECISION_MEAN, x] = pi, pi_mean
+    chain[CENTRE, x], chain[WIDE_CENTRE, x] = pi_mean / pi, 1.0 / pi
+
+
+def tied_teams(chain: Floats, places: int) -> float:
+    """Cut the differences of tied teams from their centre, all of a place at once, and find that centre;
+    return the largest move."""
+    moved = 0.0
+    for x in range(places):
+        low, high = int(chain[FIRST, x]), int(chain[FIRST, x + 1])
+        if high - low == 1:
+            continue
+        pi = chain[PRECISION, x] + (chain[ABOVE, x] + chain[BELOW, x])
+        pi_mean = chain[PRECISION_MEAN, x] + (
+            chain[ABOVE, x] * chain[ABOVE_MEAN, x] + chain[BELOW, x] * chain[BELOW_MEAN, x]
+        )
+        for t in range(low, high):
+            precision = 1.0 / (chain[SPREAD, t] + chain[OFF_VARIANCE, t])
+            rest = max(pi - precision, 1e-12 * pi)
+            gap = chain[MEAN, t] - (pi_mean - precision * (chain[MEAN, t] - chain[OFF, t])) / rest
+            wide = chain[SPREAD, t] + 1.0 / rest
+            s = math.sqrt(wide)
+            v, w = tied(gap / s, chain[WIDTH, t] / s)
+            now, variance = 0.0, 1e9 * wide  # a margin beyond all doubt says nothing
+            if w > 1e-9:
+                now, variance = gap + s * v / w, wide * (1.0 - w) / w
+            moved = max(moved, change(now, variance, chain[OFF, t], chain[OFF_VARIANCE, t]))
+            chain[OFF, t], chain[OFF_VARIANCE, t] = now, variance
+        find_centre(chain, x)
+    return moved
+
+
+def change(mean: float, variance: float, was_mean: float, was_variance: float) -> float:
+    """Return how far a message moved, in precision and in mean times that; 0 where it was or is certain."""
+    if variance > 0.0 and was_variance > 0.0:
+        moved = math.sqrt(abs(1.0 / variance - 1.0 / was_variance))
+        return max(moved, abs(mean / variance - was_mean / was_variance))
+    return 0.0
+
+
+def without_below(chain: Floats, x: int) -> tuple[float, float]:
+    """Return the precision and the mean of a place by itself and the places above it."""
+    pi = 1.0 / chain[WIDE_CENTRE, x] + chain[ABOVE, x]
+    return pi, (chain[CENTRE, x] / chain[WIDE_CENTRE, x] + chain[ABOVE, x] * chain[ABOVE_MEAN, x]) / pi
+
+
+def without_above(chain: Floats, x: int) -> tuple[float, float]:
+    """Return the precision and the mean of a place by itself and the places below it."""
+    pi = 1.0 / chain[WIDE_CENTRE, x] + chain[BELOW, x]
+    return pi, (chain[CENTRE, x] / chain[WIDE_CENTRE, x] + chain[BELOW, x] * chain[BELOW_MEAN, x]) / pi
+
+
+def swept(chain: Floats, unit_margin: float, places: int, teams: int) -> float:
+    """Compare neighbouring places from the first to the last and back; return the largest move."""
+    if places == 1:
+        return 0.0
+    last, moved = places - 2, 0.0
+    for turn in range(max(2 * last, 1)):
+        x = turn if turn < last else 2 * last - turn
+        y = x + 1
+        pi_x, mean_x = without_below(chain, x)
+        pi_y, mean_y = without_above(chain, y)
+        gap, wide = mean_x - mean_y, 1.0 / pi_x + 1.0 / pi_y
+        s = math.sqrt(wide)
+        v, w = won(gap / s - unit_margin * math.sqrt(chain[SIZE, x] + chain[SIZE, y]) / s)
+        mean, variance = 0.0, math.inf
+        if w > 0.0:
+            mean, variance = gap + s * v / w, wide * (1.0 - w) / w
+        moved = max(moved, change(mean, variance, chain[CUT_MEAN, x], chain[CUT_VARIANCE, x]))
+        chain[CUT_MEAN, x], chain[CUT_VARIANCE, x] = mean, variance
+        if turn < last or places < teams:
+            chain[ABOVE, y], chain[ABOVE_MEAN, y] = 1.0 / (variance + 1.0 / pi_x), mean_x - mean
+        if (turn >= last and last) or places < teams:
+            chain[BELOW, x], chain[BELOW_MEAN, x] = 1.0 / (variance + 1.0 / pi_y), mean + mean_y
+    return moved
+
+
+def ended(chain: Floats, places: int) -> None:
+    """Bring the messages to the first place and to the last up to date."""
+    last = places - 2
+    if last < 0:
+        return
+    pi, mean = without_above(chain, 1)
+    chain[BELOW, 0] = 1.0 / (chain[CUT_VARIANCE, 0] + 1.0 / pi)
+    chain[BELOW_MEAN, 0] = chain[CUT_MEAN, 0] + mean
+    pi, mean = without_below(chain, last)
+    chain[ABOVE, last + 1] = 1.0 / (chain[CUT_VARIANCE, last] + 1.0 / pi)
+    chain[ABOVE_MEAN, last + 1] = mean - chain[CUT_MEAN, last]
+
+
+def learned(of: TeamGames, chain: Floats, performance: float, g: int, places: int) -> None:
+    """Write what a game's messages at the end say of each player's skill."""
+    mu, variance, game, team, _, seat, _, weight = of
+    start = game[g]
+    base = team[start]
+    for i in range(team[game[g + 1]] - base):
+        variance[seat[base + i]] = chain[DOUBT, i]
+    for x in range(places):
+        for t in range(int(chain[FIRST, x]), int(chain[FIRST, x + 1])):
+            precision = chain[ABOVE, x] + chain[BELOW, x]
+            level = chain[ABOVE, x] * chain[ABOVE_MEAN, x] + chain[BELOW, x] * chain[BELOW_MEAN, x]
+            if chain[FIRST, x + 1] - chain[FIRST, x] > 1:
+                own = 1.0 / (chain[SPREAD, t] + chain[OFF_VARIANCE, t])
+                precision += 1.0 / chain[WIDE_CENTRE, x] - own
+                level += chain[CENTRE, x] / chain[WIDE_CENTRE, x] - own * (chain[MEAN, t] - chain[OFF, t])
+                level = level / precision + chain[OFF, t]
+                precision = 1.0 / (1.0 / precision + chain[OFF_VARIANCE, t])
+            elif precision == 0.0:
+                continue
+            else:
+                level /= precision
+            for i in range(team[start + t] - base, team[start + t + 1] - base):
+                player, p, own = seat[base + i], chain[PART, i], chain[DOUBT, i] + performance
+                message = (level - (chain[MEAN, t] - p * chain[SKILL, i])) / p
+                others = 1.0 / precision + (chain[SPREAD, t] - p * p * own)
+                message_pi = weight[g] / (others / (p * p) + performance)
+                kept = 1.0 / (1.0 + variance[player] * message_pi)
+                mu[player] = (mu[player] + variance[player] * message_pi * message) * kept
+                variance[player] *= kept
