@@ -97,7 +97,7 @@ def arrows() -> dict[tuple[str, str], set[str]]:
     return found
 
 
-ENTANGLED = {"cli", "reading"}
+ENTANGLED = {"cli"}
 """Rooms whose folders still import each other in a circle."""
 
 

@@ -68,7 +68,7 @@ SHARED = {
         {"task", "checks", "readings"},
         "credits of answers, where tasks have checks; what any game may state to be read in other ways",
     ),
-    "reading/results/challenges.py": (
+    "reading/verdicts/withdrawn.py": (
         {""},
         "leaves out attempts at withdrawn challenges, in any game with a pool",
     ),

@@ -19,7 +19,7 @@ from peerage.ledger.out.disclosure import disclosed, redacted
 from peerage.ledger.topics.secret import arena_secret
 from peerage.ratings.read.report import ReadingReport
 from peerage.ratings.read.source import records as read_records
-from peerage.reading.results.challenges import amended, match_points
+from peerage.reading.verdicts.withdrawn import amended, match_points
 from peerage.values.inputs import opened
 from peerage.values.sealing import salt, seal, sealing_key, unseal
 from peerage.values.texts import storable, visible

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from peerage.challenges.pool import ChallengePool, ChallengeReview, PoolChallenge
 from peerage.ledger import Ledger
-from peerage.reading.results.challenges import amended
+from peerage.reading.verdicts.withdrawn import amended
 from peerage.render.blocks import Column, Rows, Small, numbers, texts
 from peerage.values.figures import hundredths, percent, signed, whole
 

@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 from peerage.cli.main import app
 from peerage.games.challenge_exchange.creation import Proposed
 from peerage.ledger import Amendment, amend, open_ledger
-from peerage.reading.results.challenges import amended, match_points
+from peerage.reading.verdicts.withdrawn import amended, match_points
 from peerage.standings.verify import verify
 
 cli = CliRunner()

@@ -1,3 +1,3 @@
-"""Results of finished matches: those that a table counts, what people said of their challenges later, and
-outside results beside them; as evidence of strengths, and as sums.
+"""Results of finished matches: those that a table counts, and outside results next to them; as evidence of
+strengths, and as sums.
 """

@@ -29,12 +29,12 @@ from peerage.ratings.overall import Shares, shares_of
 from peerage.ratings.strength.evidence import Evidence
 from peerage.ratings.strength.pooling import pooled
 from peerage.ratings.strength.posterior import Strengths
-from peerage.reading.results.challenges import amended, amended_columns, match_points, withdrawn
 from peerage.reading.results.evidence import SEED, MatchEvidence, evidence_of
 from peerage.reading.rows import records_of, whole_of
 from peerage.reading.scope import Scope, ScopeError
 from peerage.reading.verdicts.credits import Credits, about_tasks, credits_of, known_of
 from peerage.reading.verdicts.votes import LOOKED_AT, flips, votes
+from peerage.reading.verdicts.withdrawn import amended, amended_columns, match_points, withdrawn
 from peerage.settings import suggest
 from peerage.standings import moves_elo, unrated
 from peerage.standings.accounts import Account, count

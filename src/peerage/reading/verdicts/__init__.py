@@ -1,1 +1,2 @@
-"""What was said of answers: votes and scores of judges, votes of people, credits by checks."""
+"""Verdicts on answers: votes and scores of judges, votes of people, credits by checks; challenges that people
+withdrew."""

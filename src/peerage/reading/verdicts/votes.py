@@ -14,8 +14,8 @@ from peerage.judging.panels.panel import ABSTAIN, TIE, UNUSABLE, Ballot
 from peerage.ledger import Ledger, LedgerError, Summary
 from peerage.ledger.forms.codec import StoredFixture, read_header, read_issued
 from peerage.ratings.columns.history import duels
-from peerage.reading.results.challenges import amended
 from peerage.reading.rows import rows_of
+from peerage.reading.verdicts.withdrawn import amended
 
 LOOKED_AT = 200
 """The newest matches whose verdicts are read for flips."""

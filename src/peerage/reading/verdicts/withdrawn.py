@@ -1,4 +1,4 @@
-"""The pool of challenges, and the narrow table as a withdrawal changes it."""
+"""Withdrawn challenges, and the narrow table as a withdrawal changes it."""
 
 from __future__ import annotations
 
