@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from peerage.ratings.read.answers import Answers
 from peerage.ratings.read.forms import Layout
-from peerage.ratings.read.histories import Answers, Battles, PlayedGames, Used
+from peerage.ratings.read.histories import Battles, PlayedGames, Used
 from peerage.ratings.read.report import DataError, ReadingReport
 from peerage.ratings.read.results import read, rows
 

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from peerage.ratings.read.histories import Answers, Battles, as_games
+from peerage.ratings.read.answers import Answers, as_games
+from peerage.ratings.read.histories import Battles
 from peerage.ratings.read.report import DataError
 from peerage.ratings.read.results import read
 

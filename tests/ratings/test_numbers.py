@@ -20,7 +20,8 @@ from peerage.ratings.claims.proven import proof
 from peerage.ratings.columns.history import Duels, duels, games, met_by_pair
 from peerage.ratings.fits.bradley_terry import fit_duels
 from peerage.ratings.methods import Method, MethodReport, Options, rate
-from peerage.ratings.read.histories import Answers, Battles, PlayedGames
+from peerage.ratings.read.answers import Answers
+from peerage.ratings.read.histories import Battles, PlayedGames
 from peerage.ratings.read.results import read
 from peerage.ratings.sequential.elo import DuelResult, EloSettings, trajectory
 from peerage.ratings.sequential.elo_error import elo_error

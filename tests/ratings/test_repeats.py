@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from peerage.ratings.read.histories import Answers, Battles, PlayedGames
+from peerage.ratings.read.answers import Answers
+from peerage.ratings.read.histories import Battles, PlayedGames
 from peerage.ratings.read.repeats import FEWEST, repeated
 from peerage.ratings.read.results import read
 

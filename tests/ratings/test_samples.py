@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from peerage.ratings.read.histories import Answers, PlayedGames
+from peerage.ratings.read.answers import Answers
+from peerage.ratings.read.histories import PlayedGames
 from peerage.ratings.read.report import DataError, ReadingReport
 from peerage.ratings.read.results import read, rows
 

@@ -10,7 +10,8 @@ import pytest
 
 from peerage.ratings.columns.history import duels
 from peerage.ratings.methods import METHODS, MethodReport, Options, rate
-from peerage.ratings.read.histories import Answers, Battles, PlayedGames
+from peerage.ratings.read.answers import Answers
+from peerage.ratings.read.histories import Battles, PlayedGames
 from peerage.ratings.read.report import DataError
 from peerage.ratings.read.results import read
 

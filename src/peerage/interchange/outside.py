@@ -12,7 +12,8 @@ from peerage.ledger import Ledger
 from peerage.ledger.out.export import table
 from peerage.ledger.topics.outside import LABELS, Source
 from peerage.ledger.topics.outside import read as entered
-from peerage.ratings.read.histories import Answers, Battles, PlayedGames, as_games
+from peerage.ratings.read.answers import Answers, as_games
+from peerage.ratings.read.histories import Battles, PlayedGames
 from peerage.ratings.read.repeats import repeated
 from peerage.ratings.read.results import layout_of
 from peerage.ratings.read.results import read as read_results

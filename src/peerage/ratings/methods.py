@@ -32,7 +32,8 @@ from peerage.ratings.fits import bradley_terry, irt, judges
 from peerage.ratings.fits.clusters import FEWEST
 from peerage.ratings.fits.regression import fit_clustered, fit_covariates
 from peerage.ratings.fits.tie_models import Ties
-from peerage.ratings.read.histories import Answers, Battles, PlayedGames
+from peerage.ratings.read.answers import Answers
+from peerage.ratings.read.histories import Battles, PlayedGames
 from peerage.ratings.sequential import glicko2, trueskill
 from peerage.ratings.sequential.elo import DuelResult, EloSettings, fold, in_order
 from peerage.ratings.sequential.elo_error import elo_error

@@ -40,7 +40,8 @@ import numpy as np
 from msgspec import Struct
 
 from peerage.ratings.arrays import Floats
-from peerage.ratings.claims.proven import PARTS, PRECISIONS, THRESHOLD, TOGETHER, proven
+from peerage.ratings.claims.proven import proven
+from peerage.ratings.claims.strengths import PARTS, PRECISIONS, THRESHOLD, TOGETHER
 from peerage.ratings.columns.blas import one_thread
 from peerage.ratings.columns.history import pairings
 from peerage.ratings.strength.clustering import design_effect

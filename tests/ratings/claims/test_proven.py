@@ -13,8 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special  # type: ignore[import-untyped]
 
-from peerage.ratings.claims import proven as room
-from peerage.ratings.claims.proven import PARTS, PRECISIONS, TOGETHER, claims, closed, proof, proven
+from peerage.ratings.claims import strengths as room
+from peerage.ratings.claims.closing import closed
+from peerage.ratings.claims.proven import claims, proof, proven
+from peerage.ratings.claims.strengths import PARTS, PRECISIONS, TOGETHER
 from peerage.ratings.columns.history import Game, duels, free_for_all, games
 from peerage.ratings.strength.evidence import Evidence, of_duels, of_games
 
@@ -146,13 +148,13 @@ def test_most_claims_among_many_need_no_fit_of_their_own(monkeypatch: pytest.Mon
     seats = np.argsort(rng.random((4000, 64)), axis=1)[:, :4]
     play = rng.normal(0, 1.5, 64)[seats] + rng.gumbel(size=seats.shape)
     evidence = of_games(free_for_all(64, seats, np.argsort(np.argsort(-play))))
-    fit = room._Model._of_pairs
+    fit = room.StrengthBets._of_pairs
 
-    def counting(self: room._Model, i: np.ndarray, *rest: Any, **named: Any) -> np.ndarray:
+    def counting(self: room.StrengthBets, i: np.ndarray, *rest: Any, **named: Any) -> np.ndarray:
         fitted.append(len(i))
         return fit(self, i, *rest, **named)
 
-    monkeypatch.setattr(room._Model, "_of_pairs", counting)
+    monkeypatch.setattr(room.StrengthBets, "_of_pairs", counting)
     quick, few = proven(evidence), sum(fitted)
     monkeypatch.setattr(room, "_MARGIN", 1e9)
     whole, many = proven(evidence), sum(fitted) - few

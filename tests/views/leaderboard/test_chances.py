@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from peerage.arena import Arena
-from peerage.ratings.claims.proven import Claims, closed
+from peerage.ratings.claims.closing import closed
+from peerage.ratings.claims.proven import Claims
 from peerage.ratings.columns.history import duels
 from peerage.ratings.overall import Shares, combined, shares_of
 from peerage.ratings.strength.evidence import of_duels

@@ -227,12 +227,18 @@ def stated(
             raise FormatError(f"more than one {fields[0]} found; {expected}")
     if not only_a_reason(shown[last:], read, agreed[fields[0]]):
         raise FormatError(f"more than a reason follows the {fields[0]}; {expected}")
+    if ours:
+        return StatedReply(agreed, ours[-1].value or {}, "")
+    return StatedReply(agreed, {}, _around(shown, lines))
+
+
+def _around(text: str, lines: Iterable[_Line[Any]]) -> str:
+    """Return the words around lines, as one paragraph."""
     kept, at = [], 0
     for line in sorted(lines, key=lambda line: line.start):
-        kept.append(shown[at : line.start])
+        kept.append(text[at : line.start])
         at = max(at, line.end)
-    words = re.sub(r"\s*\n\s*", " ", "".join([*kept, shown[at:]]).strip()) if not ours else ""
-    return StatedReply(agreed, ours[-1].value or {} if ours else {}, words)
+    return re.sub(r"\s*\n\s*", " ", "".join([*kept, text[at:]]).strip())
 
 
 @lru_cache(maxsize=256)

@@ -34,6 +34,7 @@ from peerage.game import (
     Reply,
     RoleRequirement,
     Run,
+    Seat,
     Steps,
     Voided,
 )
@@ -64,20 +65,7 @@ def play(table: GameTable) -> Steps[Outcome]:
     rules: TasksRules = table.rules
     task: Mapping[str, Any] = table.drawn
     checks = tuple([msgspec.convert(check, Check) for check in task.get("checks", ())])
-    replies: list[Reply] = yield [
-        Ask(
-            to=seat.label,
-            key=f"answer/{seat.label}",
-            role="contestant",
-            messages=messages_of(task, rules.templates.get(seat.player, "")),
-            expects=rules.expects(),
-            max_tokens=rules.max_tokens,
-            temperature=rules.temperature,
-            oracle={"expected": task.get("expected"), "checks": checks},
-            verbatim=True,
-        )
-        for seat in table.seats
-    ]
+    replies: list[Reply] = yield [_asked(rules, task, checks, seat) for seat in table.seats]
     answers = {seat.label: reply for seat, reply in zip(table.seats, replies, strict=True)}
     detail: dict[str, Any] = {key: task[key] for key in ("task", "category", "weight") if key in task}
     detail["stated"] = rules.digest(task)
@@ -129,6 +117,20 @@ def play(table: GameTable) -> Steps[Outcome]:
     if verdict.score is None:
         return Outcome(void="inconclusive", detail=detail)
     return Outcome(scores={first: verdict.score, second: 1 - verdict.score}, detail=detail)
+
+
+def _asked(rules: TasksRules, task: Mapping[str, Any], checks: tuple[Check, ...], seat: Seat) -> Ask:
+    return Ask(
+        to=seat.label,
+        key=f"answer/{seat.label}",
+        role="contestant",
+        messages=messages_of(task, rules.templates.get(seat.player, "")),
+        expects=rules.expects(),
+        max_tokens=rules.max_tokens,
+        temperature=rules.temperature,
+        oracle={"expected": task.get("expected"), "checks": checks},
+        verbatim=True,
+    )
 
 
 def _misshapen(reply: Reply, schema: Any) -> str:

@@ -12,7 +12,7 @@ nothing. docs/judging-figures.md says what that comes to.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
@@ -68,47 +68,10 @@ def corrected(
     a match hanging together; where judges weigh unequally, or a family's lean is taken out, also for how far
     ratings are spread, which is known to within 5% (one standard deviation) only, 10% in a pool of four.
     """
-    history = votes.history
-    judge, names = votes.judge, np.asarray(votes.judges, np.str_)
-    notes: list[str] = []
-    keep = np.ones(len(history), np.bool_)
-    weight = np.ones(len(history))
-    examined = Examined([], {})
-    if len(names) < JUDGES:
-        notes.append(
-            f"fewer than {JUDGES} judges do not tell favour from discernment: corrections may move ratings "
-            "the wrong way"
-        )
-    if {"favours", "reliability"} & set(wanted):
-        examined = favours(votes)
-    if "harshness" in wanted:
-        weight, note = _even_ties(history, names, judge, examined.mute)
-        notes.append(note)
-    if {"favours", "reliability"} & set(wanted):
-        aside = _guilty(examined, names, votes.players)
-        if "favours" in wanted:
-            keep = ~(aside[judge, history.first] | aside[judge, history.second])
-            named = ", ".join(f"{pair.judge} on {pair.author}" for pair in examined.favours if pair.found)
-            notes.append(f"favours: left out is what was said by {named}" if named else "favours: none found")
-        if "reliability" in wanted and len(names) < JUDGES:
-            notes.append(f"reliability: not corrected among fewer than {JUDGES} judges")
-        elif "reliability" in wanted:
-            # however many others vote on a match, a vote says as much
-            even = replace(history, weight=weight if votes.worth is None else weight * votes.worth)
-            reliable, note = _weights(examined, names, judge, even, aside)
-            weight = weight * reliable
-            notes.append(note)
+    weighed, history = _weighed(votes, wanted), votes.history
+    keep, weight, notes = weighed.keep, weighed.weight, weighed.notes
     match = coded(votes.matches)[1]
-    told_of = _KnownVotes(votes, match, styles, families or {})
-    terms = {kind: dict(of(told_of)) for kind, of in _TERMS.items() if kind in wanted}
-    nothing = _NOTHING if votes.scores is None else {**_NOTHING, **_NOTHING_IN_SCORES}
-    notes += [
-        f"{kind}: nothing to correct, {nothing[kind]}" for kind, correction in terms.items() if not correction
-    ]
-    columns = {name: column for term in terms.values() for name, column in term.items()}
-    leaning = any(name.startswith(("own", "family")) for name in columns)
-    if votes.scores is not None and leaning and len(names) >= JUDGES:
-        columns = {_DISCERNMENT: _beyond_the_usual(told_of, weight)} | columns
+    columns = _columns(_KnownVotes(votes, match, styles, families or {}), wanted, weight, notes)
     for name, column in list(columns.items()):
         some = not name.startswith(("style", _DISCERNMENT))
         if some and _always(column, history.score, keep & (weight > 0)):
@@ -120,6 +83,74 @@ def corrected(
     if not heard.all() or (weight != 1).any():
         rows, label = _only(history, heard, weight), label[heard]
         columns = {name: column[heard] for name, column in columns.items()}
+    table, told_apart = _fitted(rows, label, columns)
+    notes += _remarks(table, zip(columns, told_apart, strict=True))
+    if (weight != 1).any() or any(effect.name.startswith("family") for effect in table.effects):
+        far, others = table.rating - table.rating.mean(), max(len(votes.judges) - 2, 1)
+        scale = max(_SCALE, _SCALE_OF_ONE / others)
+        table = replace(table, covariance=table.covariance + scale**2 * np.outer(far, far))
+    before = fit_merged(tally(history), merged(history, [], [match]), [])
+    return Corrected(before, table, tuple(notes), weighed.examined)
+
+
+class _Weighed(NamedTuple):
+    """Votes to `keep` and their `weight`, what was examined for that, and `notes` of it."""
+
+    keep: np.ndarray
+    weight: Floats
+    examined: Examined
+    notes: list[str]
+
+
+def _weighed(votes: Votes, wanted: Sequence[Correction]) -> _Weighed:
+    """Weigh votes for harshness and reliability, and leave out those of favours."""
+    history, judge, names = votes.history, votes.judge, np.asarray(votes.judges, np.str_)
+    notes: list[str] = []
+    keep, weight = np.ones(len(history), np.bool_), np.ones(len(history))
+    if len(names) < JUDGES:
+        notes.append(
+            f"fewer than {JUDGES} judges do not tell favour from discernment: corrections may move ratings "
+            "the wrong way"
+        )
+    looked_for = {"favours", "reliability"} & set(wanted)
+    examined = favours(votes) if looked_for else Examined([], {})
+    if "harshness" in wanted:
+        weight, note = _even_ties(history, names, judge, examined.mute)
+        notes.append(note)
+    if not looked_for:
+        return _Weighed(keep, weight, examined, notes)
+    aside = _guilty(examined, names, votes.players)
+    if "favours" in wanted:
+        keep = ~(aside[judge, history.first] | aside[judge, history.second])
+        named = ", ".join(f"{pair.judge} on {pair.author}" for pair in examined.favours if pair.found)
+        notes.append(f"favours: left out is what was said by {named}" if named else "favours: none found")
+    if "reliability" in wanted and len(names) < JUDGES:
+        notes.append(f"reliability: not corrected among fewer than {JUDGES} judges")
+    elif "reliability" in wanted:
+        # however many others vote on a match, a vote says as much
+        even = replace(history, weight=weight if votes.worth is None else weight * votes.worth)
+        reliable, note = _weights(examined, names, judge, even, aside)
+        weight = weight * reliable
+        notes.append(note)
+    return _Weighed(keep, weight, examined, notes)
+
+
+def _columns(
+    known: _KnownVotes, wanted: Sequence[Correction], weight: Floats, notes: list[str]
+) -> dict[str, Floats]:
+    """Return the columns of the regression by name; `notes` gain the terms that have none."""
+    scores = known.votes.scores is not None
+    terms = {kind: dict(of(known)) for kind, of in _TERMS.items() if kind in wanted}
+    nothing = {**_NOTHING, **_NOTHING_IN_SCORES} if scores else _NOTHING
+    notes += [f"{kind}: nothing to correct, {nothing[kind]}" for kind, term in terms.items() if not term]
+    columns = {name: column for term in terms.values() for name, column in term.items()}
+    if scores and any(name.startswith(_LEANS) for name in columns) and len(known.votes.judges) >= JUDGES:
+        return {_DISCERNMENT: _beyond_the_usual(known, weight)} | columns
+    return columns
+
+
+def _fitted(rows: Duels, label: Ints, columns: Mapping[str, Floats]) -> tuple[BradleyTerry, np.ndarray]:
+    """Fit the columns that the players do not explain; return which those are too."""
     short = merged(rows, list(columns.values()), [label])
     told_apart = distinct(short, _OWN)
     while True:
@@ -133,23 +164,18 @@ def corrected(
         plain = [not name.startswith(_LEANS) for name in columns]
         kept = [name for name in left if not name.startswith(_LEANS)]
         table = _as_spread(table, fit_merged(tally(rows), short.only(told_apart & plain), kept))
-    notes += [
-        f"{effect.name}: {effect.points:+.0f} points{_unit(effect.name)}"
-        + (f" ({effect.lower:+.0f} to {effect.upper:+.0f})" if np.isfinite(effect.lower) else "")
-        for effect in table.effects
-        if effect.name != _DISCERNMENT
-    ]
-    notes += [
-        f"{name}: not corrected, nothing here tells it from the players"
-        for name, apart in zip(columns, told_apart, strict=True)
-        if not apart and name != _DISCERNMENT
-    ]
-    if (weight != 1).any() or any(effect.name.startswith("family") for effect in table.effects):
-        far, others = table.rating - table.rating.mean(), max(len(names) - 2, 1)
-        scale = max(_SCALE, _SCALE_OF_ONE / others)
-        table = replace(table, covariance=table.covariance + scale**2 * np.outer(far, far))
-    before = fit_merged(tally(history), merged(history, [], [match]), [])
-    return Corrected(before, table, tuple(notes), examined)
+    return table, told_apart
+
+
+def _remarks(table: BradleyTerry, told_apart: Iterable[tuple[str, bool]]) -> Iterator[str]:
+    """Yield what each term came to, and which the players explain."""
+    for effect in table.effects:
+        if effect.name != _DISCERNMENT:
+            bounds = f" ({effect.lower:+.0f} to {effect.upper:+.0f})" if np.isfinite(effect.lower) else ""
+            yield f"{effect.name}: {effect.points:+.0f} points{_unit(effect.name)}{bounds}"
+    for name, apart in told_apart:
+        if not apart and name != _DISCERNMENT:
+            yield f"{name}: not corrected, nothing here tells it from the players"
 
 
 def _unit(term: str) -> str:

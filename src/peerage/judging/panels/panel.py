@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import permutations
 from random import Random
 from typing import Any, Literal, TypeAlias
 
@@ -138,56 +140,52 @@ def panel(
         raise ValueError(f"a panel compares 2 answers, not {len(answers)}")
     if rules.order == "one" and rng is None:
         raise ValueError("order 'one' draws the order shown: pass rng=table.rng('order')")
-    first, second = answers
-    orders = ((first, second), (second, first))
-    expects, template = rules.expects(), prompt
-    if isinstance(template, Instructions):
-        template = rules.asks(template, given)
-    ties = (
-        (EACH_NO_TIES if rules.binary else EACH_TIES) if rules.criteria else NO_TIES if rules.binary else TIES
-    )
-    common = {
-        **given,
-        "ties": ties,
-        "format": f'"A" is the first answer, "B" the second. {expects.instruction()}',
-    }
-    asks: list[Ask] = []
-    shown: list[tuple[Seat, tuple[str, str]]] = []
-    by_order = {
-        order: (
-            template.messages(
-                {
-                    **common,
-                    "answer_a": _exhibit("answer A", answers[order[0]], rules),
-                    "answer_b": _exhibit("answer B", answers[order[1]], rules),
-                }
-            ),
-            Works(tuple([_hidden(answers[name]) for name in order])),
-        )
-        for order in orders
-    }
-    for judge in judges:
-        for order in orders if rng is None or rules.order == "both" else (rng.choice(orders),):
-            messages, oracle = by_order[order]
-            asks.append(
-                Ask(
-                    to=judge.label,
-                    key=f"{judge.label}/{order[0]}-{order[1]}",
-                    role="judge",
-                    messages=messages,
-                    expects=expects,
-                    max_tokens=VERDICT_TOKENS,
-                    temperature=0.0,
-                    oracle=oracle,
-                )
-            )
-            shown.append((judge, order))
-    replies: list[Reply] = yield asks
+    asked = {order: _asked(answers, order, given, rules, prompt) for order in permutations(answers)}
+    orders = [*asked]
+    shown = [
+        (judge, order)
+        for judge in judges
+        for order in (orders if rng is None or rules.order == "both" else (rng.choice(orders),))
+    ]
+    replies: list[Reply] = yield [
+        asked[order](to=judge.label, key=f"{judge.label}/{'-'.join(order)}") for judge, order in shown
+    ]
     replied: dict[str, dict[str, Reply]] = {judge.label: {} for judge in judges}
     for (judge, order), reply in zip(shown, replies, strict=True):
         replied[judge.label]["-".join(order)] = reply
     ballots = [_ballot(judge.label, replied[judge.label], rules) for judge in judges]
-    return count(ballots, {judge.label: judge.raw for judge in judges}, first, rules)
+    return count(ballots, {judge.label: judge.raw for judge in judges}, next(iter(answers)), rules)
+
+
+def _asked(
+    answers: Mapping[str, str | Reply],
+    order: Sequence[str],
+    given: Mapping[str, str | Quote],
+    rules: PanelRules,
+    prompt: Instructions | Prompt,
+) -> partial[Ask]:
+    """Return what any judge is asked who sees the answers in one order."""
+    expects = rules.expects()
+    template = rules.asks(prompt, given) if isinstance(prompt, Instructions) else prompt
+    ties = (
+        (EACH_NO_TIES if rules.binary else EACH_TIES) if rules.criteria else NO_TIES if rules.binary else TIES
+    )
+    fill = {
+        **given,
+        "ties": ties,
+        "format": f'"A" is the first answer, "B" the second. {expects.instruction()}',
+        "answer_a": _exhibit("answer A", answers[order[0]], rules),
+        "answer_b": _exhibit("answer B", answers[order[1]], rules),
+    }
+    return partial(
+        Ask,
+        role="judge",
+        messages=template.messages(fill),
+        expects=expects,
+        max_tokens=VERDICT_TOKENS,
+        temperature=0.0,
+        oracle=Works(tuple([_hidden(answers[name]) for name in order])),
+    )
 
 
 def count(

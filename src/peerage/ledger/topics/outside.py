@@ -18,8 +18,9 @@ from msgspec import Raw, Struct
 
 from peerage.ledger.forms.rows import Amendment, LedgerError
 from peerage.ledger.ledger import Ledger, amend
+from peerage.ratings.read.answers import Answers
 from peerage.ratings.read.forms import Layout
-from peerage.ratings.read.histories import BOTH_BAD, Answers, Battles, PlayedGames
+from peerage.ratings.read.histories import BOTH_BAD, Battles, PlayedGames
 from peerage.ratings.read.results import read as read_files
 
 TOPIC = "outside"

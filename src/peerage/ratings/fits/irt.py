@@ -67,17 +67,10 @@ def fit(
 
     Players that attempted nothing, and what nobody attempted, stay at the prior.
     """
-    given = np.asarray(answers, np.float64)
-    if given.ndim != 2:
-        raise ValueError(f"answers have shape {given.shape}: expected (players, challenges)")
-    seen = ~np.isnan(given)
-    if (seen & ~((given >= 0) & (given <= 1))).any():
-        player, item = np.argwhere(seen & ~((given >= 0) & (given <= 1)))[0]
-        raise ValueError(
-            f"player {player}, challenge {item}: answer is {given[player, item]}, expected 0 to 1"
-        )
+    given = _checked(answers)
     if not (spread_difficulty > 0 and spread_discrimination > 0):
         raise ValueError("spread_difficulty and spread_discrimination must be above 0")
+    seen = ~np.isnan(given)
     right = np.where(seen, given, 0.0)
     wrong = np.where(seen, 1 - right, 0.0)
     met = seen.astype(np.float64)
@@ -119,6 +112,17 @@ def fit(
         rounds=done,
         settled=settled,
     )
+
+
+def _checked(answers: ArrayLike) -> Floats:
+    given = np.asarray(answers, np.float64)
+    if given.ndim != 2:
+        raise ValueError(f"answers have shape {given.shape}: expected (players, challenges)")
+    for player, item in np.argwhere((given < 0) | (given > 1)):
+        raise ValueError(
+            f"player {player}, challenge {item}: answer is {given[player, item]}, expected 0 to 1"
+        )
+    return given
 
 
 def _from_items(met: Floats, ability: Floats, log_a: Floats, b: Floats, spreads: Floats) -> Floats:

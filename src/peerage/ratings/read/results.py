@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import BinaryIO
 
+from peerage.ratings.read.answers import Answers, AnswersRead
 from peerage.ratings.read.forms import Form, Layout, Mapper, form_of
-from peerage.ratings.read.histories import Answers, AnswersRead, Battles, BattlesRead, PlayedGames, PlayedRead
+from peerage.ratings.read.histories import Battles, BattlesRead, PlayedGames, PlayedRead
 from peerage.ratings.read.report import ColumnMissing, DataError, ReadingReport, Row, RowError
 from peerage.ratings.read.source import records
 

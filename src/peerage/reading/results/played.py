@@ -8,15 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from copy import copy
 from functools import cache, cached_property, partial
 from itertools import compress, islice
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
-from peerage.game.match import DONE, rated
-from peerage.game.spec import GameSpec
-from peerage.games import installed
+from peerage.game.match import DONE
 from peerage.judging.marks.marks import Votes
 from peerage.judging.measures.known import KnownVotes
 from peerage.ledger import Columns, Ledger, LedgerError, Summary
@@ -30,7 +27,7 @@ from peerage.ratings.strength.evidence import Evidence
 from peerage.ratings.strength.pooling import pooled
 from peerage.ratings.strength.posterior import Strengths
 from peerage.reading.results.evidence import SEED, MatchEvidence, evidence_of
-from peerage.reading.rows import records_of, whole_of
+from peerage.reading.rows import records_of
 from peerage.reading.scope import Scope, ScopeError
 from peerage.reading.verdicts.credits import Credits, about_tasks, credits_of, known_of
 from peerage.reading.verdicts.votes import LOOKED_AT, flips, votes
@@ -416,44 +413,3 @@ def known(what: str, asked: str, there: Iterable[str]) -> None:
     if asked and asked not in there:
         close = suggest(asked, there) if there else "; nothing was played yet"
         raise ScopeError(f"no match is of the {what} {asked!r}{close}")
-
-
-ELSEWHERE = "\0"
-"""Parts the name of a player from the side it was on, where that is not the one asked for."""
-
-
-def sides_of(games: Iterable[str]) -> tuple[str, ...]:
-    """The sides that there are in some games."""
-    specs = [spec for name in games if (spec := installed(name)) is not None]
-    return tuple(dict.fromkeys([side for spec in specs for side in spec.seating.sides]))
-
-
-def by_side(played: PlayedMatches, side: str) -> PlayedMatches:
-    """The matches of games that have this side, where everybody on another stands for somebody else: so a
-    match counts whole. Raises ScopeError when no match has it."""
-    known("side", side, sides_of(played.games))
-    specs: dict[str, GameSpec[Any]] = {
-        name: spec
-        for name in {match.game for match in played.finished}
-        if (spec := installed(name)) is not None and side in spec.seating.sides
-    }
-    ours = copy(played)
-    ours.finished = [match for match in played.finished if match.game in specs]
-    wanted = {match.number: match for match in ours.finished}
-    again: dict[int, Summary] = {}
-    for fixture, outcome in whole_of(played.ledger, wanted):
-        seats = [
-            (seat.label, seat.player if on == side else f"{seat.player}{ELSEWHERE}{on}")
-            for seat in fixture.seats
-            for on in [specs[fixture.game].seating.side(fixture, seat.label)]
-        ]
-        result = rated(seats, outcome.void, outcome.scores, outcome.costs)
-        again[fixture.number] = msgspec.structs.replace(
-            wanted[fixture.number],
-            players=result.players,
-            scores=result.scores,
-            costs=result.costs,
-            raw=(),
-            cost_elo=(),
-        )
-    return ours.instead(again, frozenset())

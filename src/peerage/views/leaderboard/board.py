@@ -16,7 +16,7 @@ from peerage.players.prices import PLAY_PRICE
 from peerage.ratings.table import ranks
 from peerage.reading.reading import Reading
 from peerage.reading.results.outside import Outside, uncounted
-from peerage.reading.results.played import ELSEWHERE, by_side, sides_of
+from peerage.reading.results.sides import ELSEWHERE, by_side, sides_of
 from peerage.reading.scope import EVERYTHING, Scope, ScopeError
 from peerage.reading.verdicts.credits import Credits, about_tasks
 from peerage.settings import ArenaSettings, CostUnit, suggest

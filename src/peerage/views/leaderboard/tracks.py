@@ -25,7 +25,8 @@ from peerage.ratings.sequential.elo_error import EloError, elo_error
 from peerage.ratings.sequential.trueskill import TrueSkillSettings, rate
 from peerage.ratings.table import Z95, known
 from peerage.reading.results.evidence import MatchEvidence
-from peerage.reading.results.played import ELSEWHERE, PlayedMatches
+from peerage.reading.results.played import PlayedMatches
+from peerage.reading.results.sides import ELSEWHERE
 from peerage.settings import Rating
 from peerage.standings import NOBODY, Standings, after_all, elo_settings
 from peerage.values.figures import tenths, whole
