@@ -1,4 +1,4 @@
-"""Formats of replies: each declares a schema, tells it to a model, and reads it back.
+"""Formats of replies: each declares a schema, explains it to a model, and reads it back.
 
 A format's `parse` is total: it returns a value or raises `FormatError`, whatever a model wrote. It reads by
 one stated rule and never guesses. `Json` makes a format of any struct; any class with the methods of `Format`

@@ -23,7 +23,7 @@ def _color(written: Any) -> str | None:
 class Color(Struct, frozen=True, tag="color"):
     """A color: six hexadecimal digits, capital or small, with or without `#`, marks around it or not.
 
-    What stands between `<color>` tags (or the original's `<deobfuscated_color>`) counts; without any the
+    The text between `<color>` tags (or the original's `<deobfuscated_color>`) counts; without any the
     reply is read as `reading` says. Two different answers are unusable, and so is whatever is not six digits:
     names, `#RGB`, digits for alpha, `rgb(…)`. The value is in capitals, without `#`. `working_chars` bounds
     the thoughts before it where a schema is enforced.
@@ -146,6 +146,6 @@ def _once(text: str, tag: str) -> str | None:
     contents = {content.strip() for content in between(text, tag)}
     if len(contents) > 1:
         raise FormatError(
-            f"<{tag}> stands there {len(contents)} times, each with another content; once was expected"
+            f"<{tag}> occurs {len(contents)} times, each with another content; once was expected"
         )
     return contents.pop() if contents else None

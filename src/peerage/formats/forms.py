@@ -72,7 +72,7 @@ def fields(expects: Format) -> tuple[FormField, ...]:
 
 
 def for_person(expects: Format, text: str) -> str:
-    """A prompt for a person that has the form: without the sentence that tells a model how to write its
+    """A prompt for a person that has the form: without the sentence that says how a model writes its
     reply."""
     if fields(expects)[0].name == WHOLE:
         return text
@@ -205,7 +205,7 @@ def _value(
 
 
 def _read(text: str, schema: Mapping[str, Any], field: FormField) -> Any:
-    """Return what stands in one field, as JSON has it."""
+    """Return the content of one field, as JSON has it."""
     bare = text.strip()
     if field.kind == "choice":
         option = next((known for known in field.options if known.casefold() == bare.casefold()), None)

@@ -4,7 +4,7 @@
     (True, True, True)
 
 A search takes time in proportion to the size of the compiled pattern times that of the text. The compiler
-does not tell the size, but refuses more than `LIMIT` bytes: a pattern that compiles when it is repeated `k`
+does not report the size, but refuses more than `LIMIT` bytes: a pattern that compiles when it is repeated `k`
 times has at most `LIMIT / k`. So the longer a text, the more often must a pattern compile that is searched
 for in it.
 """

@@ -212,7 +212,7 @@ def _compared(name: str, names: Mapping[str, str]) -> str | None:
 
 
 class Code(Struct, frozen=True, tag="code"):
-    """A Python program: what stands in the reply's only Markdown code block.
+    """A Python program: the content of the reply's only Markdown code block.
 
     A block begins with a line of three backticks, a language or none after them, and ends with a line of
     three backticks. Whatever stands around it does not count. A reply without a block, with a block that does

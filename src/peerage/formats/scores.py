@@ -161,7 +161,7 @@ class Scores(Struct, frozen=True, tag="scores"):
         return tuple([scores[item] for item in range(1, self.count + 1)])
 
     def _lines(self, lines: Sequence[str]) -> Iterator[tuple[int, Scored]]:
-        """The score of each numbered line. FormatError for other words beside an announcement before them and
+        """The score of each numbered line. FormatError for other words than an announcement before them and
         a courtesy after them."""
         begun = others = False
         for line in filter(str.strip, lines):
@@ -170,7 +170,7 @@ class Scores(Struct, frozen=True, tag="scores"):
             others = others or bool(words and not (COURTESY.fullmatch(words) if begun else announced(words)))
             begun = begun or numbered is not None
             if begun and others:
-                raise FormatError("other words stand beside the scores; one line for each item was expected")
+                raise FormatError("there are other words than scores; one line for each item was expected")
             if numbered:
                 yield int(numbered[1]), self._each.parse(numbered[2])
 

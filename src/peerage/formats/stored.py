@@ -1,4 +1,4 @@
-"""Formats as a ledger stores them: what a player was told and held to, readable without the format itself."""
+"""Formats as a ledger stores them: what players were asked for, readable without the format itself."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _fields(value: Any) -> Any:
 
 
 class StoredFormat(Struct, frozen=True):
-    """A format that is known from a ledger alone, as the JSON `text` that stands there.
+    """A format that is known from a ledger alone, as its stored JSON `text`.
 
     Replies to a `Json` are read by their schema, as `Fields`; of any other format nothing is known but the
     text.

@@ -39,7 +39,7 @@ class Json(Generic[Value]):
 
     Fields are str, int, float, bool, None, Literal, Enum, list, `tuple[X, ...]`, structs, and unions of
     these, described and bounded by `Meta`. A struct that cannot be used raises TypeError with a sentence for
-    its author: make formats where the module is loaded, so that it is said then.
+    its author: make formats where the module is loaded, so that the error comes then.
     """
 
     __slots__ = ("_fields", "_schema", "_text", "form")

@@ -149,7 +149,7 @@ def seen_by(blocks: Iterable[Block], label: str) -> Iterator[Block]:
 
 
 class SeatReply(Struct, frozen=True):
-    """The reply that counts to one request of a game; `key` is that under which it stands on record (of the
+    """The reply that counts to one request of a game; `key` is that under which it is on record (of the
     second request, where that one counts).
 
     `status` is ok, invalid, refused, void, waiting (none on record), or how a program's run ended. `value` is
@@ -173,7 +173,7 @@ Replies: TypeAlias = Mapping[str, SeatReply]
 Show: TypeAlias = Callable[[Fixture, Outcome, Replies], Iterable[Block]]
 
 MARK = "········"
-"""What stands for the markers around quotes, each of which one player alone was shown."""
+"""Text in place of the markers around quotes, each of which one player alone was shown."""
 MOST = 60
 """Replies that the default shows; a match may have thousands."""
 MOST_TEXT = 400

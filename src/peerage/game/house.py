@@ -107,7 +107,7 @@ def programmer(call: HouseCall, skill: float, rng: Random) -> str:
 
 
 def subject(call: HouseCall) -> str:
-    """Return what a house question is about: it stands in “quotation marks”; else the beginning of the
+    """Return what a house question is about: it is in “quotation marks”; else the beginning of the
     prompt."""
     text = call.messages[-1][1] if len(call.messages) < 3 else call.messages[1][1]
     start = text.find("“") + 1

@@ -29,8 +29,8 @@ class Fixture(Struct, frozen=True):
     """A match about to be played, complete: with the replies received it determines the outcome.
 
     `number` counts from 1 over the arena; `round` is the pairing round. `seats` are contestants in an order
-    drawn by lot, unless a series rotates them; `officials` maps a role to its seats in order of preference.
-    `game` and `version` name the rules, `settings` the game's settings (what players are told included),
+    drawn at random, but in a series; `officials` maps a role to its seats in order of preference.
+    `game` and `version` name the rules, `settings` the game's settings (with what players can read of them),
     `seed` the key of this match, which no player knows while it is played, `drawn` what was drawn for this
     match (a topic, a prompt, a challenge from the pool). `snapshot` is the number of matches folded into the
     ratings it was paired by, `paired_from` the place of the newest entry that pairing took in, matches and

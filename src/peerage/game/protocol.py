@@ -200,7 +200,7 @@ class Ask(Struct, frozen=True, gc=False):
     `key` is unique in the match. `max_tokens` bounds the answer; what a model may think before it comes on
     top and is the player's own. With `exact` the limit is part of what is measured: an answer that was cut
     there counts as it is and is not asked for again with more room. With `verbatim` its messages are all that
-    the player may be told: a reply that cannot be used is not repaired. `temperature` None leaves it to the
+    players may know: a reply that cannot be used is not repaired. `temperature` None leaves it to the
     player's own settings. `oracle` carries what a perfect player would say, or
     need to know, and `Works` for a judge; only house players see it. None of `oracle`, `exact` and
     `verbatim` is hashed or stored.

@@ -245,7 +245,7 @@ class GameMemory:
 
 @dataclass(frozen=True)
 class Demo:
-    """A demo of a game: as many `matches` as tell its players apart in well under a minute, and the `rules`
+    """A demo of a game: as many `matches` as rank its players in well under a minute, and the `rules`
     by which it plays differently from an arena."""
 
     matches: int = 300
@@ -287,7 +287,7 @@ class GameSpec(Generic[Rules]):
     house: House = usual
     """A player of known skill; the default plays from `Ask.oracle`."""
     show: Show = plain_blocks
-    """A finished match in blocks (`peerage.game.blocks`); the default tells any game."""
+    """A finished match in blocks (`peerage.game.blocks`); the default suits any game."""
     page: str = ""
     """The page, in Markdown, that `peerage games about` shows of a game without one in its folder."""
     remarks: Callable[[Rules], Iterable[str]] = lambda rules: ()
@@ -351,7 +351,7 @@ def asked_of(asks: Asks, fixture: Fixture) -> tuple[str, ...]:
 
 def _bound(label: str, asks: Asks, drawn: int) -> CallBound:
     prompts = (asks.prompts,) if isinstance(asks.prompts, Prompt) else tuple(asks.prompts)
-    prompt_bytes = _told(prompts, asks.expects)
+    prompt_bytes = _prompt_bytes(prompts, asks.expects)
     quoted = (drawn + asks.quoted) // 16 if asks.usual_quoted is None else asks.usual_quoted
     return CallBound(
         label,
@@ -365,7 +365,7 @@ def _bound(label: str, asks: Asks, drawn: int) -> CallBound:
 
 
 @lru_cache(maxsize=256)
-def _told(prompts: tuple[Prompt, ...], expects: Format) -> int:
+def _prompt_bytes(prompts: tuple[Prompt, ...], expects: Format) -> int:
     """Bytes of the longest of these prompts, unfilled, and of the words about the format."""
     sizes = [len((prompt.system + prompt.user).encode()) for prompt in prompts]
     return max(sizes, default=0) + len(expects.instruction().encode())

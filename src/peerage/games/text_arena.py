@@ -130,7 +130,7 @@ class ArenaWorld:
         return next((text for sort, text in self._seen[player][::-1] if sort == "GAME_BOARD"), "")
 
     def _gather(self) -> None:
-        """Take over what the environment has told each player since the last time."""
+        """Take over what the environment has shown each player since the last time."""
         for player, seen in self._env.state.observations.items():
             for _, text, sort in seen:
                 if sort.name not in _UNSEEN and 0 <= player < self._seats:

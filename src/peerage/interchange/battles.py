@@ -18,7 +18,7 @@ def battles(ledger: Ledger) -> Iterator[str]:
     battle in LMArena's columns.
 
     `question_id` is the match, `tstamp` seconds since 1970; the votes of one match share a `weight` of 1. Of
-    answers judged again `question` tells which pairs share one, and hang together. Raises LedgerError.
+    answers judged again `question` shows which pairs share one, and hang together. Raises LedgerError.
     """
     decided = judged_duels(ledger)
     cast = votes(ledger, decided, {})

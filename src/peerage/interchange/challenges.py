@@ -31,7 +31,7 @@ _LONGEST = {"author_llm": 200, "description": 20_000}
 
 
 def finished(ledger: Ledger) -> Iterator[FinishedMatch]:
-    """The matches as tables count them, with what the Valyrian layout tells; those without a result are left
+    """The matches as tables count them, with what the Valyrian layout has; those without a result are left
     out. Where a game has no points its scores stand in. Raises LedgerError."""
     points, revealed = match_points(ledger), disclosed(ledger)
     records = {row.number: redacted(row, revealed) for row in ledger.records()}

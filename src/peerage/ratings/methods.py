@@ -46,7 +46,7 @@ Method = Literal["auto", "bt", "elo", "trueskill", "glicko2", "judge-aware", "ir
 METHODS: tuple[Method, ...] = get_args(Method)
 ONE_LOOK = "intervals hold where results did not decide who met whom, nor when the data end"
 TIED = 0.15
-"""The share of ties from which on a table says what they do to its scale."""
+"""The share of ties from which on a table notes their effect on its scale."""
 _SEED = 1  # of the posterior from which chances come
 
 
@@ -275,7 +275,7 @@ def _bradley_terry(data: Battles | PlayedGames, options: Options) -> SpecialTabl
         notes.append(f"intervals allow for {counted(count, 'cluster')} ({name})")
         if count < FEWEST:
             notes.append(
-                f"{counted(count, 'cluster is', 'clusters are')} too few to tell how far off ratings are: no "
+                f"{counted(count, 'cluster is', 'clusters are')} too few to show how far off ratings are: no "
                 f"intervals, no chances and no claims; {FEWEST} are needed"
             )
     return SpecialTable("Bradley-Terry, 95% intervals", table.rows, notes)

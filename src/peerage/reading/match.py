@@ -32,7 +32,7 @@ from peerage.values.figures import listed
 
 UNDER_WAY = "under way"
 MISSING = "(not on record)"
-"""What stands for a reply that a later request quotes and a damaged ledger has lost."""
+"""Text in place of a reply that a later request quotes and a damaged ledger has lost."""
 
 REASONS = {
     "no_answer": "a contestant's provider failed; see the failures below",

@@ -1,4 +1,4 @@
-"""Matches as they are read from a ledger, each exchange once: all that tables, pages and terminals tell of
+"""Matches as they are read from a ledger, each exchange once: all that tables, pages and terminals show of
 them comes from here.
 
     for match in Matches(ledger).read(1, 20):

@@ -56,7 +56,7 @@ class Moment(Ledger):
         self._known = known
         self._revealed = revealed
         self._summaries: Sequence[Summary] | None = None
-        self._said: dict[str, Sequence[Amendment]] = {}
+        self._amendments: dict[str, Sequence[Amendment]] = {}
 
     @cached_property
     def _shown(self) -> Callable[..., Any]:
@@ -140,9 +140,9 @@ class Moment(Ledger):
     def amendments(self, topic: str = "") -> Iterator[Amendment]:
         if not topic:
             return map(self._shown, self._ledger.amendments())
-        if topic not in self._said:
-            self._said[topic] = [*map(self._shown, self._ledger.amendments(topic))]
-        return iter(self._said[topic])
+        if topic not in self._amendments:
+            self._amendments[topic] = [*map(self._shown, self._ledger.amendments(topic))]
+        return iter(self._amendments[topic])
 
     def runner(self) -> NoReturn:
         raise LedgerError("a moment of a ledger is only read")

@@ -1,4 +1,4 @@
-"""What finished matches tell about players, judges and authors: all that `stats` and `judges` need of them.
+"""Observations of players, judges and authors in finished matches: all that `stats` and `judges` need.
 
 Reading the exchanges takes nearly all of the time, and nothing here depends on settings. So any
 process can read some of the matches; `together` puts what they read one after another.
@@ -48,11 +48,11 @@ class Drafts(Struct):
 
 
 class Observations(Struct):
-    """What `matches` finished matches tell: void ones by reason, everybody's replies and drafts by name, the
+    """Sums over `matches` finished matches: void ones by reason, everybody's replies and drafts by name, the
     `ballots` of panels and on what `challenges`, the `marks` that judges gave
     (of votes, or else of scores), readings, `forecasts` (`views.stats.players`), and the matches in which
-    a player's answers `spoken` to their judges (see `judging.measures.addressing`). What there is most of
-    stands in columns: see `judging.marks.ballots`, `judging.marks.marks`."""
+    a player's answers `spoken` to their judges (see `judging.measures.addressing`). The most numerous are
+    columns: see `judging.marks.ballots`, `judging.marks.marks`."""
 
     matches: int = 0
     voids: dict[str, int] = {}
@@ -71,7 +71,7 @@ _COLUMNS = {"ballots": BALLOTS, "marks": MARKS, "challenges": CHALLENGES, "known
 
 
 def observe(matches: Iterable[Match]) -> Observations:
-    """Return what these matches tell."""
+    """Return the observations of these matches."""
     seen = Observations()
     ballots, marks, challenges, known = (
         MarkRows(BALLOTS),
@@ -115,7 +115,7 @@ def observe(matches: Iterable[Match]) -> Observations:
 
 
 def together(parts: Iterable[Observations]) -> Observations:
-    """Return what the matches of all parts tell, which are in number order."""
+    """Return the observations of all parts, which are in number order."""
     whole, columns = Observations(), {name: MarkRows(layout) for name, layout in _COLUMNS.items()}
     for part in parts:
         whole = _added(whole, part)

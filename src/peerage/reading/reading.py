@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Reading:
-    """All that a ledger tells of an arena; `moment` is that ledger as it is at one position.
+    """All that a ledger holds of an arena; `moment` is that ledger as it is at one position.
 
     Everything is computed when it is first asked for, and kept, so one reading serves all views of a page or
     command. Threads may share it: at worst two of them compute the same. Whatever is asked may raise
@@ -157,11 +157,11 @@ class Reading:
 
     @cached_property
     def observations(self) -> Observations:
-        """Return what all matches tell of players, judges and authors; every exchange is read once."""
+        """Return the observations of all matches; every exchange is read once."""
         return self._observe(EVERYTHING)
 
     def observed(self, scope: Scope) -> Observations:
-        """Return what the matches of a scope tell."""
+        """Return the observations of the matches of a scope."""
         key = scope.game, scope.topic
         if not any(key):
             return self.observations

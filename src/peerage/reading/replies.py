@@ -33,7 +33,7 @@ class ReplyCounts:
     was cut, for most are alike."""
 
     def __init__(self) -> None:
-        self._said: Counter[tuple[str, str, str, bool, bool]] = Counter()
+        self._replies: Counter[tuple[str, str, str, bool, bool]] = Counter()
         self._waits: Counter[tuple[str, int]] = Counter()
         self._tokens: Counter[tuple[str, str]] = Counter()
         self._models: Counter[tuple[str, str]] = Counter()
@@ -41,7 +41,7 @@ class ReplyCounts:
 
     def add(self, asked: Sequence[Step]) -> None:
         """Count what was asked in one match."""
-        self._said.update(_counted(asked))
+        self._replies.update(_counted(asked))
         failed: dict[tuple[str, str], bool] = {}
         for step in asked:
             player, role = step.player, step.role
@@ -59,7 +59,7 @@ class ReplyCounts:
     def by_player(self) -> dict[str, Replies]:
         """Return the sums."""
         players: dict[str, Replies] = {}
-        for (player, role, status, repair, cut), count in self._said.items():
+        for (player, role, status, repair, cut), count in self._replies.items():
             replies = players.setdefault(player, Replies())
             if status == "waiting":
                 replies.lost += count

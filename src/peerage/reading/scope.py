@@ -16,7 +16,7 @@ class Scope(Struct, frozen=True):
     """What a table is about; empty: every game, every topic, players on any side.
 
     `weights` say how much a match of a game counts, and `games` how much a whole game does on the track
-    `overall`, 1 where nothing is said. `source` says whose results
+    `overall`, 1 by default. `source` says whose results
     count: those `played` here, the `outside` ones that were imported, or `all`.
     """
 

@@ -1,6 +1,6 @@
 """Ratings of all players: the fold of finished matches. Pure.
 
-A player enters the pool with its first finished match; until then it stands at the initial rating and no
+A player enters the pool with its first finished match; until then it is at the initial rating and no
 propagation moves it. Void matches move nobody. So the standings after match n follow from the summaries
 1…n alone.
 

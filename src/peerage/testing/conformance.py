@@ -201,7 +201,7 @@ def memory_wins_nothing(spec: GameSpec[Any], rules: Rules) -> None:
         share <= EVEN,
         f"against a player as skilled, one that remembers earlier requests and the pages of matches that are "
         f"over took {share:.0%} of the points: something of a match is known before it is asked. Draw tasks "
-        "that do not come again, and tell nobody what it is asked to find out",
+        "that do not come again, and reveal to nobody what it is asked to find out",
     )
 
 

@@ -24,7 +24,7 @@ from peerage.testing.offline import Answering, Played, call
 RECENT = 8
 """Matches in which recalling must do better than not, for it to go on."""
 RARE = log(3 / 2)
-"""Share of matches from which on what they have in common tells no task from another."""
+"""Share of matches from which on a text that they have in common identifies no task."""
 FEW = 3
 """Values that might be the answer, at most, for one of them to be worth a try."""
 SCORED = 0.7
@@ -87,7 +87,7 @@ class PlayerMemory:
         words: set[str] = set()
         for step in played.steps:
             if step.reply.ok and (step.player == self._player or not played.fixture.secret):
-                parts = _parts(_told(step.ask))
+                parts = _parts(_text_of(step.ask))
                 words |= parts.keys()
                 if scores.get(step.ask.to, 0.5) < SCORED:
                     continue
@@ -103,16 +103,16 @@ class PlayerMemory:
         """A value of the format from another request of this match that is not in this one."""
         if isinstance(ask.expects, Text):
             return None
-        here, met = set(_WORD.findall(_told(ask))), dict[str, None]()
+        here, met = set(_WORD.findall(_text_of(ask))), dict[str, None]()
         for other, _ in self._match:
-            for word in _WORD.findall(_told(other)):
+            for word in _WORD.findall(_text_of(other)):
                 if word not in here and word not in met and _reads(ask, word):
                     met[word] = None
         return Reply("ok", next(iter(met)), cost_nano=1) if 0 < len(met) <= FEW else None
 
     def _done_before(self, ask: Ask) -> Reply | None:
         """The best reply to the task that shares most of what few tasks share."""
-        parts = _parts(_told(ask))
+        parts = _parts(_text_of(ask))
         rarity = {part: log(self._matches / self._common[part]) for part in parts if part in self._common}
         rare = [part for part, rarity in rarity.items() if rarity >= RARE]
 
@@ -133,7 +133,7 @@ class PlayerMemory:
         return Reply("ok", fitted, cost_nano=1, hidden=best.reply.hidden) if _reads(ask, fitted) else None
 
 
-def _told(ask: Ask) -> str:
+def _text_of(ask: Ask) -> str:
     """Return what a request says, without the marks of its fences."""
     return _FENCE.sub("", "\n\n".join([text for _, text in call(ask).messages]))
 

@@ -165,7 +165,7 @@ def house(models: Mapping[str, str | PlayerSettings], seed: str = "seed") -> Hou
 
 @dataclass(frozen=True)
 class HousePlayers:
-    """Replies of house players; `play` tells them which game it is."""
+    """Replies of house players; `play` names the game to them."""
 
     clients: Mapping[str, HouseClient]
     seed: str

@@ -1,4 +1,4 @@
-"""The writer's own statements in a reply, told from those that it quotes, and from those that it takes back.
+"""The writer's own statements in a reply, apart from those that it quotes and those that it takes back.
 Pure.
 
 `is_own` looks at the words next to a statement, `only_a_reason` at those after the last one; `reading` finds

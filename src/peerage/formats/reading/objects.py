@@ -142,7 +142,7 @@ class _Lenient:
             self.at = text.end()
             inner = text[0][1:-1]
             if first == '"' and _MEMBER.search(inner):
-                self._broken("where a text ends cannot be told: quotation marks in it need a backslash")
+                self._broken("the end of a text is unclear: quotation marks in it need a backslash")
             return _unescaped(text[0])
         word = _WORD.match(self.text, self.at)
         if word is None:

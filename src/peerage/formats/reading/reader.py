@@ -70,7 +70,7 @@ _STOP = lazy(r",?\s+(?=because\s|since\s)|[.,;!]\s+|\s+[-–—]\s+|\s*\(|,?\s+(
 _LISTED = lazy(rf"(?:\d{{1,2}}[.)]\s|[{re.escape(DECORATION)}>•✅✔☑✓🏆🥇👉➡→⭐🎯⚖-]){{0,40}}")
 _STRUCK = lazy(r"(?<!~)~~(?!~)")
 _FINAL = lazy(r"final|overall|total|correct|revis|result|adjust|actual|real|true|updat|chang")
-"""Words in a key that states the field anew."""
+"""Words in a key that states the field again."""
 
 _BECAUSE = lazy(r"(?<=\s)(?:because|since)\s", re.IGNORECASE)
 _WHOLE_FENCE = lazy(r"\s*+```[\w-]*+[ \t\r]*+\n(.*)```\s*", re.DOTALL)

@@ -65,7 +65,7 @@ def bare(schema: Schema) -> dict[str, Any]:
 def schema_of(form: type[Any], limits: Mapping[str, Meta]) -> dict[str, Any]:
     """The schema of a struct's replies; `limits` narrow some of its fields.
 
-    TypeError tells the author of a game which field cannot be part of a reply, and why.
+    TypeError names the field that cannot be part of a reply, and the reason.
     """
     try:
         if not isinstance(form, type) or not issubclass(form, Struct):
@@ -212,7 +212,7 @@ def _size(schema: Schema) -> str:
 
 
 def outlined(schema: Schema, about: str = "") -> str:
-    """A schema as the JSON that a reply would be, each value told in angle brackets."""
+    """A schema as the JSON that a reply would be, each value described in angle brackets."""
     about = str(schema.get("description", about)).rstrip(".")
     if "anyOf" in schema:
         return " | ".join([outlined(part, about) for part in schema["anyOf"]])

@@ -1,6 +1,6 @@
 """Allocation tasks: five families, each a small integer program in words. Pure.
 
-A task is drawn as numbers (`AllocationTask`), told in words (`statement`), and played as a `LinearProblem`,
+A task is drawn as numbers (`AllocationTask`), put in words (`statement`), and played as a `LinearProblem`,
 whose best plan is proven. In every family a plan is one whole number for each numbered line.
 """
 

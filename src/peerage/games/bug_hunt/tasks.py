@@ -1,4 +1,4 @@
-"""Hunts: programs with bugs, and the tests that tell which of the bugs are there. Pure.
+"""Hunts: programs with bugs, and the tests that show which of the bugs are there. Pure.
 
 A witness of a bug is a test that fails in every version of the program that has the bug and passes in every
 version that has not, whatever the other bugs; a guard passes in all versions. All versions are run when a

@@ -76,7 +76,7 @@ FEWEST = 2
 
 
 class ChallengeAttempt(NamedTuple):
-    """One player's attempt at one challenge: what is told of it, and, as a fact, its answer under seal, None
+    """An attempt at a challenge: the `detail` on record, and, as a `fact`, its answer under seal, None
     without a usable one."""
 
     label: str

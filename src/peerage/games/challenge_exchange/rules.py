@@ -1,4 +1,4 @@
-"""The settings of the challenge exchange, and what its players are told."""
+"""The settings of the challenge exchange, and the rules as its players read them."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _SURE, _SLIP = 0.1, 0.12
 
 
 class _Step(NamedTuple):
-    """One reversible step: how it hides, and how the instructions tell to undo it (`@` is its key)."""
+    """One reversible step: how it hides, and how the instructions undo it (`@` is its key)."""
 
     hide: Callable[[str, int], str]
     undo: str

@@ -1,4 +1,4 @@
-"""The settings of Color Obfuscation, what its players are told, and the most it can ask of them."""
+"""The settings of Color Obfuscation, the rules as players read them, and the most it can ask of players."""
 
 from __future__ import annotations
 

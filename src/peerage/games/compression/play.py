@@ -4,7 +4,7 @@
     B, C, D    > {"answers": ["Dorvek", "417", "212", "629", "salt", …]}  (read/A/B, …; control/B, …)
 
 Each contestant has a report of its own, alike in length and in what is asked about it, so nobody can answer
-from anything but the summary. A control summary of the arena's, not to be told from the others, shows which
+from anything but the summary. A control summary of the arena's, which looks like the others, shows which
 readers count.
 """
 
@@ -81,15 +81,15 @@ class _Match:
         self.labels = [seat.label for seat in table.seats]
         self.reports = dict(zip(self.labels, drawn.reports, strict=False))
         self.formats = Formats(drawn)
-        self._told: dict[str, str | Quote] = {**fills(rules, drawn, len(self.labels))}
+        self._fill: dict[str, str | Quote] = {**fills(rules, drawn, len(self.labels))}
 
     def write(self, label: str) -> Ask:
         report, most = self.reports[label], self.rules.max_tokens
-        fill, oracle = self._told | {"report": report.text}, (self.drawn, report)
+        fill, oracle = self._fill | {"report": report.text}, (self.drawn, report)
         return WRITE.ask(label, f"write/{label}", self.formats.short, fill, most, oracle=oracle)
 
     def read(self, label: str, key: str, summary: Quote, answers: Sequence[str]) -> Ask:
-        fill, oracle = self._told | {"summary": summary}, (self.drawn, answers, summary.text)
+        fill, oracle = self._fill | {"summary": summary}, (self.drawn, answers, summary.text)
         return READ.ask(label, key, self.formats.answers, fill, self.rules.max_tokens, oracle=oracle)
 
 
@@ -209,14 +209,14 @@ def house(call: HouseCall, skill: float, rng: Random) -> Any:
     quality = min(max(rng.gauss(skill, SPREAD), 0.0), 1.0)
     if isinstance(call.expects, Json):
         drawn, answers, summary = call.oracle
-        known = _found(drawn, answers, summary)
+        known = _facts_in(drawn, answers, summary)
         return ReportAnswers([answer if rng.random() >= _MISREADS * (1 - skill) else "" for answer in known])
     drawn, report = call.oracle
     kept = [answer if rng.random() >= _LOSES * (1 - quality) ** 2 else "" for answer in report.answers]
     return summarized(drawn, kept, 1 - quality, rng) or report.text
 
 
-def _found(drawn: Reports, answers: Sequence[str], summary: str) -> list[str]:
+def _facts_in(drawn: Reports, answers: Sequence[str], summary: str) -> list[str]:
     """The answers that a summary holds, or from which they follow."""
     held = f" {' '.join(words(summary))} "
     there = [f" {' '.join(words(answer))} " in held for answer in answers]

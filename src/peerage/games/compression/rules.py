@@ -1,4 +1,4 @@
-"""The settings of compression, what its players are told, and the most it can ask of them."""
+"""The settings of compression, the rules as players read them, and the most it can ask of players."""
 
 from __future__ import annotations
 

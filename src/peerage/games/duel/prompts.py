@@ -12,7 +12,7 @@ from peerage.judging.panels.prompts import COMPARE, Instructions
 
 
 class DuelKind(NamedTuple):
-    """A kind of duel: the stages of its challenge, and what committee, contestants and judges are told."""
+    """A kind of duel: the stages of its challenge, and the prompts of committee, contestants and judges."""
 
     stages: tuple[Stage, ...]
     vote: Prompt
@@ -45,7 +45,7 @@ CHALLENGES = {
 
 
 def judging(comparison: Instructions, panel: PanelRules) -> str:
-    """Return what contestants are told of the judging."""
+    """Return what contestants read about the judging."""
     orders = "in both orders" if panel.order == "both" else "in one order, drawn at random"
     softmax = f"the higher a judge's rating, the more its vote weighs (softmax, {panel.weight_temperature:g}"
     weights = {

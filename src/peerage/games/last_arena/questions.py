@@ -66,7 +66,7 @@ class Author:
             yield Question(f"{self.label}-{at}", self.label, sort, written.category, written.text), hidden
 
     def lacks(self, wanted: Wanted, drafts: Sequence[DraftedQuestion] = ()) -> int:
-        """Return how many questions of this sort are missing, beside those accepted and `drafts`."""
+        """Return how many questions of this sort are missing, besides those accepted and `drafts`."""
         return wanted.number - sum(draft.sort == wanted.sort for draft in [*self.accepted, *drafts])
 
 

@@ -254,7 +254,7 @@ def reasons(grades: Iterable[Grade]) -> dict[str, Any]:
     """Each judge's reasons for a 0 and for a 10: how many, the first few, and the words that mark this judge.
 
     A word's mark is how often the judge uses it times ln(N / n), N the judges and n those who use it; equal
-    marks stand in the order of the alphabet, and what everybody says marks nobody.
+    marks are in alphabetical order, and what everybody says marks nobody.
     """
     extreme: dict[str, dict[float, list[str]]] = {}
     for grade in grades:

@@ -52,7 +52,7 @@ class Prompts(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """So many questions of one sort (`plain`, `meta`, `trick`), and what their authors are told.
+    """So many questions of one sort (`plain`, `meta`, `trick`), and the prompt of their authors.
 
     The prompt's places: `count`, `categories`, `quota` (how many of each category), `limit`, `stakes` (the
     fate of questions), `format`.

@@ -98,7 +98,9 @@ def _answers(outcome: Outcome, replies: Replies, players: Mapping[str, str]) -> 
     grades: dict[str, list[Grade]] = {}
     for grade in recorded(outcome, "judge"):
         grades.setdefault(grade.item, []).append(grade)
-    why = _said(replies, {replies[_key(answer)].key: answer for some in chosen.values() for answer in some})
+    why = _reasons(
+        replies, {replies[_key(answer)].key: answer for some in chosen.values() for answer in some}
+    )
     for title, some in chosen.items():
         if some:
             yield Heading(title)
@@ -126,7 +128,7 @@ def _key(answer: str) -> str:
     return "/".join(["answer", label, question, *budget])
 
 
-def _said(replies: Replies, wanted: Mapping[str, str]) -> dict[tuple[str, str], str]:
+def _reasons(replies: Replies, wanted: Mapping[str, str]) -> dict[tuple[str, str], str]:
     """Return what judges said, by judge and answer, about those `wanted`: answers by the key of their
     reply."""
     reasons: dict[tuple[str, str], str] = {}

@@ -92,7 +92,7 @@ class ReasonsRow(Struct, frozen=True):
 
 
 class FinishedTournament(Struct, frozen=True):
-    """A finished tournament as it stands on record: its number, who sat where, what came of it, and the
+    """A finished tournament as it is on record: its number, who sat where, what came of it, and the
     SHA-256 of its record, in hex."""
 
     number: int

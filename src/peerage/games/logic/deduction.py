@@ -191,7 +191,7 @@ def _clue(rng: Random, attributes: Sequence[Sequence[str]], truth: Places, words
 
 
 def cryptarithm(rng: Random, level: int) -> tuple[str, int]:
-    """Digits stand for letters; some are told, so that one reading is left."""
+    """Letters stand for digits; some digits are given, so that one reading is left."""
     digits = 2 + (level + 1) // 2
     while True:
         letters = rng.sample("ABCDEFGHIJKLMNOPQRSTUVWXYZ", 10)

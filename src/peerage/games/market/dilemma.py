@@ -60,7 +60,7 @@ def play(rules: MarketRules, board: Mapping[str, int], seating: Sequence[str]) -
                     "number": str(number),
                     "me": me,
                     "history": "; ".join(
-                        [_told(other, done[me, other], done[other, me]) for other in opponents]
+                        [_past_between(other, done[me, other], done[other, me]) for other in opponents]
                     )
                     + ".",
                 },
@@ -99,7 +99,7 @@ def gain(board: Mapping[str, int], own: str, theirs: str) -> int:
     return board["temptation" if theirs == "cooperate" else "punishment"]
 
 
-def _told(other: str, own: Sequence[str], theirs: Sequence[str]) -> str:
+def _past_between(other: str, own: Sequence[str], theirs: Sequence[str]) -> str:
     return f"{other}, you {_letters(own)}, it {_letters(theirs)}" if own else f"{other}, nothing yet"
 
 

@@ -102,7 +102,7 @@ def play(rules: MarketRules, board: Mapping[str, Any], seating: Sequence[str]) -
 def _heard(
     me: str, sides: Mapping[str, str], past: Sequence[Mapping[str, PriceOffer | None]]
 ) -> dict[str, str | Quote]:
-    """Return what was said before, as one side is told: all prices, and the other's last message."""
+    """Return the talk so far, as one side reads it: all prices, and the other's last message."""
     (other,) = [label for label in sides if label != me]
     last = past[-1][other] if past else None
     lines = [

@@ -5,7 +5,7 @@
 
 Who gains most over the match wins; in an auction who misses least of what it could have gained. Each board is
 played in all seatings at once, so that everybody is in every role once and the luck of values cancels. What a
-player alone may know stands in its own requests alone. Whose provider fails is unranked, while two are left;
+player alone may know is in its own requests alone. Whose provider fails is unranked, while two are left;
 pairs with it do not count.
 """
 

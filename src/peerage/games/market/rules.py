@@ -80,7 +80,7 @@ class MarketRules(GameRules):
         return BOARDS.get(self.market, 1)
 
     def common_fills(self) -> dict[str, str]:
-        """Return what every player is told alike: how places change, and who wins."""
+        """Return the text that every player reads: how places change, and who wins."""
         games = "the match" if self.boards == 1 else f"all {self.boards} such games of the match"
         winning = WINNING[self.market in AUCTIONS].format(games=games)
         return {"roles": ROLES[self.rotate], "winning": f"{winning} {SCORE}"}
@@ -109,7 +109,7 @@ class MarketFamily(NamedTuple):
 
     `draw(rng, seats, rounds)` makes a board, `seatings(labels, rotate)` are those it is played in. A move is
     asked with `prompt` and `expects`; `calls(players, rounds)` are the most moves of one player on one board,
-    over all seatings, and `heard(players, rounds)` the characters of moves that one request tells.
+    over all seatings, and `heard(players, rounds)` the characters of moves that one request holds.
     """
 
     draw: Callable[[Random, int, int], dict[str, Any]]

@@ -79,7 +79,7 @@ class TasksRules(GameRules):
     @model_validator(mode="before")
     @classmethod
     def _read(cls, value: Any) -> Any:
-        """Read tasks that stand there as people write them, by the template and check beside them."""
+        """Read tasks as people write them, by the template and check next to them."""
         if not isinstance(value, dict) or not isinstance(value.get("tasks"), list | tuple):
             return value
         if all(isinstance(task, dict) and task.keys() >= {"checks", "id"} for task in value["tasks"]):

@@ -34,7 +34,7 @@ class Task(SettingsSection):
     messages: tuple[Turn, ...] = Field((), description="Turns of the request, each a role and its text.")
     expected: Any = Field(None, description="A right answer, or a list of them.")
     checks: tuple[dict[str, Any], ...] = Field((), description="Checks that an answer is held to.")
-    rubric: str = Field("", description="What judges are told of good answers to this task.")
+    rubric: str = Field("", description="Words to judges about good answers to this task.")
     category: str = Field("", max_length=200, description="Free text; tables are split by it.")
     weight: int = Field(1, ge=1, le=MOST_WEIGHT, description="How often it comes up against the others.")
     vars: dict[str, str] = Field(default_factory=dict, description="What fills the places of a template.")
@@ -62,7 +62,7 @@ class Task(SettingsSection):
 
 
 def templates_of(stated: Mapping[str, Any]) -> Templates:
-    """Return the templates that rules state; what is none counts for nothing, and validation tells of it."""
+    """Return the templates that rules state; anything else counts for nothing, and validation reports it."""
     arena, players = stated.get("template"), stated.get("templates")
     of_players = players if isinstance(players, Mapping) else {}
     return Templates(

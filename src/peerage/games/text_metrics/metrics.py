@@ -27,7 +27,7 @@ _UNPOINTED = str.maketrans("", "", punctuation)
 
 
 class Metric(NamedTuple):
-    """A metric as players are told it; `near` is None where sacreBLEU computes it."""
+    """A metric as players read it; `near` is None where sacreBLEU computes it."""
 
     title: str
     compares: str

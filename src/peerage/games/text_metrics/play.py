@@ -89,7 +89,7 @@ def asked(rules: TextMetricsRules, tasks: Sequence[TextTask]) -> list[Ask]:
         "score": SCORE,
     }
     return [
-        FORM.ask("", f"text/{at}", _expects(task), fill | _told(task), rules.max_tokens, oracle=task)
+        FORM.ask("", f"text/{at}", _expects(task), fill | _fill(task), rules.max_tokens, oracle=task)
         for at, task in enumerate(tasks, 1)
     ]
 
@@ -99,7 +99,7 @@ def _expects(task: TextTask) -> Text:
     return Text(-(-longest // _STEP) * _STEP)
 
 
-def _told(task: TextTask) -> dict[str, str]:
+def _fill(task: TextTask) -> dict[str, str]:
     count = len(task.references)
     given, made = task.shown or ("", "")
     return {

@@ -71,7 +71,7 @@ def drawn_task(rng: Random, kind: str, records: int) -> TextTask:
 
 
 def _settles(shown: Sequence[_Record]) -> bool:
-    """Tell if an example of these records leaves one reading: it tells any two values apart, a day and its
+    """Return whether an example of these records leaves one reading: its values differ, a day and its
     month too, and shows whether numbers below 10 in a date have a zero before them."""
     dates = [record["day_short"].split("/") if "day" in record else [] for record in shown]
     values = [
@@ -88,8 +88,8 @@ def _into_notation(rng: Random, kind: str, domain: Mapping[str, Any], facts: Seq
     usual = {place: words[0] for place, words in domain["words"].items()}
     # a text in prose has sentences of several forms, so that no pattern turns one into the other
     forms = [rng.choice(domain["prose"]) if kind == "notation" else other for _ in facts]
-    given = [_said(form, record | usual) for form, record in zip(forms, facts, strict=True)]
-    wanted = [_said(target, record) for record in facts]
+    given = [_in_form(form, record | usual) for form, record in zip(forms, facts, strict=True)]
+    wanted = [_in_form(target, record) for record in facts]
     between = " " if kind == "notation" else "\n"
     source, reference = between.join(given[_SHOWN:]), "\n".join(wanted[_SHOWN:])
     limits = TextLimits(chars=int(_SPARE_CHARS * len(reference)) + 1)
@@ -103,7 +103,7 @@ def _into_prose(rng: Random, kind: str, domain: Mapping[str, Any], facts: Sequen
         return {place: same[0] if usual else rng.choice(same[1:]) for place, same in options}
 
     def text(form: str, chosen: _Record, of: Sequence[_Record]) -> str:
-        return (" " if form.endswith(".") else "\n").join([_said(form, record | chosen) for record in of])
+        return (" " if form.endswith(".") else "\n").join([_in_form(form, record | chosen) for record in of])
 
     shown, given = facts[:_SHOWN], facts[_SHOWN:]
     forms = list(domain["prose"])
@@ -122,7 +122,7 @@ def _into_prose(rng: Random, kind: str, domain: Mapping[str, Any], facts: Sequen
     return TextTask(kind, text(was, usual, given), tuple(references), limits, example)
 
 
-def _said(form: str, facts: _Record) -> str:
+def _in_form(form: str, facts: _Record) -> str:
     text = form.format_map(facts)
     return text[0].upper() + text[1:] if form.endswith(".") else text
 

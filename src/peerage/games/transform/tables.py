@@ -59,7 +59,7 @@ class DataTable(NamedTuple):
 
 
 class WrittenTable(NamedTuple):
-    """A table in a shape: how the shape is told, and the text."""
+    """A table in a shape: the words for the shape, and the text."""
 
     says: str
     text: str

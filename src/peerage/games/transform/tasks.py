@@ -45,14 +45,14 @@ def task_of(rng: Random, steps: int) -> TransformTask:
                 table = step.after
                 done.append(step)
             if len(done) == steps and not table.of("messy"):
-                return _told(rng, before, done)
+                return _task_of(rng, before, done)
 
 
 def _differ(table: DataTable, other: DataTable) -> bool:
     return (table.names(), table.rows) != (other.names(), other.rows)
 
 
-def _told(rng: Random, table: DataTable, steps: list[TableStep]) -> TransformTask:
+def _task_of(rng: Random, table: DataTable, steps: list[TableStep]) -> TransformTask:
     given = [(rng.choice(INPUTS)(rng, table), "The table")]
     given += [(rng.choice(INPUTS)(rng, step.second), "The second table") for step in steps if step.second]
     is_json = rng.random() < 0.5

@@ -145,7 +145,7 @@ class TriviaRules(GameRules):
         asked = [plain(question.question) for question in self.quiz]
         for at, question in enumerate(self.quiz, 1):
             if asked.index(plain(question.question)) < at - 1:
-                raise ValueError(f"question {at} of the quiz stands there before; list it once")
+                raise ValueError(f"question {at} of the quiz is listed before; list it once")
             if self.answers == "choice" and not question.wrong:
                 raise ValueError(f"answers is 'choice', but question {at} of the quiz has no wrong answers")
         return self

@@ -171,7 +171,7 @@ class Village:
         self.events.append({"event": kind, **facts})
 
     def lot(self, name: str, labels: Sequence[str]) -> str:
-        """One of them by lot."""
+        """One of them at random."""
         return self._table.rng(name).choice(sorted(labels))
 
 

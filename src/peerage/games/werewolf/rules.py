@@ -1,4 +1,4 @@
-"""The settings of Werewolf, who plays which role, what players are told, and the most it can ask of them."""
+"""Settings of Werewolf, the roles of players, the rules as they read them, and the most they are asked."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def side(fixture: Fixture, label: str) -> str:
 
 _SYSTEM: str = texts(__package__)["system"]
 ROLES: dict[Part, str] = texts(__package__)["roles"]
-"""Text that tells each role what it is."""
+"""Text that describes each role to its player."""
 
 HUNT = "It is night {day}. Living players: {living}. Choose whom to kill; {pack}"
 LOOK = "It is night {day}. Living players: {living}. Choose whom to learn about."
@@ -91,7 +91,7 @@ QUESTIONS = (HUNT, LOOK, PROTECT, SPEAK, VOTE)
 
 
 def system(rules: WerewolfRules, fixture: Fixture, part: Part) -> str:
-    """The template of what a role is told of the rules; `{me}` and `{mates}` are left to be filled."""
+    """The template of the rules as a role reads them; `{me}` and `{mates}` are left to be filled."""
     seats, pack = len(fixture.seats), wolves_among(rules, len(fixture.seats))
     villagers = seats - pack - 2
     rounds = "the living speak all at once" + (f", {rules.talk} times" if rules.talk > 1 else "")
@@ -117,7 +117,7 @@ def asks(rules: WerewolfRules, fixture: Fixture) -> Iterator[Asks]:
     pack = [label for label, part in roles.items() if part == "werewolf"]
     speech = rules.talk * (seats - 1) * (SPEECH_CHARS + QUOTE)
     lines = seats * 60 + 400
-    """Characters of what the arena itself tells of a day and a night."""
+    """Characters of the arena's own news of a day and a night."""
     options = choice(rules, "protect", (*roles, NOBODY))
     for day in range(1, rules.days + 1):
         whispers = PACK_ROUNDS * (len(pack) - 1) * (REASON_CHARS + QUOTE)

@@ -103,7 +103,7 @@ def _day(
             yield Private((reply.label,), marked=False)
             reason = reply.value.reason if isinstance(reply.value, Chosen) else ""
             if reason.strip():
-                yield Quoted(reply.label, reason, reply.key, note="why, told to nobody")
+                yield Quoted(reply.label, reason, reply.key, note="why; nobody else sees it")
             elif reply.status != "ok":
                 yield quoted(reply)
     yield Private(())
@@ -112,7 +112,7 @@ def _day(
 
 
 def _choice(reply: Any, does: str, players: Mapping[str, str]) -> Quoted:
-    """A choice with its reason, which not everybody is told."""
+    """A choice with its reason, which not everybody sees."""
     if not isinstance(reply.value, Chosen):
         return quoted(reply)
     chosen = players.get(reply.value.choice, reply.value.choice)

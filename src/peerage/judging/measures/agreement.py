@@ -174,7 +174,7 @@ class ScoredPair(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """The share of equal verdicts, and κ; None where fewer than `FEWEST` duels tell. `duels` are those that
+    """The share of equal verdicts, and κ; None for fewer than `FEWEST` duels. `duels` are those that
     both sides judged."""
 
     duels: int

@@ -28,7 +28,7 @@ def normalised(ratings: Sequence[float | None]) -> tuple[float | None, ...]:
     differences keep their size, and strict and generous judges say the same.
 
     A missing rating (None: invalid, refused, void, or not asked for) stays missing and does not count. A
-    judge that gave everything the same told nothing apart, and gives 5 throughout. Nothing is clamped: a
+    judge that gave everything the same made no difference, and gives 5 throughout. Nothing is clamped: a
     normalised rating may lie outside of 0 to 10. Raises ValueError for a rating that is not finite.
 
     Judges that skip their own work are centred over different items. With n players who rate all the others

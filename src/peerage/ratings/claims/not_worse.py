@@ -75,7 +75,7 @@ class Bets(NamedTuple):
 
 
 class More(NamedTuple):
-    """About so many more bets (tasks, or answers) until it can be told: as many as not, None beyond
+    """About so many more bets (tasks, or answers) until a decision: as many as not, None beyond
     `HOPELESS` times those made. With 80% they are between `at_least` and `at_most`, None where that is open.
     """
 
@@ -120,7 +120,7 @@ def further(
     single: bool = False,
     seed: int = 0,
 ) -> More:
-    """Return how many more tasks, each with as many answers as those so far, it takes to tell; with `single`
+    """Return how many more tasks, each with as many answers as those so far, a decision takes; with `single`
     how many more differences. `needed` is the capital that proves each of both claims.
 
     Simulated: what is true is drawn from a posterior of the differences, then differences from that, until

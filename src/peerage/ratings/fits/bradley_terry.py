@@ -116,8 +116,8 @@ def fit_tally(counted: PairTally, *, ties: Ties = "half") -> BradleyTerry:
 
 
 def model_variance(solved: Solution) -> tuple[Floats, Floats]:
-    """Each strength's variance if every game said as much as the model thinks, and the games that it rests
-    on."""
+    """Each strength's variance if every game were as informative as the model takes it to be, and the number
+    of games behind it."""
     counted = solved.counted
     n, sums = counted.players, [part.sum(axis=0) for part in (counted.weight, counted.square)]
     weight, square = (np.bincount(counted.a, part, n) + np.bincount(counted.b, part, n) for part in sums)

@@ -126,7 +126,7 @@ def _checked(answers: ArrayLike) -> Floats:
 
 
 def _from_items(met: Floats, ability: Floats, log_a: Floats, b: Floats, spreads: Floats) -> Floats:
-    """The covariance that abilities have from not knowing the challenges exactly, which few players tell.
+    """The covariance that abilities have from not knowing the challenges exactly, as with few players.
 
     Laplace's, of abilities and challenges together, less that of abilities alone.
     """

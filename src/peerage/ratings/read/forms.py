@@ -1,6 +1,6 @@
 """The forms in which others keep results, as mappings of their columns to ours: data, in `forms.toml`.
 
-A form tells the columns that mark it (`signs`: `a|b` is either, `!a` not there) and, for each of our
+A form has the columns that mark it (`signs`: `a|b` is either, `!a` not there) and, for each of our
 columns, where it is in a row of that form, the first place that has a value. A place is a column, or a path:
 it names keys inside objects (`a.b`), an element of a list (`a.0`), the only one (`a.only`) or all (`a.*`);
 `a.$text` is the text of a message, or of several by role; `a[b].c` looks each name at `b` up in the object at

@@ -349,7 +349,7 @@ def _places(values: list[float]) -> list[int]:
 
 
 def _ranks(row: Row, teams: int) -> list[float]:
-    """Return the ranks, which scores may tell or confirm."""
+    """Return the ranks, which scores may give or confirm."""
     ranks, scores = [
         [number_of(value, column) for value in _listed(row, column, teams)] for column in ("ranks", "scores")
     ]

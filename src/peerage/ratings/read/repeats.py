@@ -18,7 +18,7 @@ _DAY = 86_400
 def repeated(new: Sequence[Battles | PlayedGames], before: Sequence[Battles | PlayedGames]) -> int:
     """Count the results in `new` that are in `before`, whatever the form of either; 0 below `FEWEST`.
 
-    Where times tell more than the day, a result is the same if it has the same players, outcome and time (to
+    Where times are finer than a day, a result is the same if it has the same players, outcome and time (to
     a millisecond). Elsewhere all results of a part are the same as those of another part, or of all parts
     together, in any order, or none is.
     """

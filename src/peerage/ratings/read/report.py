@@ -112,7 +112,7 @@ class ReadingReport:
         if before is content:
             return False
         if before != content:
-            raise RowError(f"{identity!r:.80} stands before with another result", column)
+            raise RowError(f"{identity!r:.80} occurs before with another result", column)
         end = f"a {column}, which counts once"
         self.left_out[f"row repeats {end}", f"rows repeat {end}"] += 1
         return True

@@ -207,7 +207,7 @@ def _elements(text: str, line: int, report: ReadingReport, hook: Hook) -> Iterat
         if closed:
             if text[at + 1 :].strip():
                 report.number = number
-                report.add(RowError("more stands behind the end of the list"))
+                report.add(RowError("there is more after the end of the list"))
             return
         try:
             value, end = decoder.raw_decode(text, at)
@@ -223,7 +223,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     row = dict(pairs)
     if len(row) < len(pairs):
         twice = Counter([key for key, _ in pairs]).most_common(1)[0][0]
-        raise ValueError(f"the key {twice!r:.80} stands there twice; keep one")
+        raise ValueError(f"the key {twice!r:.80} occurs twice; keep one")
     return row
 
 

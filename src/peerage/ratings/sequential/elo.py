@@ -30,13 +30,13 @@ class EloSettings:
     """The constants of both tracks.
 
     `cost_sensitivity` is UNER's τ_c. At 0.2 a pair's cost decides at most a fifth of a point: enough to part
-    equals by price (a model 9 times as dear needs 57 % of the points to hold level with the other), never
+    equals by price (a model 9 times as expensive needs 57% of the points to hold level with the other), never
     enough to turn a win into a loss.
 
     `propagation_width` is the standard deviation, in cost-Elo points, of the kernel that spreads each update;
     None switches propagation off. `propagation_share` is the part of an update that is spread, the rest stays
     with the contestant who earned it. UNER's formula to the letter is a share of 1, but with it nothing ever
-    moves in a new arena: contestants of equal rating stand at the same place of the kernel, so each receives
+    moves in a new arena: contestants of equal rating are at the same place of the kernel, so each receives
     half the winner's gain and half the loser's loss, which is nothing.
 
     `unrated` names games of two whose matches are no duels, as far as they are not installed here.

@@ -1,6 +1,6 @@
 """The inner loops of the sequential ratings, written once for Python and for Numba.
 
-Every function here is plain Python over floats and float64 arrays, so it runs as it stands; `compiled.py` has
+Every function here is plain Python over floats and float64 arrays, so it runs as it is; `compiled.py` has
 Numba compile the same source when a history is long. Both ways give the same bits: only `+ - * /`, rounding
 to an integer and a power of two are used, in a fixed order. The exponential is our own for that reason:
 `exp` of the C library and of NumPy differ in the last bit between machines, and a rating that anybody may
@@ -192,7 +192,7 @@ def elo_fold(
 def elo_pass(
     rating: Floats, first: Ints, second: Ints, score: Floats, weight: Floats, k_factor: float
 ) -> None:
-    """Play duels into `rating` as they stand, in place."""
+    """Play duels into `rating` in their order, in place."""
     for i in range(len(first)):
         a, b = int(first[i]), int(second[i])
         gain = float(score[i]) - expected(float(rating[a]), float(rating[b]))

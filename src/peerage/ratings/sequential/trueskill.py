@@ -36,7 +36,7 @@ _LONG_GAMES = 5_000
 class TrueSkillSettings:
     """The field's constants, by the field's names.
 
-    `mu`, `sigma`: a newcomer's skill. `beta`: noise of one performance (a skill gap of beta wins about 76 %).
+    `mu`, `sigma`: a newcomer's skill. `beta`: noise of one performance (a skill gap of beta wins about 76%).
     `tau`: how much a skill may drift between games. `draw_probability`: of two equal players, from 0 to
     below 1. `tolerance`: message passing stops when nothing moves more. `k`: tables are sorted by mu -
     k·sigma.

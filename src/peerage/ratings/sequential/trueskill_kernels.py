@@ -182,7 +182,7 @@ SKILL, DOUBT, PART = 0, 1, 2
 MEAN, SPREAD, WIDTH, OFF, OFF_VARIANCE = 3, 4, 5, 6, 7
 # of each place its first team, the seats of a team there, and its centre without its neighbours,
 FIRST, SIZE, CENTRE, WIDE_CENTRE, PRECISION, PRECISION_MEAN = 8, 9, 10, 11, 12, 13
-# what the place above and the one below say to it, as precision and mean,
+# messages from the place above and the one below, as precision and mean,
 ABOVE, ABOVE_MEAN, BELOW, BELOW_MEAN = 14, 15, 16, 17
 # and the truncated difference with the next place; an infinite variance is silence.
 CUT_MEAN, CUT_VARIANCE = 18, 19

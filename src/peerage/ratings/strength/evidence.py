@@ -24,7 +24,7 @@ class Evidence:
     Matches of two: `first`, `second` (int64), the first one's `score` (1 win, ½ tie, 0 loss) and `weight`,
     one element a match. `rankings` are the other matches, each one observation: more than two seats, or
     teams. `cluster` labels matches that hang together (a series, one prompt), first those of two, then the
-    rankings; None where each stands for itself.
+    rankings; None where each is its own.
     """
 
     players: int

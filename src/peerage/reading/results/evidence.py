@@ -41,7 +41,7 @@ class MatchEvidence(ABC):
 
     @property
     def clusters(self) -> Ints | None:
-        """The label of each match's cluster; None where each stands for itself."""
+        """The label of each match's cluster; None where each is its own."""
         return None
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Outside results in tables: alone, or beside the matches of the arena, and always said to be there."""
+"""Outside results in tables: alone, or next to the matches of the arena, and always named as such."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ from peerage.standings.accounts import Account, count
 from peerage.standings.looks import looks
 
 Field: TypeAlias = Literal["game", "topic", ""]
-"""What matches are told apart by; empty: nothing."""
+"""The field that groups matches; empty: none."""
 
 
 class PlayedMatches(MatchEvidence):

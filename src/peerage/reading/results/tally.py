@@ -53,7 +53,7 @@ class Field(Struct):
         return self.cost / self.priced if self.priced else None
 
 
-class Mine(Struct):
+class PlayerSums(Struct):
     """One player's matches: against each opponent, by game, by topic, and the last `RECENT` of them, the void
     ones too, newest last."""
 
@@ -88,7 +88,7 @@ class MatchSums(Struct):
     number: int = 0
     began: int = 0
     duels: int = 0
-    players: dict[str, Mine] = {}
+    players: dict[str, PlayerSums] = {}
     topics: dict[str, int] = {}
     statuses: dict[str, int] = {}
     games: dict[str, dict[str, int]] = {}
@@ -129,7 +129,7 @@ class MatchSums(Struct):
         for place, player in enumerate(row.players):
             own = self.players.get(player)
             if own is None:
-                own = self.players[player] = Mine()
+                own = self.players[player] = PlayerSums()
             own.recent.append(row)
             del own.recent[:-RECENT]
             if row.status == DONE:

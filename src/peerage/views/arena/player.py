@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from peerage.game.blocks import Heading, Sentence
-from peerage.reading.results.tally import Field, Mine
+from peerage.reading.results.tally import Field, PlayerSums
 from peerage.render.blocks import Figure, Link, Links, ViewBlock
 from peerage.values.figures import listed, share_between
 from peerage.values.texts import visible
@@ -20,7 +20,7 @@ from peerage.views.player import OpponentPart, ratings, recent, records, roles, 
 
 def player(arena: ArenaTables, name: str) -> Iterator[ViewBlock]:
     """Yield all that is known of one player."""
-    board, mine = arena.board(), arena.tally.players.get(name, Mine())
+    board, mine = arena.board(), arena.tally.players.get(name, PlayerSums())
     order = {other.player: place for place, other in enumerate(board.rows)}
     row = board.rows[order[name]]
     yield Heading(name, 1)

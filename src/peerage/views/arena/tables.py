@@ -18,7 +18,7 @@ from peerage.reading.moment import Moment
 from peerage.reading.observations import Observations, observe, together
 from peerage.reading.reading import Reading
 from peerage.reading.results.played import PlayedMatches
-from peerage.reading.results.tally import MatchSums, Mine, Record
+from peerage.reading.results.tally import MatchSums, PlayerSums, Record
 from peerage.reading.scope import Scope
 from peerage.reading.speed import Speed, speeds_of
 from peerage.reading.verdicts.credits import about_tasks
@@ -166,11 +166,11 @@ class ArenaTables(Reading):
 
     def met(self, player: str, other: str) -> Record:
         """The record of one player against another."""
-        return self.tally.players.get(player, Mine()).against.get(other, Record())
+        return self.tally.players.get(player, PlayerSums()).against.get(other, Record())
 
     def against(self, player: str) -> list[PairRow]:
         """Return the record of one player against each other that it met, by name."""
-        met = self.tally.players.get(player, Mine()).against
+        met = self.tally.players.get(player, PlayerSums()).against
         return [
             PairRow(player, other, one.matches, one.wins, one.draws, one.losses, one.rate or 0.0)
             for other, one in sorted(met.items())

@@ -4,7 +4,7 @@
 
 y is the place of a mark among all that its judge gave, as a normal deviate (van der Waerden 1952): harsh,
 generous and clipped scales say the same. Each mark is held against the other judges' of the very answer, so
-what is hard, easy or well done cancels. How steeply a judge's marks follow them, `b`, is told by the answers
+what is hard, easy or well done cancels. How steeply a judge's marks follow them, `b`, is shown by the answers
 of one author to many questions, so that a favour, which moves all of an author's answers, does not hide in
 it. Where a scale gives out among the best or the worst, slopes between authors differ from those within: a
 second slope and a bend for each judge, drawn towards nothing, take that up.
@@ -43,7 +43,7 @@ _GRID = np.linspace(0, 1, 4097)
 _DEVIATES = np.array([_NORMAL.inv_cdf(min(max(at, 1e-5), 1 - 1e-5)) for at in _GRID.tolist()])
 
 
-class _Told(NamedTuple):
+class ScoreReading(NamedTuple):
     """Evidence of the marks of each author (rows) of the judges' effects on it, whatever its answers are
     worth: the information, shape (authors, judges, judges), and the score, shape (authors, judges)."""
 
@@ -73,7 +73,7 @@ class ScoreEvidence:
         self._slope = _slopes(products, both)
         self._error = np.maximum(own - self._slope**2, _LEAST * np.maximum(own, 0.01))
         self._doubt = self._slope_error(marks, within, both)
-        self._told = self._collected(marks, place)
+        self._read = self._collected(marks, place)
         self._scatter, self._skewness = self._scattered(marks, within, cell)
         self._mean = np.bincount(cell, place, math.prod(shape)).reshape(shape) / np.maximum(self.marks, 1)
         self._usual = 0.0
@@ -91,7 +91,7 @@ class ScoreEvidence:
         information = both @ self._slope**2 - np.diag(both) * self._slope**2
         return np.asarray(np.sqrt(self._error * squares) / np.maximum(information, 1e-9))
 
-    def _collected(self, marks: Marks, place: Floats) -> _Told:
+    def _collected(self, marks: Marks, place: Floats) -> ScoreReading:
         judges, authors = len(self.judges), len(self.authors)
         information, score = np.zeros((authors, judges, judges)), np.zeros((authors, judges))
         sure, steep = 1 / self._error, self._slope / self._error
@@ -100,7 +100,7 @@ class ScoreEvidence:
             seen = steep[:, None] * mark / np.sqrt(worth)
             information[author] += np.diag(sure * mark.sum(axis=1)) - seen @ seen.T
             score[author] += sure * value.sum(axis=1) - seen @ ((steep @ value) / np.sqrt(worth))
-        return _Told(information, score)
+        return ScoreReading(information, score)
 
     def _scattered(self, marks: Marks, within: Floats, cell: Ints) -> tuple[Floats, Floats]:
         """Return how much more than its judge's errors do elsewhere those on each author scatter (variances),
@@ -131,9 +131,9 @@ class ScoreEvidence:
         return np.asarray(strength - strength.mean())
 
     def _profiled(self, author: int, trusted: Flags) -> tuple[Floats, Floats]:
-        """Return what is told of an author once the effects of judges that are not `trusted` are whatever
+        """Return what is known of an author once the effects of judges that are not `trusted` are whatever
         fits them, and the others scatter by the usual spread."""
-        information, score = self._told.information[author], self._told.score[author]
+        information, score = self._read.information[author], self._read.score[author]
         out = np.flatnonzero(~trusted & (self.marks[:, author] > 0))
         if len(out):
             fit = information[:, out] @ np.linalg.pinv(information[np.ix_(out, out)])
@@ -147,7 +147,7 @@ class ScoreEvidence:
         trusted = ~aside & heard[:, None] & (self.marks > 0)
         judges, authors = trusted.shape
         each = [self._profiled(author, trusted[:, author]) for author in range(authors)]
-        reading = _Told(
+        reading = ScoreReading(
             np.stack([value for value, _ in each]), np.stack([information for _, information in each])
         )
         strength = self._strength(trusted)
