@@ -259,7 +259,7 @@ def test_a_listed_quiz_is_held_to_the_same(tmp_path: Path) -> None:
         ("[{question: 'Who?', answer: ' '}]", "answer: empty"),
         (
             "[{question: 'Who?', answer: Ann}, {question: who, answer: Bob}]",
-            "question 2 of the quiz stands there before",
+            "question 2 of the quiz is listed before",
         ),
         (
             "[{question: 'Who?', answer: Ann}]\n  answers: choice",

@@ -173,7 +173,7 @@ def test_a_repeated_battle_id_counts_once_and_is_said() -> None:
     data = battles(text)
     assert len(data.duels) == 3
     assert data.notes[0] == "1 row repeats a battle_id, which counts once"
-    with pytest.raises(DataError, match="line 3, column battle_id: '1' stands before with another result"):
+    with pytest.raises(DataError, match="line 3, column battle_id: '1' occurs before with another result"):
         battles("battle_id,model_a,model_b,winner\n1,x,y,a\n1,x,y,b\n")
 
 
@@ -183,7 +183,7 @@ def test_a_repeated_game_id_counts_once_and_never_with_another_result() -> None:
     assert len(found.games) == 1
     assert found.notes == ("1 row repeats a game_id, which counts once",)
     for other in ({"ranks": [2, 1]}, {"players": ["y", "x"]}, {"date": "2025-01-02"}, {"scores": [2, 1]}):
-        with pytest.raises(DataError, match="row 2, column game_id: 'g1' stands before with another result"):
+        with pytest.raises(DataError, match="row 2, column game_id: 'g1' occurs before with another result"):
             played([game, {**game, **other}])
 
 
@@ -264,7 +264,7 @@ HEAD = "model_a,model_b,winner\n"
         (
             '[{"model_a":"x","model_b":"y","winner":"tie"}]\n[{"model_a":"x","model_b":"y","winner":"tie"}]',
             "x.json",
-            "row 1: more stands behind the end of the list",
+            "row 1: there is more after the end of the list",
         ),
         (
             HEAD + "x" * 1001 + ",y,tie\n",

@@ -174,7 +174,7 @@ def test_an_anchor_moves_everybody_alike(arena: Battles) -> None:
 
 def test_notes_say_what_a_reader_must_know(arena: Battles) -> None:
     assert "150 clusters (question)" in " ".join(rate(arena, Options(cluster=("question",))).notes)
-    assert "too few to tell" in " ".join(rate(arena, Options(cluster=("judge",))).notes)
+    assert "too few to show" in " ".join(rate(arena, Options(cluster=("judge",))).notes)
     assert "length" in " ".join(rate(arena, Options(controls=("length",))).notes)
     assert "reliability" in " ".join(rate(arena, Options(method="judge-aware")).notes)
     # Where nothing is claimed, nothing is said to hold.
