@@ -296,6 +296,23 @@ def test_a_vote_in_a_browser(booth: TestClient, voted: Path) -> None:
     assert votes_in(voted) == vote_count + 1
 
 
+def test_a_voter_learns_how_often_it_agrees_with_the_peers(booth: TestClient, voted: Path) -> None:
+    """Ties of either side are left out; each vote is held against the match's record."""
+    booth.cookies.clear()
+    agreed = compared = 0
+    for verdict in ("first", "second", "tie", "both bad", "first"):
+        shown = booth.get("/api/ballot").json()
+        revealed = booth.post("/api/votes", json={"ticket": shown["ticket"], "verdict": verdict}).json()
+        first, second = revealed["peers"]
+        if verdict in ("first", "second") and first != second:
+            compared += 1
+            agreed += (first > second) == (verdict == "first")
+        assert (revealed["verdict"], revealed["agreed"], revealed["compared"]) == (verdict, agreed, compared)
+        page = booth.get("/voted.html", params={"match": revealed["match"]}).text
+        assert (f"in {agreed} of {compared}" in page) == bool(compared)
+    assert compared
+
+
 def test_what_is_revealed_is_for_those_who_voted(booth: TestClient) -> None:
     shown = booth.get("/vote.html")
     taken = booth.post("/vote.html", data={"ticket": ticket(shown.text), "verdict": "tie"})

@@ -64,16 +64,24 @@ def test_pages_show_without_error_and_fit_in_light_and_dark(tab: Page, address: 
 def test_voting_by_keys(tab: Page, address: str, folder: Path) -> None:
     tab.goto(f"{address}vote.html")
     tab.keyboard.press("1")
-    expect(tab.get_by_role("heading", level=1)).to_have_text("Recorded", timeout=PATIENCE_MS)
+    expect(tab.get_by_role("heading", level=1)).to_contain_text("You preferred", timeout=PATIENCE_MS)
     [vote] = cast(folder, "")
     assert vote.verdict == vote.shown[0]
+    assert tab.locator(".pair .text").count() == 2
+    assert tab.locator(".chosen .revealed").inner_text() in tab.get_by_role("heading", level=1).inner_text()
     tab.wait_for_load_state()  # a page shows before its script listens
-    tab.keyboard.press("n")
+    tab.keyboard.press("Enter")
     expect(tab.get_by_role("heading", level=1)).to_have_text("Which answer is better?", timeout=PATIENCE_MS)
     tab.get_by_role("button", name="Skip this pair").click()
     tab.get_by_role("button", name="They are equal").click()
-    expect(tab.locator("main .lead")).to_have_text("You found them equal.", timeout=PATIENCE_MS)
-    assert len(cast(folder, "")) == 2
+    expect(tab.get_by_role("heading", level=1)).to_have_text("You found them equal", timeout=PATIENCE_MS)
+    tab.wait_for_load_state()
+    tab.keyboard.press("Enter")
+    expect(tab.get_by_role("heading", level=1)).to_have_text("Which answer is better?", timeout=PATIENCE_MS)
+    tab.wait_for_load_state()
+    tab.keyboard.press("b")
+    expect(tab.get_by_role("heading", level=1)).to_have_text("You found both bad", timeout=PATIENCE_MS)
+    assert [vote.verdict for vote in cast(folder, "")][1:] == ["tie", "both bad"]
 
 
 def cast(folder: Path, expert: str) -> list[Vote]:

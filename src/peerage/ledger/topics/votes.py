@@ -183,6 +183,12 @@ class PeopleVotes:
         with self._reading() as (_, table):
             return {row[0] for row in _rows(table, {"voter": voter}, ("match",))}
 
+    def of(self, voter: str) -> list[Vote]:
+        """Return what this voter said, in order."""
+        with self._reading() as (_, table):
+            rows = _rows(table, {"voter": voter}, ("sequence", "body", "chain", "at_ms"), ("sequence",))
+        return [read_vote(VoteRow(*row)) for row in rows]
+
     def count(self) -> int:
         """Return how many votes there are."""
         return (self.head() or (0,))[0]

@@ -35,6 +35,11 @@ class Finished(Struct, frozen=True):
             and len(set(self.players.values())) == 2
         )
 
+    def agrees(self, vote: Vote) -> bool | None:
+        """Return whether a vote names the winner whom the peers named; None where either found a tie."""
+        score = self.scores.get(vote.verdict, 0.5)
+        return None if vote.verdict in (TIE, BOTH_BAD) or score == 0.5 else score > 0.5
+
 
 def finished(ledger: Ledger, number: int) -> Finished | None:
     """Match `number` as it is on record; None when it is not."""

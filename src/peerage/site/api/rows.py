@@ -34,16 +34,22 @@ class Cast(Struct, frozen=True):
     """A vote on the pair of a ticket."""
 
     ticket: str
-    verdict: Literal["first", "second", "tie", "skip"]
+    verdict: Literal["first", "second", "tie", "both bad", "skip"]
 
 
 class Revealed(Struct, frozen=True):
-    """What a voter learns after voting: who wrote the first and the second answer, and the peers' scores."""
+    """What a voter learns after voting: who wrote the first and the second answer, and the peers' scores.
+
+    Of its newest hundred votes `compared` are those in which neither it nor the peers found a tie, `agreed`
+    those of them that named the peers' winner.
+    """
 
     match: int
-    verdict: Literal["first", "second", "tie"]
+    verdict: Literal["first", "second", "tie", "both bad"]
     players: tuple[str, str]
     peers: tuple[float, float]
+    agreed: int
+    compared: int
 
 
 class ArenaRow(Struct, frozen=True):

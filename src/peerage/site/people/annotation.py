@@ -18,13 +18,14 @@ import numpy as np
 
 from peerage.ledger import Ledger
 from peerage.ledger.topics.series import shown
-from peerage.ledger.topics.votes import BOTH_BAD, SKIPPED, TIE, PeopleVotes, Vote, expert_voter
+from peerage.ledger.topics.votes import SKIPPED, PeopleVotes, Vote, expert_voter
 from peerage.reading.moment import public
 from peerage.reading.verdicts.votes import judged_duels
 from peerage.reading.verdicts.votes import votes as cast_by_judges
-from peerage.site.people.ballots import BlindPair, ballot
+from peerage.site.people.ballots import BlindPair, ballot, chosen
+from peerage.site.people.ballots import Verdict as Compared
 
-Verdict: TypeAlias = Literal["first", "second", "tie", "both bad", "skipped"]
+Verdict: TypeAlias = Literal[Compared, "skipped"]
 
 
 class CheckpointShown(NamedTuple):
@@ -78,13 +79,12 @@ class Annotator:
 
     def cast(self, duel: CheckpointShown, verdict: Verdict, at_ms: int) -> None:
         """Record what the expert said. Raises VotedAlready, LedgerError."""
-        words = {"tie": TIE, "both bad": BOTH_BAD, "skipped": SKIPPED}
-        chosen = words.get(verdict) or duel.order[verdict == "second"]
+        choice = SKIPPED if verdict == "skipped" else chosen(verdict, duel.order)
         vote = Vote(
             duel.ballot.match,
             duel.ballot.record,
             duel.order,
-            chosen,
+            choice,
             expert_voter(self.name, duel.take),
             expert=self.name,
             take=duel.take,

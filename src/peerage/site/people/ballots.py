@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
 from msgspec import Struct
 
 from peerage.game.match import DONE
 from peerage.ledger import Ledger
 from peerage.ledger.forms.merkle import digest
+from peerage.ledger.topics.votes import BOTH_BAD, TIE
 from peerage.reading.matches import Matches
 from peerage.reading.moment import Moment
 from peerage.views.match.match import answers, tasks
+
+Verdict: TypeAlias = Literal["first", "second", "tie", "both bad"]
+"""The verdict of a person who is shown two answers."""
+
+
+def chosen(verdict: Verdict, shown: tuple[str, str]) -> str:
+    """Return a verdict as a vote holds it; `shown` are the labels of the two answers in their order."""
+    return {"tie": TIE, "both bad": BOTH_BAD}.get(verdict) or shown[verdict == "second"]
 
 
 class BlindPair(Struct, frozen=True):

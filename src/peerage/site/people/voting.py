@@ -2,7 +2,7 @@
 
     voting = VotingService(ledger, votes)
     pending = voting.draw(voter)                  # a blind pair, in an order drawn for this voter
-    voting.read(pending)                          # its texts
+    voting.read(pending.match)                    # its texts
     voting.cast(voter, pending.ticket, "first")   # once; the ticket is spent afterwards
 
 A voter is an anonymous session: a random cookie, of which votes carry a digest alone. A ticket stands for one
@@ -26,16 +26,14 @@ from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import Path
 from random import Random
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from peerage.game.match import DONE
 from peerage.ledger import Ledger, LedgerError, Summary
 from peerage.ledger.topics.series import shown
-from peerage.ledger.topics.votes import TIE, PeopleVotes, Vote, VotedAlready
-from peerage.site.people.ballots import BlindPair, ballot
+from peerage.ledger.topics.votes import PeopleVotes, Vote, VotedAlready
+from peerage.site.people.ballots import BlindPair, Verdict, ballot, chosen
 from peerage.site.people.private_key import private_key
-
-Verdict: TypeAlias = Literal["first", "second", "tie"]
 
 RECENT = 1_000
 """Pairs are drawn from so many of the newest matches."""
@@ -141,11 +139,11 @@ class VotingService:
             self._incomparable.add(number)
         return None
 
-    def read(self, pending: PairShown) -> BlindPair:
+    def read(self, match: int) -> BlindPair:
         """The texts of a pair. Raises LedgerError when the ledger no longer holds them."""
-        found = self._read(pending.match)
+        found = self._read(match)
         if found is None:
-            raise LedgerError(f"match {pending.match} is no longer what it was; `peerage verify` says more")
+            raise LedgerError(f"match {match} is no longer what it was; `peerage verify` says more")
         return found
 
     def skip(self, voter: str, ticket: str) -> None:
@@ -161,8 +159,8 @@ class VotingService:
         """Record a vote; what was judged. Raises TicketUnknown, VotedAlready, LedgerError."""
         with self._lock:
             pending = self._of(voter, ticket)
-            chosen = TIE if verdict == "tie" else pending.shown[verdict == "second"]
-            vote = Vote(pending.match, pending.record, pending.shown, chosen, voter)
+            choice = chosen(verdict, pending.shown)
+            vote = Vote(pending.match, pending.record, pending.shown, choice, voter)
             try:
                 self._votes.cast(vote, at_ms)
             except VotedAlready:

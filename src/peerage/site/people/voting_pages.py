@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -18,18 +19,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from peerage.ledger import Ledger
-from peerage.ledger.topics.votes import PeopleVotes, VotedAlready
-from peerage.reading.verdicts.people import finished
+from peerage.ledger.topics.votes import BOTH_BAD, PeopleVotes, VotedAlready
+from peerage.reading.verdicts.people import cited, finished
 from peerage.site.api.answers import VOTE, failure
 from peerage.site.api.rows import BallotRow, Cast, Revealed
 from peerage.site.http.frame import PageFrame, Refused, as_json, body_of, form_of, line, refuse_foreign
 from peerage.site.http.guard import network
+from peerage.site.people.ballots import Verdict
 from peerage.site.people.voting import (
     PairShown,
     RateLimit,
     Sessions,
     TicketUnknown,
-    Verdict,
     VotingService,
     voter_of,
 )
@@ -40,6 +41,8 @@ YEAR_S = 365 * 86_400
 MOST_BODY = 4_096
 VOTES_A_MINUTE = 30
 """Of one session; four times as many from one address, where a classroom may sit."""
+COMPARED = 100
+"""A voter's newest votes that are compared with the peers: each is a read of the ledger."""
 SESSIONS_A_MINUTE = 30
 """New ones from one address."""
 
@@ -76,9 +79,10 @@ class VotingRoutes:
                 pending = None
             return _to(f"voted.html?match={pending.match}" if pending else "vote.html")
         pending = await asyncio.to_thread(self._voting.draw, session.voter)
-        pair = None if pending is None else await asyncio.to_thread(self._voting.read, pending)
+        pair = None if pending is None else await asyncio.to_thread(self._voting.read, pending.match)
         given = len(await asyncio.to_thread(self._votes.judged_by, session.voter))
-        values = {"pending": pending, "pair": pair, "given": given}
+        answers = [pair.answers[label] for label in pending.shown] if pending and pair else []
+        values = {"pending": pending, "pair": pair, "given": given, "answers": answers, "vote": None}
         view = PageView("Vote", VOTE, template=VOTE, values=values)
         return self._with(session, await self._frame.page(VOTE, view))
 
@@ -86,12 +90,12 @@ class VotingRoutes:
         """`voted.html?match=N`: who wrote what, for those who have judged it."""
         session = self._known(request)
         number = request.query_params.get("match", "")
-        revealed = None
+        values = None
         if session is not None and re.fullmatch("[0-9]{1,15}", number):
-            revealed = await asyncio.to_thread(self._reveal, session.voter, int(number))
-        if not revealed:
+            values = await asyncio.to_thread(self._judged, session.voter, int(number))
+        if not values:
             return line(404, "there is no vote of yours here; vote.html shows a pair")
-        view = PageView("Your vote", VOTE, template="voted.html", values={"vote": revealed})
+        view = PageView("Your vote", VOTE, template=VOTE, values=values)
         return await self._frame.page("voted.html", view)
 
     async def ballot(self, request: Request) -> Response:
@@ -102,7 +106,7 @@ class VotingRoutes:
             return self._with(
                 session, as_json(failure(404, "there is no pair left that you have not judged"))
             )
-        found = await asyncio.to_thread(self._voting.read, pending)
+        found = await asyncio.to_thread(self._voting.read, pending.match)
         first, second = (found.answers[label] for label in pending.shown)
         shown = BallotRow(pending.ticket, found.topic, found.challenge, first, second)
         return self._with(session, as_json((200, msgspec.json.encode(shown))))
@@ -121,18 +125,31 @@ class VotingRoutes:
         revealed = await asyncio.to_thread(self._reveal, session.voter, pending.match)
         return as_json((201, msgspec.json.encode(revealed)))
 
+    def _judged(self, voter: str, number: int) -> dict[str, object] | None:
+        """Return what the page of a pair that this voter has judged shows."""
+        vote, revealed = self._votes.given(voter, number), self._reveal(voter, number)
+        if vote is None or revealed is None:
+            return None
+        pair = self._voting.read(number)
+        return {"vote": revealed, "pair": pair, "answers": [pair.answers[label] for label in vote.shown]}
+
     def _reveal(self, voter: str, number: int) -> Revealed | None:
         """Return who wrote what in a match that this voter has judged."""
         vote, match = self._votes.given(voter, number), finished(self._ledger, number)
         if vote is None or match is None or match.players.keys() != set(vote.shown):
             return None
         first, second = vote.shown
-        verdict: Verdict = "first" if vote.verdict == first else "second" if vote.verdict == second else "tie"
+        verdicts: Mapping[str, Verdict] = {first: "first", second: "second", BOTH_BAD: "both bad"}
+        newest = self._votes.of(voter)[-COMPARED:]
+        known = cited(self._ledger, newest)
+        compared = [known[each.match].agrees(each) for each in newest if each.match in known]
         return Revealed(
-            vote.match,
-            verdict,
-            (match.players[first], match.players[second]),
-            (match.scores.get(first, 0.5), match.scores.get(second, 0.5)),
+            match=vote.match,
+            verdict=verdicts.get(vote.verdict, "tie"),
+            players=(match.players[first], match.players[second]),
+            peers=(match.scores.get(first, 0.5), match.scores.get(second, 0.5)),
+            agreed=compared.count(True),
+            compared=len(compared) - compared.count(None),
         )
 
     async def _take(self, request: Request, session: _Session) -> PairShown | None:

@@ -149,11 +149,7 @@ def _rows(
 
 
 def _agreement(counted: list[_Counted]) -> float | None:
-    same = [
-        match.scores[vote.verdict] > 0.5
-        for vote, match in counted
-        if vote.verdict not in (TIE, BOTH_BAD) and match.scores.get(vote.verdict, 0.5) != 0.5
-    ]
+    same = [agrees for vote, match in counted if (agrees := match.agrees(vote)) is not None]
     return sum(same) / len(same) if same else None
 
 
