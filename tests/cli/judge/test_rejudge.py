@@ -24,7 +24,16 @@ def test_judges_for_people_and_for_programs(demo: Path) -> None:
     assert "house:0.95" in shown
     assert "docs/judging-figures.md" in shown
     found = json.loads(peerage("stats", "--of", "judges", "--dir", str(demo), "--format", "json"))
-    assert set(found) == {"remarks", "measures", "judges", "favours", "challenges", "people"}
+    assert set(found) == {
+        "answer",
+        "cards",
+        "remarks",
+        "measures",
+        "judges",
+        "favours",
+        "challenges",
+        "people",
+    }
     rows = peerage("stats", "--of", "judges", "--dir", str(demo), "--format", "csv").splitlines()
     assert rows[0].split(",") == list(found["judges"][0])
     favours = json.loads(peerage("stats", "--dir", str(demo), "--of", "favours", "--format", "json"))

@@ -316,7 +316,7 @@ def test_the_page_of_judges_shows_who_prefers_whom_and_marks_what_is_beyond_chan
     with closing(Site.open(sealed)) as site:
         row = ("p0", "p1", 40, 0.25, 0.0001, 0.001, True, False)
         pairs = (Favour(*row), Favour("p2", "p1", 40, -0.1, 0.4, 1.0, False, False))
-        site.judges = JudgesReport((), (), (judge_row("p0"), judge_row("p2")), pairs, ())
+        site.judges = JudgesReport("Yes.", (), (), (), (judge_row("p0"), judge_row("p2")), pairs, ())
         told = body(site, "judges.html").decode()
     assert ' w6" data-v="0.25" title="40 marks, p 0.000, q 0.001">+25</td>' in told
     assert ' self" data-v="-0.1" title="40 marks, p 0.400, q 1.000">-10</td>' in told

@@ -196,6 +196,8 @@ def test_an_arena_without_judges_has_nothing_to_tell(tmp_path: Path) -> None:
     play(folder, 2)
     with open_arena(folder, create=False) as arena:
         assert judges(arena.reading).as_dict() == {
+            "answer": "Not yet: too few matches were judged (0 of 20).",
+            "cards": [],
             "remarks": [],
             "measures": [],
             "judges": [],

@@ -23,7 +23,7 @@ from peerage.cli.shared.options import (
 )
 from peerage.cli.shared.output import show_blocks, show_json, show_parts, show_table
 from peerage.cli.shared.streams import exact
-from peerage.render.blocks import Conclusion
+from peerage.render.blocks import Conclusion, Rows
 from peerage.render.data import plain
 
 if TYPE_CHECKING:
@@ -92,9 +92,12 @@ def _show_judges(arena: Arena, shape: TableFormat, of: Part | None, level: float
     from peerage.ledger.topics.votes import PeopleVotes
     from peerage.views.judges.favours import summary
     from peerage.views.judges.report import judges, parts
+    from peerage.views.judges.report import summary as summary_of
 
     report = judges(arena.reading, level, PeopleVotes(arena.ledger.address, arena.folder))
     of = None if of == "judges" else of
+    if report.judges and of is None and shape.for_people:
+        show_blocks(summary_of(report), Rows((), ()), shape)
     if report.remarks and of is None and shape.for_people:
         for remark in report.remarks:
             prose(remark)

@@ -40,6 +40,19 @@ def divided(blocks: Blocks, cast: Votes) -> str:
     )
 
 
+def without_whom(
+    judges: Sequence[str], players: Sequence[str], leader: int | None, others: Sequence[int | None]
+) -> list[tuple[str, str]]:
+    """Return the judges without whom another player is first, and that player."""
+    if leader is None:
+        return []
+    return [
+        (judge, players[other])
+        for judge, other in zip(judges, others, strict=True)
+        if other not in (leader, None)
+    ]
+
+
 def first_without(
     judges: Sequence[str],
     players: Sequence[str],
@@ -51,10 +64,10 @@ def first_without(
     None where what is left does not compare everybody; `pick` is the verdict's."""
     if leader is None or all(other is None for other in others):
         return
-    changing = [(at, other) for at, other in enumerate(others) if other not in (leader, None)]
-    for at, other in changing:
+    changing = without_whom(judges, players, leader, others)
+    for judge, other in changing:
         yield (
-            f"Without the judge {judges[at]} {players[other or 0]} is ahead of {players[leader]}, who is "
+            f"Without the judge {judge} {other} is ahead of {players[leader]}, who is "
             f"first by all {len(judges)}."
         )
     if not changing:

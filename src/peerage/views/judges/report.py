@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from msgspec.structs import replace
 
 from peerage.game.blocks import Heading, Sentence
 from peerage.judging.marks.ballots import ballots_in
@@ -22,25 +23,30 @@ from peerage.ledger.topics.votes import PeopleVotes
 from peerage.ratings.fits.judges import leaders_without
 from peerage.reading.reading import Reading
 from peerage.reading.verdicts.people import verdicts_of
-from peerage.render.blocks import Conclusion, Fold, Rows, ViewBlock
-from peerage.views.judges import challenges, favours, measures, one_by_one, people
+from peerage.render.blocks import Conclusion, Facts, Fold, LoneFigure, Notes, Rows, ViewBlock
+from peerage.values.figures import counted
+from peerage.views.judges import challenges, favours, measures, one_by_one, people, trust
 from peerage.views.judges.challenges import ChallengeSort
 from peerage.views.judges.measures import Measure
 from peerage.views.judges.one_by_one import JudgeRow
 from peerage.views.judges.people import PeopleRow
-from peerage.views.judges.remarks import divided, first_without, speaking
+from peerage.views.judges.remarks import divided, first_without, speaking, without_whom
+from peerage.views.judges.trust import TrustCard
 from peerage.views.leaderboard.board import board
 from peerage.views.shown import Shown
 
 MANY = 12
-"""Judges from so many on of whom a table by author opens on demand, where it holds nothing of note."""
+"""Judges at most whose table stands open."""
 
 
 class JudgesReport(Shown, frozen=True):
-    """Everything about an arena's judges: `remarks` say in words what is wrong with whom; `favours` are all
+    """Everything about an arena's judges: `answer` says whether the ranking can be trusted, `cards` are the
+    four numbers that say most about it; `remarks` say in words what is wrong with whom; `favours` are all
     pairs tested, the most suspicious first; `challenges` say what judges could tell apart on which; `people`
     hold judges against people who judged the same duels, empty where nobody did."""
 
+    answer: str
+    cards: tuple[TrustCard, ...]
     remarks: tuple[str, ...]
 
     measures: tuple[Measure, ...]
@@ -86,11 +92,42 @@ def judges_of(
     remarks += one_by_one.remarks(rows, found.mute, ballots, unit)
     remarks += favours.remarks(found.favours, unit)
     remarks += measures.remarks(figures, unit)
+    changing: list[tuple[str, str]] = []
+    leader: int | None = None
     if cast is not None:
-        leaders = leaders_without(cast.history, cast.judge, len(marks.judges))
-        remarks += first_without(marks.judges, cast.players, *leaders, pick)
+        leader, others = leaders_without(cast.history, cast.judge, len(marks.judges))
+        changing = without_whom(marks.judges, cast.players, leader, others)
+        remarks += first_without(marks.judges, cast.players, leader, others, pick)
     remarks += [*challenges.remarks(sorts), *speaking(read.spoken)]
-    return JudgesReport(tuple(remarks), figures, rows, tuple(found.favours), sorts, people_rows)
+    first = cast.players[leader] if cast is not None and leader is not None else ""
+    answer = trust.answer(
+        changing,
+        figures,
+        ballots,
+        found.favours,
+        found.mute,
+        compared=bool(first),
+        contradicting=cast is not None and bool(found.blocks),
+        otherwise=first if pick not in (None, "", first) else "",
+    )
+    return JudgesReport(
+        answer,
+        tuple(trust.cards(figures, ballots, found.favours)),
+        tuple(remarks),
+        figures,
+        rows,
+        tuple(found.favours),
+        sorts,
+        people_rows,
+    )
+
+
+def summary(report: JudgesReport) -> list[ViewBlock]:
+    """Return whether the ranking can be trusted, and the four numbers that say most about it."""
+    if not report.judges:
+        return []
+    facts = [LoneFigure(card.title, card.value, card.about) for card in report.cards]
+    return [Conclusion([report.answer]), Facts(facts)]
 
 
 def parts(report: JudgesReport, *, every_pair: bool = False) -> list[Rows]:
@@ -107,26 +144,44 @@ def parts(report: JudgesReport, *, every_pair: bool = False) -> list[Rows]:
 
 def blocks(report: JudgesReport, order: Sequence[str], changed: Rows) -> Iterator[ViewBlock]:
     """Yield the whole report. `order` is that of players in tables, `changed` what corrections change."""
-    yield Heading("Judges", 1)
-    if report.remarks:
-        yield Conclusion(report.remarks)
+    yield Heading(trust.QUESTION, 1)
     if not report.judges:
         yield Sentence("No judge has voted yet, or this arena's games are decided without judges.")
         return
-    for part in parts(report):
+    yield from summary(report)
+    if any(row.corrected_rank == 1 != row.rank for row in changed.rows):
+        yield Sentence(
+            "Corrected for what sways judges, another player would be first: see what would change."
+        )
+    opened = len(report.judges) <= MANY
+    if report.remarks and not opened:
+        yield _remarks(report)
+    for part in sorted(parts(report), key=lambda part: part.name != "judges"):
         if part.name == "favours":
-            yield Heading("Favouritism", anchor="favouritism")
-            yield Sentence(favours.summary(report.favours, judges=True))
-            if report.favours:
-                plain = len(report.judges) > MANY and not part.rows
-                by_author = favours.by_author(report.favours, order)
-                yield Fold("Who prefers whom", [by_author]) if plain else by_author
+            found: list[ViewBlock] = [Heading("Favouritism", anchor="favouritism")]
+            found.append(Sentence(favours.summary(report.favours, judges=True)))
+            found += [favours.by_author(report.favours, order)] if report.favours else []
+            yield Fold("Who prefers whom", [*found, *[part] * bool(part.rows)])
         elif part.rows:
-            yield part
+            title, _, about = part.title.partition(": ")
+            table: list[ViewBlock] = [Heading(about.capitalize() or title), replace(part, title="")]
+            if part.name == "judges" and opened:
+                yield from [*table, *[_remarks(report)] * bool(report.remarks)]
+            else:
+                yield Fold(title, table)
     if changed.rows:
-        yield Heading("What would change", anchor="corrected")
         about = "by the judges' votes or scores, as they are and corrected for position, own work, family"
-        yield Sentence(f"The players {about}, harshness, favours and reliability.")
-        yield changed
-        about = "corrects for style too: that reads the answers: length, headings, lists, bold"
-        yield Sentence(f"`peerage leaderboard --correct style` {about}.", "quiet")
+        style = "corrects for style too: that reads the answers: length, headings, lists, bold"
+        shown = [
+            Heading("What would change", anchor="corrected"),
+            Sentence(f"The players {about}, harshness, favours and reliability."),
+            changed,
+            Sentence(f"`peerage leaderboard --correct style` {style}.", "quiet"),
+        ]
+        yield Fold("What corrections would change", shown)
+
+
+def _remarks(report: JudgesReport) -> Fold:
+    return Fold(
+        f"Everything that was found: {counted(len(report.remarks), 'remark')}", [Notes(report.remarks)]
+    )

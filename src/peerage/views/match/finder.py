@@ -228,8 +228,8 @@ def table(lines: Sequence[MatchLine], now_ms: int | None = None) -> Rows:
         *[Column("votes", "Judges", value=_marks, tip=_votes, small=_notable)]
         * any(line.votes or line.notable for line in lines),
         Column("notable", "Notable", ", ".join, page=False),
-        *[Column("about", "Game" if several else "Topic", spare=1, value=partial(_about, several))]
-        * any(_about(several, line) for line in lines),
+        *[Column("part", "Game" if several else "Topic", spare=1, value=partial(_part, several))]
+        * any(_part(several, line) for line in lines),
         *numbers(dollars, cost_usd="Cost ~3"),
         Column(
             "at_ms", "When", lambda at_ms: when(at_ms, now_ms), spare=1, tip=lambda row: moment(row.at_ms)
@@ -260,7 +260,7 @@ def _notable(row: MatchLine) -> Iterator[Small]:
     yield from [Small(", ".join(row.notable))] * bool(row.notable)
 
 
-def _about(several: bool, row: MatchLine) -> str:
+def _part(several: bool, row: MatchLine) -> str:
     return ": ".join(filter(None, (row.game * several, row.topic)))
 
 
