@@ -193,8 +193,8 @@ def test_a_match_shows_its_replies_and_which_were_not_usable(folder: Path) -> No
 
 def test_its_pages_are_built_and_say_so(folder: Path, tmp_path: Path) -> None:
     said(folder, "site", "build", str(tmp_path / "pages"))
-    page = (tmp_path / "pages" / "matches" / "1.html").read_text("utf-8")
-    assert page.count("the game sealed-auction is not installed") == MATCHES
+    pages = [path.read_text("utf-8") for path in (tmp_path / "pages" / "match").iterdir()]
+    assert sum("the game sealed-auction is not installed" in page for page in pages) == MATCHES
     said(folder, "report", str(tmp_path / "report.html"))
 
 

@@ -296,9 +296,7 @@ def test_a_quiz_stays_sealed_outside_its_arena(tmp_path: Path) -> None:
     with closing(open_ledger(f"sqlite:///{tmp_path / 'copy.db'}", tmp_path, create=False)) as copy:
         assert verify(copy).ok
     page = (
-        (tmp_path / "site" / "matches" / "1.html").read_text()
-        if (tmp_path / "site" / "matches").exists()
-        else ""
+        (tmp_path / "site" / "match" / "1.html").read_text() if (tmp_path / "site" / "match").exists() else ""
     )
     assert "sealed" in page or not page
 

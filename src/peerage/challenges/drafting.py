@@ -17,7 +17,18 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
-from peerage.game.blocks import Block, Heading, Quoted, Replies, Sentence, TaskText, Tone, quoted
+from peerage.game.blocks import (
+    Block,
+    GivenVerdict,
+    Heading,
+    Replies,
+    Sentence,
+    TaskText,
+    Tone,
+    VoteLine,
+    VoteStrip,
+    quoted,
+)
 from peerage.game.match import Outcome, Seat
 from peerage.game.protocol import Ask, Choice, Chosen, Prompt, Quote, Reply, Steps, Text, Works
 from peerage.judging.panels.panel import QUORUM
@@ -221,8 +232,22 @@ def _objections(votes: Iterable[Reply]) -> str:
 _TONES: Mapping[str, Tone] = {"approve": "good", "object": "bad"}
 
 
+def question_shown(drafts: Sequence[Draft], replies: Replies) -> Iterator[Block]:
+    """The question that was accepted."""
+    for draft in drafts:
+        if draft.accepted:
+            yield Heading("The question")
+            for stage, label in draft.authors.items():
+                reply = replies[f"{stage}/{draft.turn}/{draft.draft}"]
+                yield TaskText(reply.text, stage, (label,), reply.key, prose=True)
+
+
 def drafts_shown(drafts: Sequence[Draft], replies: Replies) -> Iterator[Block]:
-    """The drafts that were rejected, and the question that was accepted."""
+    """The committee's votes on the accepted question, and the drafts that were rejected."""
+    for draft in drafts:
+        if draft.accepted:
+            yield Heading("The committee, on the question")
+            yield from _votes(draft, replies)
     fallen = [draft for draft in drafts if not draft.accepted]
     if fallen:
         yield Heading("Rejected drafts")
@@ -234,20 +259,15 @@ def drafts_shown(drafts: Sequence[Draft], replies: Replies) -> Iterator[Block]:
         yield from _votes(draft, replies)
         if draft.status != "ok":
             yield Sentence(f"The turn ended: the reply was {draft.status}.")
-    for draft in drafts:
-        if draft.accepted:
-            yield Heading("The question")
-            for stage, label in draft.authors.items():
-                reply = replies[f"{stage}/{draft.turn}/{draft.draft}"]
-                yield TaskText(reply.text, stage, (label,), reply.key, prose=True)
-            yield from _votes(draft, replies)
 
 
 def _votes(draft: Draft, replies: Replies) -> Iterator[Block]:
-    if draft.approval is not None:
-        yield Sentence(f"{draft.approval:.0%} of the valid votes approve.")
+    lines = []
     for label, vote in draft.votes.items():
         reply = replies.get(f"vote/{draft.turn}/{draft.draft}/{label}")
         if reply is not None:
             reason = reply.value.reason if isinstance(reply.value, Chosen) else reply.text
-            yield Quoted(label, reason, reply.key, vote, _TONES.get(vote, "bad"), reply.reason)
+            given = GivenVerdict(vote, reason, reply.key, _TONES.get(vote, "bad"), reply.reason)
+            lines.append(VoteLine(label, (given,), vote))
+    if lines:
+        yield VoteStrip(("",), tuple(lines), "Committee")

@@ -124,6 +124,35 @@ class Bar(Struct, frozen=True, gc=False, tag="bar"):
     most: float = 1.0
 
 
+class GivenVerdict(Struct, frozen=True, gc=False):
+    """A verdict of one reply, and why: `choice` is the label of an answer, or a word such as tie or object;
+    `text` is the reason in the seat's words, `note` adds what they leave out, `key` is the request."""
+
+    choice: str
+    text: str = ""
+    key: str = ""
+    tone: Tone = ""
+    note: str = ""
+
+
+class VoteLine(Struct, frozen=True, gc=False):
+    """How one seat voted: a verdict under each title of its strip (None where it gave none there), what they
+    count as together, and the share of the weight."""
+
+    label: str
+    given: tuple[GivenVerdict | None, ...]
+    counts: str = ""
+    weight: float | None = None
+
+
+class VoteStrip(Struct, frozen=True, gc=False, tag="votes"):
+    """Votes of several seats, one line each, which opens to the reasons where a medium can."""
+
+    titles: tuple[str, ...]
+    votes: tuple[VoteLine, ...]
+    name: str = "Judge"
+
+
 class Private(Struct, frozen=True, gc=False, tag="private"):
     """What follows, up to the next heading or block of this type, only the seats `labels` could see while
     the match ran; without labels everybody. `marked` False: the blocks say themselves who saw them."""
@@ -133,9 +162,28 @@ class Private(Struct, frozen=True, gc=False, tag="private"):
 
 
 Block: TypeAlias = (
-    Heading | Sentence | TaskText | Quoted | SourceCode | Grid | ScoreLine | Swatch | Board | Bar | Private
+    Heading
+    | Sentence
+    | TaskText
+    | Quoted
+    | SourceCode
+    | Grid
+    | ScoreLine
+    | Swatch
+    | Board
+    | Bar
+    | VoteStrip
+    | Private
 )
 """The blocks that games show matches with."""
+
+
+def keys_of(block: object) -> Iterator[tuple[str, ...]]:
+    """Yield the requests whose replies a block shows, those together that make one step of the match."""
+    if isinstance(block, TaskText | Quoted | SourceCode):
+        yield (block.key,)
+    elif isinstance(block, VoteStrip):
+        yield from (tuple([one.key for one in vote.given if one]) for vote in block.votes)
 
 
 def seen_by(blocks: Iterable[Block], label: str) -> Iterator[Block]:

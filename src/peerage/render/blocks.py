@@ -244,9 +244,11 @@ class MetContestant(NamedTuple):
 
 
 class Meeting(Struct, frozen=True, gc=False, tag="meeting"):
-    """The contestants who met, the best score first; of more than two the place counts."""
+    """The contestants who met, the best score first; of more than two the place counts. `why` says in a
+    phrase why it came to that."""
 
     seats: Sequence[MetContestant]
+    why: str = ""
 
     def places(self) -> Iterator[tuple[int, MetContestant, str]]:
         """Yield each with its place among more than two, else 0, and its score, or that it has none."""
@@ -261,7 +263,8 @@ class Meeting(Struct, frozen=True, gc=False, tag="meeting"):
 
 
 class QuotedReply(Struct, frozen=True, gc=False):
-    """A reply that a match quotes: the `place` of its request among all, whose role it was, what it `took`;
+    """A reply that a match quotes: the step of the match at which it stands (`place`, 0 where it stands
+    nowhere), whose role it was, what it `took`;
     `won` where its seat came off best. `form` is what asked for it (hex), `seeing` names what that showed of
     others' words, each with its place, 0 where it has none."""
 
@@ -275,13 +278,15 @@ class QuotedReply(Struct, frozen=True, gc=False):
 
 class Transcript(Struct, frozen=True, tag="transcript"):
     """A match from beginning to end: `head` says who met, `blocks` tell it. `names` say who sat at a label,
-    `reply` what is known of the one that stands under a key."""
+    `reply` what is known of the one that stands under a key. `plain` says why Markdown stands as it was
+    written, where it does."""
 
     number: int
     head: Sequence[Any]
     blocks: Sequence[Any]
     names: Mapping[str, str]
     reply: Callable[[str], QuotedReply | None]
+    plain: str = ""
 
     def who(self, label: str) -> str:
         """Return who sits at `label`, and the label; the label alone where nobody does."""

@@ -17,9 +17,11 @@ from peerage.game.blocks import (
     SourceCode,
     Swatch,
     TaskText,
+    VoteStrip,
 )
 from peerage.render import rows as laid
 from peerage.render.blocks import Conclusion, Facts, Meeting, Notes, Rows, Transcript, ViewBlock
+from peerage.values.figures import sentence
 from peerage.values.texts import visible
 
 
@@ -44,6 +46,14 @@ def _block(block: ViewBlock, within: Transcript | None = None) -> Iterator[str]:
                 yield from _block(one, block)
         case Meeting():
             yield f"**{inert(laid.meeting(block))}**"
+            if block.why:
+                yield inert(sentence(block.why, ()))
+        case VoteStrip():
+            yield from _rows(laid.of_votes(block, who))
+            for vote in block.votes:
+                for title, given in zip(block.titles, vote.given, strict=True):
+                    if given:
+                        yield from _quoted((who(vote.label), title, given.choice, given.note), given.text)
         case TaskText():
             yield from _quoted((block.name, who(*block.by)), block.text, block.more)
         case Quoted():

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from peerage.game.blocks import Bar, Cell, Grid, ScoreLine
+from peerage.game.blocks import Bar, Cell, Grid, ScoreLine, VoteLine, VoteStrip
 from peerage.render.blocks import Column, Meeting, Rows
 from peerage.values.figures import DASH, dollars, per_hundred, places_of, score, sentence
 
@@ -106,6 +106,30 @@ def meeting(block: Meeting) -> str:
             for place, met, worth in block.places()
         ]
     )
+
+
+VERDICTS = {"approve": "✓", "object": "✗", "tie": "="}
+"""Verdicts that a medium marks with a sign; that of an answer with its label."""
+
+
+def of_votes(strip: VoteStrip, who: Callable[[str], str]) -> Rows:
+    """Return votes as rows: whose, the verdicts, what they count as, and the weight."""
+
+    def given(place: int, line: VoteLine) -> str | None:
+        verdict = line.given[place]
+        return verdict.choice if verdict else None
+
+    several = len(strip.titles) > 1
+    columns = [
+        Column("judge", strip.name, value=lambda line: who(line.label)),
+        *[
+            Column(f"given{place}", title or "Vote", value=partial(given, place))
+            for place, title in enumerate(strip.titles)
+        ],
+        *([Column("counts", "Counts as")] if several else ()),
+        Column("weight", "Weight", "{:.0%}".format, number=True, spare=1),
+    ]
+    return Rows(strip.votes, columns, sorts=False)
 
 
 def of_table(block: Grid) -> Rows:

@@ -25,6 +25,7 @@ from peerage.game.blocks import (
     Swatch,
     TaskText,
     Tone,
+    VoteStrip,
 )
 from peerage.render import rows as laid
 from peerage.render.blocks import (
@@ -40,6 +41,7 @@ from peerage.render.blocks import (
     ViewBlock,
 )
 from peerage.render.names import AS_THEY_ARE, Names
+from peerage.values.figures import sentence
 from peerage.values.texts import visible
 
 if TYPE_CHECKING:
@@ -143,7 +145,10 @@ class _Writer:
                 writer = _Writer(self._console, split=self._split, names=self._names, within=block)
                 writer._all(block.blocks)
             case Meeting():
-                self._line(laid.meeting(block))
+                self._line(laid.meeting(block), "bold")
+                self._line(sentence(block.why, ()) if block.why else "")
+            case VoteStrip():
+                self._votes(block)
             case Grid():
                 grid = drawn(cells(laid.of_table(block)), block.title)
                 self._console.print()
@@ -203,14 +208,26 @@ class _Writer:
         about = Text("  ").append(visible(self._who(block.label)), "italic")
         for text, style in ((block.verdict, STYLES[block.tone] or "cyan"), (block.note, "dim")):
             about.append(f"  {visible(text)}" if text else "", style)
+        reply = self._within.reply(block.key) if self._within and block.key else None
+        about.append(f"  {visible(reply.took)}" if reply else "", "dim")
         self._console.print(about, soft_wrap=not self._console.is_terminal)
         if isinstance(block, Quoted):
             self._quoted(block.text, block.more, prose=block.prose)
         else:
             self._quoted(block.source, block.more)
-        reply = self._within.reply(block.key) if self._within and block.key else None
-        if reply is not None:
-            self._line(reply.took, "dim", 2)
+
+    def _votes(self, strip: VoteStrip) -> None:
+        several, width = len(strip.titles) > 1, self._console.width - 2
+        if several:
+            rows = cells(laid.of_votes(strip, self._who))
+            self._indented(drawn(_named(fit(rows, width), width)), 2)
+        for line in strip.votes:
+            for title, given in zip(strip.titles, line.given, strict=True):
+                if given and (given.text or given.note or not several):
+                    about = f"{self._who(line.label)}{', ' * bool(title)}{title}: {given.choice}"
+                    self._line("; ".join(filter(None, (about, given.note))), "italic", 2)
+                    if given.text:
+                        self._quoted(given.text, 0)
 
     def _quoted(self, words: str, more: int, *, prose: bool = False) -> None:
         if prose and self._console.is_terminal and laid.maybe_markdown(words):

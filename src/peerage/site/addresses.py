@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 
 BUNDLE = 20
-"""Matches on one page of transcripts."""
+"""Matches whose proofs are in one file."""
 
 SHARD = 1_000
 """Matches in one piece of the list that the browser searches."""
@@ -36,10 +36,9 @@ def first_of(number: int, size: int) -> int:
     return (number - 1) // size * size + 1
 
 
-def match_page(number: int, place: int | None = None) -> str:
-    """The page of a match, with the fragment that shows it alone; `place` is where it was folded, where that
-    is not its number."""
-    return f"matches/{first_of(place or number, BUNDLE)}.html#m{number}"
+def match_page(number: int) -> str:
+    """The page of a match; `#step-9` is where its ninth step stands."""
+    return f"match/{number}.html"
 
 
 def number_in(path: str, folder: str, ending: str, mark: str = "/") -> int | None:

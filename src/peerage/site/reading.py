@@ -16,7 +16,7 @@ from peerage.ledger.forms.merkle import levels
 from peerage.ledger.topics.series import shown
 from peerage.ledger.topics.votes import PeopleVotes
 from peerage.settings import ArenaSettings, load
-from peerage.site.addresses import match_page, pair_page
+from peerage.site.addresses import pair_page
 from peerage.views.arena.tables import ArenaTables
 
 Menu: TypeAlias = tuple[tuple[str, str], ...]
@@ -125,13 +125,3 @@ class Site(ArenaTables):
     def close(self) -> None:
         """Release the ledger, which refreshed sites share."""
         self.ledger.close()
-
-    def match_page(self, number: int) -> str:
-        """The page of a match, with the fragment that shows it alone."""
-        return match_page(number, self._folded_at.get(number))
-
-    @cached_property
-    def _folded_at(self) -> Mapping[int, int]:
-        """The places of matches, where any was folded past another."""
-        numbers = self.moment.numbers(1, self.number)
-        return {} if isinstance(numbers, range) else {number: at for at, number in enumerate(numbers, 1)}

@@ -30,7 +30,7 @@ from peerage.ledger.topics.votes import Vote
 from peerage.site import cards
 from peerage.site.export import build as site_build
 from peerage.site.export.build import FILES, SiteError, build, build_folder
-from peerage.site.pages import downloads
+from peerage.site.pages import downloads, matches
 from peerage.site.pages.router import body, page, paths
 from peerage.site.reading import Site
 from peerage.values.outputs import OutputRefused
@@ -78,12 +78,41 @@ def test_a_file_is_written_where_its_bytes_differ(tmp_path: Path) -> None:
     assert (first.kept, first.removed) == (0, 0)
     assert build_folder(arena, out) == (0, first.written, 0, False)
 
-    stamps = {path: path.stat().st_mtime_ns for path in out.rglob("matches/*.html")}
+    stamps = {path: path.stat().st_mtime_ns for path in out.rglob("match/*.html")}
     play(arena, 62, clients=hostile)
     second = build_folder(arena, out)
     assert 0 < second.written < second.written + second.kept
-    # The first page was full, and linked to the second; the second was not full.
-    assert {path.name for path, stamp in stamps.items() if path.stat().st_mtime_ns == stamp} == {"1.html"}
+    # The last match of before leads to the next one now.
+    again = [int(path.stem) for path, stamp in stamps.items() if path.stat().st_mtime_ns != stamp]
+    assert again == [max(int(path.stem) for path in stamps)]
+
+
+def test_pages_of_matches_of_which_nothing_changed_are_not_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(site_build, "CHUNK", 10)
+    arena, out = hostile_arena(tmp_path / "arena", 30), tmp_path / "out"
+    build_folder(arena, out)
+    made: list[int] = []
+
+    def noted(site: Site, first: int, last: int) -> Any:
+        made.append(first)
+        return pages_of(site, first, last)
+
+    pages_of = matches.pages
+    monkeypatch.setattr(matches, "pages", noted)
+    build_folder(arena, out)
+    assert made == []
+    (out / "match" / "12.html").write_bytes(b"somebody else's")
+    build_folder(arena, out)
+    assert made == [11]
+    assert b"somebody" not in (out / "match" / "12.html").read_bytes()
+    settings = yaml.safe_load((arena / "arena.yaml").read_text())
+    (arena / "arena.yaml").write_text(yaml.safe_dump({**settings, "name": "Another name"}))
+    made.clear()
+    build_folder(arena, out)
+    assert len(made) > 2
+    assert b"Another name" in (out / "match" / "12.html").read_bytes()
 
 
 def test_pages_that_are_none_any_more_go_and_strange_files_stay(
@@ -97,7 +126,7 @@ def test_pages_that_are_none_any_more_go_and_strange_files_stay(
     found = build(earlier, arena, out)
     site.close()
     assert found.removed >= 2
-    assert not (out / "matches" / "21.html").exists()
+    assert not (out / "match" / "21.html").exists()
     assert (out / "CNAME").read_text() == "example.org"
     assert set(files(out)) - {"CNAME"} == {*paths(earlier), *downloads.paths(earlier)}
 
@@ -212,7 +241,7 @@ def test_a_list_of_files_that_is_lost_or_damaged_harms_nothing(
     whole = (out / FILES).read_bytes()
     for listed in (whole[:-1], b"\xff" * 99):
         (out / FILES).write_bytes(listed)
-        for path in ("costs.html", "matches/1.html"):
+        for path in ("costs.html", "match/1.html"):
             (out / path).write_bytes(b"old")
         assert build_folder(small, out).written == 2
         assert files(out) == files(small_built)
@@ -275,7 +304,7 @@ def test_a_narrow_table_that_was_repaired_makes_other_pages(
         assert repair(ledger).ok
     build_folder(theirs, out)
     assert files(out).keys() == files(small_built).keys()
-    ours = ("data/matches.csv", "data/matches.jsonl", "data/spending.csv", "matches/1.html", "costs.html")
+    ours = ("data/matches.csv", "data/matches.jsonl", "data/spending.csv", "match/1.html", "costs.html")
     assert {path: files(out)[path] for path in ours} == {path: files(small_built)[path] for path in ours}
 
 
@@ -296,7 +325,7 @@ def test_a_build_on_top_of_another_is_a_fresh_one_whatever_happened_between(tmp_
 
     def edit() -> None:
         (out / "costs.html").write_text("edited")
-        (out / "matches" / "1.html").unlink()
+        (out / "match" / "1.html").unlink()
 
     steps: dict[str, Callable[[], object]] = {
         "one match more, and a vote": lambda: (play(arena, 5, clients=hostile), vote()),

@@ -160,4 +160,4 @@ def test_the_commands(folder: Path, tmp_path: Path) -> None:
     assert "{{ version }}" not in workflow
     said = cli.invoke(app, ["site", "build", str(out), "--results", str(results)])
     assert said.exit_code == 0, said.output
-    assert (out / "matches" / "1.html").exists()
+    assert (out / "match" / "1.html").exists()

@@ -25,7 +25,8 @@ pytestmark = needed
 PAGES = (
     "index.html",
     "matches.html",
-    "matches/1.html#m3",
+    "match/3.html",
+    "match/2.html#step-2",
     "head-to-head.html",
     "games.html",
     "challenges.html",
@@ -63,8 +64,8 @@ def unusual(sealed: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path
     play(quizzes, 2)
     shown = []
     for folder, paths in (
-        (sealed, ("costs.html", "challenges.html", "matches/1.html")),
-        (quizzes, ("matches/1.html",)),
+        (sealed, ("costs.html", "challenges.html", "match/1.html")),
+        (quizzes, ("match/1.html",)),
     ):
         with closing(Site.open(folder)) as site:
             made = {path: body(site, path) or b"" for path in (*paths, *(f"assets/{one}" for one in ASSETS))}
@@ -110,7 +111,7 @@ def test_what_is_folded_and_what_few_arenas_have_is_for_everybody_too(
     tab: Page, built: Path, unusual: list[Path]
 ) -> None:
     for path in (built / "method.html", *unusual):
-        tab.goto(f"file://{path}#m2")
+        tab.goto(f"file://{path}")
         assert tab.locator("main h1:visible").count() == 1
         tab.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
         for scheme, rules in (("light", {}), ("dark", {"runOnly": ["color-contrast"]})):
@@ -164,9 +165,10 @@ def test_without_scripts_a_page_is_complete(browser: Browser, built: Path) -> No
     assert tab.locator("table.board tbody tr").count() == len(NAMES)
     assert tab.locator(".drawing svg circle").count() > 5
     assert not tab.locator(".filters").is_visible()  # which nothing would answer
-    tab.goto(f"file://{built}/matches/1.html#m3")
+    tab.goto(f"file://{built}/match/3.html#step-2")
     assert tab.locator(".match:visible").count() == 1
-    assert tab.locator("#m3").is_visible()
+    assert tab.locator("#step-2:target").is_visible()
+    assert tab.locator(".replay").count() == 0
     context.close()
 
 
@@ -285,55 +287,61 @@ def test_a_long_list_of_matches_is_shown_step_by_step(tab: Page, built: Path, ar
 
 
 def test_a_match_is_replayed_step_by_step_by_keys_and_buttons(tab: Page, built: Path) -> None:
-    open_page(tab, built, "matches/1.html#m2")
-    match, said = tab.locator("#m2"), tab.locator(".replay [role=status]")
-    steps, points = match.locator(".step").count(), match.locator(".score b").first
+    open_page(tab, built, "match/2.html")
+    match, said = tab.locator(".match"), tab.locator(".replay [role=status]")
+    steps, points = match.locator("section .step").count(), match.locator(".score b").first
     tab.keyboard.press("ArrowRight")
     assert match.locator(".step.later").count() == steps - 1
     assert not points.is_visible()  # how it ended shows at its end
-    assert match.get_by_text("What came of it").evaluate("it => it.inert")
+    assert match.get_by_text("What it cost and what it moved").evaluate("it => !!it.closest('[inert]')")
     tab.keyboard.press("j")
-    assert said.inner_text() == f"2 of {steps}"
+    assert said.inner_text().startswith(f"2 of {steps} · The answers · ")
+    assert tab.url.endswith("#step-2")
     tab.keyboard.press("k")
     tab.keyboard.press("ArrowLeft")
     assert match.locator(".step.now").count() == 1
     tab.keyboard.press("End")
-    assert said.inner_text() == f"{steps} of {steps}"
+    assert said.inner_text().startswith(f"{steps} of {steps}")
     assert points.is_visible()
-    tab.get_by_role("button", name="First step").click()
-    assert said.inner_text() == f"1 of {steps}"
+    tab.get_by_label("Step", exact=True).fill("1")
+    assert said.inner_text().startswith(f"1 of {steps}")
     assert match.locator(".step.later").count() == steps - 1
+    tab.locator(".tools summary").click()
+    tab.get_by_role("button", name="Speed").click()
+    tab.get_by_role("button", name="Play").click()
+    until(tab, "at === 2")
     tab.keyboard.press("Escape")
     assert match.locator(".later").count() == 0
 
 
 def test_a_match_is_searched_and_what_is_folded_opens(tab: Page, built: Path) -> None:
-    open_page(tab, built, "matches/1.html#m2")
+    open_page(tab, built, "match/2.html")
     said = tab.locator(".replay [role=status]")
     tab.keyboard.press("/")
     tab.keyboard.type("ROOT OF THE")
     assert said.inner_text() == "1 of 1 found"
-    assert tab.locator("#m2 .hit").is_visible()
-    tab.get_by_label("Find").fill("judge/1")
+    assert tab.locator(".match .hit").is_visible()
+    tab.get_by_label("Find").fill("judge")
     assert said.inner_text().startswith("1 of ")
     tab.keyboard.press("Enter")
     assert said.inner_text().startswith("2 of ")
     tab.get_by_label("Find").fill("nobody wrote this")
     assert said.inner_text() == "not in this match"
-    assert tab.locator("#m2 .hit").count() == 0
+    assert tab.locator(".match .hit").count() == 0
 
 
 def test_a_match_is_copied_as_markdown_in_which_nothing_of_a_player_is_markup(tab: Page, built: Path) -> None:
-    open_page(tab, built, "matches/1.html#m2")
+    open_page(tab, built, "match/2.html")
     tab.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    tab.locator(".tools summary").click()
     tab.get_by_role("button", name="Copy as Markdown").click()
     until(tab, "window.copied !== undefined")
     told = tab.evaluate("window.copied")
-    assert told.startswith("## Match 2, on ")
-    assert re.search(r"^\S.* · [AB] · [½01] · ", told, re.MULTILINE), "who, label, score, why"
+    assert re.match(r"## \S.* [AB] [½01] · \S.* [AB] [½01]\n", told), "who, label, score"
     assert tab.locator(".replay [role=status]").inner_text() == "copied"
     fenced = re.findall("^(```+)text\n(.*?)\n\\1$", told, re.MULTILINE | re.DOTALL)
-    assert len(fenced) == tab.locator("#m2 section .step").count()
+    words = tab.locator("section .step:not(details), section .votes .said")
+    assert len(fenced) == words.count()
     assert sum("<script>window.stolen" in text for _, text in fenced) > 2
     outside = re.sub("^(```+)text\n.*?\n\\1$", "", told, flags=re.MULTILINE | re.DOTALL)
     assert not re.search(r"(?<!\\)[<\[]", outside.replace(f"<{tab.url}>", ""))

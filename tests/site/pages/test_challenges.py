@@ -93,7 +93,7 @@ def test_an_arena_of_duels_has_no_pool(pages: Site) -> None:
 
 
 def test_an_exchange_is_shown_with_its_results_and_sealed_answers(site: Site) -> None:
-    said = text(site, "matches/1.html")
+    said = text(site, "match/1.html")
     for part in (
         "Challenge 1",
         "Accepted: its author found the answer again from the wording alone.",
@@ -109,8 +109,8 @@ def test_an_exchange_is_shown_with_its_results_and_sealed_answers(site: Site) ->
 def test_the_digest_of_a_record_is_the_chains(site: Site, retired: tuple[Site, str], opened: bool) -> None:
     """Also where a record holds values that a retirement disclosed: digests are over commitments."""
     shown = retired[0] if opened else site
-    said = text(shown, "matches/1.html")
     for number in range(1, shown.number + 1):
+        said = text(shown, f"match/{number}.html")
         digests = match_view(shown.ledger, number).digests
         assert digests.record in said
         assert digests.chain in said

@@ -18,6 +18,7 @@ from peerage.game.blocks import (
     Bar,
     Block,
     Board,
+    GivenVerdict,
     Grid,
     Heading,
     Private,
@@ -27,6 +28,8 @@ from peerage.game.blocks import (
     SourceCode,
     Swatch,
     TaskText,
+    VoteLine,
+    VoteStrip,
 )
 from peerage.players.client import Call, PlayerError
 from peerage.reading.match import Match
@@ -95,6 +98,7 @@ HOSTILE = (
     Swatch(((EVIL, EVIL), ("red", "FF0000"), ("evil", 'FF0000"/><script>'))),
     Board((EVIL, EVIL)),
     Bar(EVIL, 0.5),
+    VoteStrip((EVIL,), (VoteLine(EVIL, (GivenVerdict(EVIL, EVIL, EVIL, "bad", EVIL),), EVIL, 0.5),), EVIL),
     Private((EVIL,)),
 )
 

@@ -103,9 +103,9 @@ def test_a_match_of_recorded_answers_shows_what_is_judged_again(first: Path, tmp
     count = again(first, folder, ("house:0.9",)).fixtures
     play(folder, count)
     with closing(Site.open(folder)) as site:
-        shown = read(site, "matches/1.html").text
         assert count
         for match in site.matches(1, count):
+            shown = read(site, f"match/{match.number}.html").text
             drawn = match.fixture.drawn
             for label, answer in drawn["answers"].items():
                 assert visible(answer) in shown

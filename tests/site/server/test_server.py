@@ -87,7 +87,7 @@ def ticket(body: str) -> str:
 
 def test_pages_are_those_of_the_export(client: TestClient, played: Path) -> None:
     site = Site.open(played, menu(voting=False))
-    for path in ("ledger.html", "matches/1.html", "assets/site.css"):
+    for path in ("ledger.html", "match/1.html", "assets/site.css"):
         expected = page(site, path)
         assert expected is not None
         found = client.get(f"/{path}")
@@ -113,8 +113,10 @@ def test_a_page_that_a_reader_has_is_not_sent_again(client: TestClient) -> None:
     "path",
     [
         "nothing.html",
-        "matches/0.html",
-        "matches/99999.html",
+        "match/0",
+        "match/0.html",
+        "match/99999.html",
+        "match/99999?step=2",
         "players/nobody-00000000.html",
         "assets/nothing.js",
         "assets/../server.py",
@@ -140,12 +142,31 @@ def test_what_is_not_there_is_a_clean_404(client: TestClient, path: str) -> None
     assert "Traceback" not in found.text
 
 
-@pytest.mark.parametrize("path", ["match/7", "matches/7", "matches/7.html"])
+@pytest.mark.parametrize("path", ["matches/7", "matches/7.html"])
 def test_a_match_at_another_address_is_linked(client: TestClient, path: str) -> None:
     found = client.get(f"/{path}")
     assert found.status_code == 404
-    assert '<a href="../matches/1.html#m7">Match 7</a> has another address' in found.text
+    assert '<a href="../match/7.html">Match 7</a> has another address' in found.text
     assert "another address" not in client.get("/match/99999").text
+
+
+def test_a_match_has_an_address_of_its_own_that_keeps_the_step_and_the_filter(client: TestClient) -> None:
+    assert client.get("/match/7").text == client.get("/match/7.html").text
+    step = client.get("/match/7?step=3&only=x", follow_redirects=False)
+    assert (step.status_code, step.headers["location"]) == (303, "7?only=x#step-3")
+    assert client.get("/match/7?step=x").status_code == 200
+    plain = client.get("/match/7").text
+    topic = re.findall(r"<span>Match 7, on (.*?) <a", plain)[0]
+    among = client.get("/match/7", params={"topic": topic}).text
+    [other, *_] = re.findall(r'<a href="(\d+)\.html\?topic=[^"]+" rel=', among)
+    assert f"Match {other}, on {topic} <a" in client.get(f"/match/{other}").text
+    assert 'rel="prev"' in plain
+    assert (
+        "rel="
+        not in client.get("/match/7?topic=nothing")
+        .text.partition('<nav class="pager')[2]
+        .partition("</nav>")[0]
+    )
 
 
 def test_the_api_speaks_json_also_of_what_is_not_there(client: TestClient, played: Path) -> None:
@@ -189,7 +210,7 @@ def test_live_pages(client: TestClient, played: Path) -> None:
     assert "No match is running" in found.text
     match = client.get("/live/1.html")
     assert match.status_code == 200
-    assert 'href="../matches/1.html#m1"' in match.text
+    assert 'href="../match/1.html"' in match.text
 
 
 # ------------------------------------------------------------------------------------------------ the door
@@ -256,12 +277,12 @@ def test_a_host_that_is_no_host_leads_nowhere(guarded: TestClient) -> None:
 
 def test_the_token_moves_from_the_address_into_a_cookie(guarded: TestClient) -> None:
     guarded.cookies.clear()
-    found = guarded.get(f"/matches/1.html?x=1&token={TOKEN}")
+    found = guarded.get(f"/match/1.html?x=1&token={TOKEN}")
     assert (found.status_code, found.headers["location"]) == (303, "./1.html?x=1")
     cookie = found.headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=Lax" in cookie
-    assert guarded.get("/matches/1.html").status_code == 200
+    assert guarded.get("/match/1.html").status_code == 200
     guarded.cookies.clear()
     assert guarded.get("/api/arena", headers={"authorization": f"Bearer {TOKEN}"}).status_code == 200
     assert guarded.get(f"//evil.example/?token={TOKEN}").headers["location"] == "./."
@@ -276,7 +297,7 @@ def test_a_vote_in_a_browser(booth: TestClient, voted: Path) -> None:
     assert shown.status_code == 200
     for name in (f"p{number}" for number in range(7)):
         assert not re.search(rf"\b{name}\b", shown.text), "a blind pair must not name its players"
-    assert "matches/" not in shown.text.partition("<main")[2]
+    assert "match/" not in shown.text.partition("<main")[2]
     cookie = shown.headers["set-cookie"].lower()
     assert "httponly" in cookie
     assert "samesite=lax" in cookie

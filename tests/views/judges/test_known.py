@@ -64,7 +64,7 @@ def test_pages_say_how_often_each_was_right_and_link_nowhere_in_vain(tmp_path: P
         assert made is not None
         assert b"Prefers the right" in made.body
         there = {*paths(site), *downloads.paths(site)}
-        for path in ("judges.html", "index.html", "stats.html", "matches/1.html"):
+        for path in ("judges.html", "index.html", "stats.html", "match/1.html"):
             if (shown := page(site, path)) is None:
                 continue
             targets = [urldefrag(one)[0] for one in re.findall(r'href="([^"]+)"', shown.body.decode())]

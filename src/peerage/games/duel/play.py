@@ -29,6 +29,7 @@ from peerage.challenges.drafting import (
     drafting,
     drafts_of,
     drafts_shown,
+    question_shown,
 )
 from peerage.game import (
     Asks,
@@ -227,20 +228,17 @@ _NO_RESULT = {
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
     """The question, the answers, the judges, the result."""
-    yield from drafts_shown(drafts_of(outcome), replies)
+    drafts = drafts_of(outcome)
+    yield from question_shown(drafts, replies)
     given = [replies[key] for seat in fixture.seats if (key := f"answer/{seat.label}") in replies]
     if given:
         yield Heading("The answers")
         yield from (quoted(reply, prose=True) for reply in given)
-    share = outcome.detail.get("share")
-    yield from panel_shown(
-        ballots_of(outcome), replies, player_names(fixture), share, outcome.detail.get("criteria", {})
-    )
-    why = {reply.label: f"its answer was {reply.status}" for reply in given if reply.status != "ok"}
-    if share is not None:
-        first, second = (seat.label for seat in fixture.seats)
-        why = {first: f"{share:.0%} of the judges' weight", second: f"{1 - share:.0%} of the judges' weight"}
-    yield from ending(fixture, outcome, "", why, _NO_RESULT)
+    criteria = outcome.detail.get("criteria", {})
+    yield from panel_shown(ballots_of(outcome), replies, player_names(fixture), criteria)
+    yield from drafts_shown(drafts, replies)
+    if outcome.void:
+        yield from ending(fixture, outcome, "", {}, _NO_RESULT)
 
 
 GAME: GameSpec[DuelRules] = GameSpec(

@@ -120,8 +120,8 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             yield Sentence(f"{first}Again, as given: {again or 'nothing'}.")
     if not by_scores:
         players = {**judges, **asked.authors}
-        share, criteria = outcome.detail.get("share"), outcome.detail.get("criteria", {})
-        yield from panel_shown(ballots_of(outcome), replies, players, share, criteria)
+        criteria = outcome.detail.get("criteria", {})
+        yield from panel_shown(ballots_of(outcome), replies, players, criteria)
     if outcome.void:
         yield Sentence(
             f"Too few judges gave a valid {'score' if by_scores else 'vote'}, so there is no result."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 
@@ -65,16 +64,14 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         credit = credits.get(reply.label)
         note = notes.get(reply.label, "") if reply.status == "ok" else ""
         yield quoted(reply, *_checked(credit), note, prose=True)
-    share = detail.get("share")
-    yield from panel_shown(
-        ballots_of(outcome), replies, player_names(fixture), share, detail.get("criteria", {})
-    )
+    yield from panel_shown(ballots_of(outcome), replies, player_names(fixture), detail.get("criteria", {}))
     if detail.get("control"):
         yield Sentence(
             "The check decided. Judges saw the answers too, as a control: their votes do not count."
         )
-        yield from panel_shown(controls_of(outcome), replies, player_names(fixture), None)
-    yield from ending(fixture, outcome, "", dict(_why(fixture, detail)), _NO_RESULT)
+        yield from panel_shown(controls_of(outcome), replies, player_names(fixture))
+    if outcome.void:
+        yield from ending(fixture, outcome, "", {}, _NO_RESULT)
 
 
 def _checked(credit: float | None) -> tuple[str, Tone]:
@@ -83,15 +80,3 @@ def _checked(credit: float | None) -> tuple[str, Tone]:
     if credit in (0.0, 1.0):
         return ("right", "good") if credit else ("wrong", "bad")
     return f"{credit:.0%} right", ""
-
-
-def _why(fixture: Fixture, detail: Any) -> Iterator[tuple[str, str]]:
-    """Yield each contestant's label, and why its score is what it is."""
-    share, credits = detail.get("share"), detail.get("checks", {})
-    for place, seat in enumerate(fixture.seats):
-        if share is not None:
-            yield seat.label, f"{share if place == 0 else 1 - share:.0%} of the judges' weight"
-        elif seat.label in credits:
-            yield seat.label, f"credit {credits[seat.label]:.2f} by the check"
-        elif (status := detail.get("answers", {}).get(seat.label, "ok")) != "ok":
-            yield seat.label, f"its answer was {status}"

@@ -24,7 +24,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from peerage.formats import Choices, ChosenEach
-from peerage.game.blocks import Bar, Block, Grid, Heading, Quoted, Replies, Tone
+from peerage.game.blocks import Bar, Block, GivenVerdict, Heading, Replies, VoteLine, VoteStrip
 from peerage.game.match import Seat
 from peerage.game.protocol import Ask, Choice, Chosen, Prompt, Quote, Reply, Steps, Works
 from peerage.judging.panels.prompts import (
@@ -314,59 +314,41 @@ def panel_shown(
     ballots: Sequence[Ballot],
     replies: Replies,
     players: Mapping[str, str],
-    share: float | None,
     criteria: Mapping[str, float] = {},
 ) -> Iterator[Block]:
-    """The panel's ballots; `players` are by label, of answers and judges; `share` is that of the first answer
-    in the valid weight, `criteria` the same by each criterion."""
+    """The panel's ballots; `players` are by label; `criteria` are the first answer's share of the valid
+    weight by each criterion."""
     if not ballots:
         return
-    yield Heading("The judges")
     orders = list(dict.fromkeys(order for ballot in ballots for order in ballot.verdicts))
-    yield Grid(
-        ("Judge", *[f"{order[0]} shown first" for order in orders], "Counts as", ">Weight"),
-        tuple(
-            (
-                f"{players[ballot.judge]} ({ballot.judge})",
-                *[_preferred(ballot.verdicts.get(order, ""), players) for order in orders],
-                _vote(ballot, players),
-                ballot.weight,
-            )
-            for ballot in ballots
-        ),
-    )
-    for ballot in ballots:
-        for order, verdict in ballot.verdicts.items():
-            reply = replies.get(f"{ballot.judge}/{order}")
-            if reply is None:
-                continue
-            reason = reply.value.reason if isinstance(reply.value, Chosen | ChosenEach) else reply.text
-            note = f"{order[0]} shown first"
-            if verdict in UNUSABLE and reply.reason:
-                note += f"; {reply.reason}"
-            if ballot.criteria and verdict not in UNUSABLE:
-                each = [f"{name}: {_preferred(by[order], players)}" for name, by in ballot.criteria.items()]
-                note += f"; {', '.join(each)}"
-            tone: Tone = "bad" if verdict in UNUSABLE else ""
-            yield Quoted(ballot.judge, reason, reply.key, _preferred(verdict, players), tone, note)
-    if share is None:
-        return
-    first, second = orders[0].split("-")
-    yield Bar(f"of the judges' weight is for {players[first]} ({first})", share)
-    yield Bar(f"of the judges' weight is for {players[second]} ({second})", 1 - share)
+    votes = [
+        VoteLine(
+            ballot.judge,
+            tuple([_given(ballot, order, replies) for order in orders]),
+            _counts(ballot),
+            ballot.weight,
+        )
+        for ballot in ballots
+    ]
+    yield Heading("The judges")
+    yield VoteStrip(tuple([f"{order[0]} first" for order in orders]), tuple(votes))
     for name, part in criteria.items():
+        first = orders[0].partition("-")[0]
         yield Bar(f"by {name} is for {players[first]} ({first})", part)
 
 
-def _preferred(verdict: str, players: Mapping[str, str]) -> str:
-    if verdict in ("", TIE, *UNUSABLE):
-        return verdict
-    return f"for {players[verdict]} ({verdict})"
+def _given(ballot: Ballot, order: str, replies: Replies) -> GivenVerdict | None:
+    verdict, reply = ballot.verdicts.get(order, ""), replies.get(f"{ballot.judge}/{order}")
+    if not verdict or reply is None:
+        return None
+    reason = reply.value.reason if isinstance(reply.value, Chosen | ChosenEach) else reply.text
+    if verdict in UNUSABLE:
+        return GivenVerdict(verdict, reason, reply.key, "bad", reply.reason)
+    note = ", ".join([f"{name}: {by[order]}" for name, by in (ballot.criteria or {}).items()])
+    return GivenVerdict(verdict, reason, reply.key, note=note)
 
 
-def _vote(ballot: Ballot, players: Mapping[str, str]) -> str:
+def _counts(ballot: Ballot) -> str:
     if ballot.flipped:
-        return f"{'no vote' if ballot.vote == ABSTAIN else 'a tie'}: flipped with the order"
-    if ballot.vote == ABSTAIN:
-        return "no vote: a reply could not be used"
-    return _preferred(ballot.vote, players)
+        return f"{'no vote' if ballot.vote == ABSTAIN else TIE}, flipped"
+    return "no vote" if ballot.vote == ABSTAIN else ballot.vote

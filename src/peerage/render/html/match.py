@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
+from itertools import groupby
 
 from peerage.game.blocks import (
     Heading,
@@ -12,7 +13,9 @@ from peerage.game.blocks import (
     Quoted,
     SourceCode,
     TaskText,
+    VoteStrip,
 )
+from peerage.render import rows as laid
 from peerage.render.blocks import (
     Fold,
     Meeting,
@@ -24,11 +27,16 @@ from peerage.render.html.prose import prose
 from peerage.render.html.tables import Href, TableWriter, nowhere
 from peerage.render.html.texts import shown, shown_name
 from peerage.render.names import AS_THEY_ARE, Names
+from peerage.values.figures import sentence
 
 FOLD = 1_500
 """Characters of a text that stand open; the rest opens on demand."""
 LONG = 6_000
 """Characters from which on a text scrolls in a frame of its own."""
+_STEP = "step-"
+"""Begins the address of a step of the match."""
+_ABOUT = '<details class="about"><summary aria-label="About this reply"><span>i</span></summary><div>'
+_MARKS = {"A": "a", "B": "b", "tie": "even", "approve": "yes", "object": "no"}
 _CHIPS = {"good": "chip yes", "bad": "chip no"}
 BETWEEN = ' <span class="quiet">·</span> '
 PROSE = '<div class="prose">'
@@ -54,6 +62,7 @@ class MatchWriter(TableWriter):
         self._within = within
         self._names: dict[str, str] = {}
         self._quoted: set[str] = set()
+        self._compared = False
         self._asked: dict[tuple[str, Sequence[tuple[str, int]]], str] = {}
 
     def _block(self, block: ViewBlock, *, heads: bool = False) -> str:
@@ -63,26 +72,46 @@ class MatchWriter(TableWriter):
         """Return the blocks of a match, `parted` into a section from each heading to the next: what was said
         stands side by side, what few could see in a frame."""
         parts: list[str] = []
-        opened = said = private = False
-        for block in blocks:
-            begins, says = isinstance(block, Heading | Fold), isinstance(block, _SAID)
-            parts.append("</div>\n" * (said and not says))
-            if private and (begins or isinstance(block, Private)):
-                parts.append("</div>\n")
-                private = False
-            if begins:
-                parts.append("</section>\n" * opened)
-                opened = False
-            if parted and not opened and not isinstance(block, Fold):
-                parts.append('<section class="stage">\n')
-                opened = True
-            if isinstance(block, Private) and block.labels:
-                parts.append(f'<div class="private" data-seen="{" ".join(map(shown_name, block.labels))}">\n')
-                private = True
-            parts.append('<div class="steps">\n' * (says and not said))
-            said = says
-            parts.append(self._block(block))
-        return "".join(parts) + "</div>\n" * (said + private) + "</section>\n" * opened
+        opened = private = False
+        for says, group in groupby(blocks, lambda block: isinstance(block, _SAID)):
+            run = list(group)
+            if says:
+                parts.append('<section class="stage">\n' * (parted and not opened))
+                opened = opened or parted
+                steps = "".join(map(self._block, run))
+                before, after = self._tabs(run)
+                parts.append(f'{before}<div class="steps">\n{steps}</div>\n{after}')
+                continue
+            for block in run:
+                begins = isinstance(block, Heading | Fold)
+                if private and (begins or isinstance(block, Private)):
+                    parts.append("</div>\n")
+                    private = False
+                if begins:
+                    parts.append("</section>\n" * opened)
+                    opened = False
+                if parted and not opened and not isinstance(block, Fold):
+                    parts.append('<section class="stage">\n')
+                    opened = True
+                if isinstance(block, Private) and block.labels:
+                    seen = " ".join(map(shown_name, block.labels))
+                    parts.append(f'<div class="private" data-seen="{seen}">\n')
+                    private = True
+                parts.append(self._block(block))
+        return "".join(parts) + "</div>\n" * private + "</section>\n" * opened
+
+    def _tabs(self, run: Sequence[ViewBlock]) -> tuple[str, str]:
+        """Return what stands around two answers: where they have no room side by side, a choice of one."""
+        answers = [block for block in run if isinstance(block, Quoted) and block.prose]
+        if self._bare or self._compared or len(run) != 2 or len({block.label for block in answers}) != 2:
+            return "", ""
+        self._compared = True
+        tabs = [
+            f'<input type="radio" name="answer" id="answer-{place}"{" checked" * (place == 1)}>'
+            f'<label for="answer-{place}">{self._who(block.label)}</label>\n'
+            for place, block in enumerate(answers, 1)
+        ]
+        return f'<div class="answers">\n{"".join(tabs)}', "</div>\n"
 
     def _who(self, label: str) -> str:
         known = self._names.get(label)
@@ -97,33 +126,74 @@ class MatchWriter(TableWriter):
     def _said(self, block: TaskText | Quoted | SourceCode, kind: str, who: str, text: str) -> str:
         """Return what somebody wrote: who it was, what it came to, the words, and how it was asked for."""
         reply = self._within.reply(block.key) if self._within and block.key else None
-        address = below = chip = ""
+        address = chip = about = ""
         if reply is not None:
             kind = f"{kind} {reply.role}{' best' if reply.won else ''}".lstrip()
-            if block.key not in self._quoted:
-                self._quoted.add(block.key)
-                address, below = f' id="{self._address(reply.place)}"', self._below(reply)
+            address, about = self._first(block.key, reply)
         if not isinstance(block, TaskText):
             if block.verdict:
                 chip = f'<span class="{_CHIPS.get(block.tone, "chip")}">{shown_name(block.verdict)}</span>\n'
             if block.note:
                 chip += f'<span class="quiet">{shown_name(block.note)}</span>\n'
         more = f'<p class="quiet">… {block.more:,} more characters</p>\n' if block.more else ""
-        about = f'<p class="who">{who}</p>\n' if who else ""
-        return f'<div class="step {kind}"{address}>\n{about}{chip}{text}{more}{below}</div>\n'
+        if who or chip or about:
+            about = f'<div class="who">{f"<b>{who}</b>" if who else ""}\n{chip}{about}</div>\n'
+        return f'<div class="step {kind}"{address}>\n{about}{text}{more}</div>\n'
+
+    def _first(self, key: str, reply: QuotedReply) -> tuple[str, str]:
+        """Return the address of a step, and what is known of its reply, where it is shown first."""
+        if key in self._quoted:
+            return "", ""
+        self._quoted.add(key)
+        return f' id="{_STEP}{reply.place}"' if self._within and not self._bare else "", self._below(reply)
+
+    def _votes(self, strip: VoteStrip) -> str:
+        """Return votes, a line each that opens to the reasons."""
+        heads = "".join([f'<span class="mark">{shown_name(title)}</span>' for title in strip.titles if title])
+        lines = [
+            f'<p class="voters" aria-hidden="true"><span>{shown_name(strip.name)}</span>{heads}</p>\n'
+            if heads
+            else ""
+        ]
+        for line in strip.votes:
+            address, role, marks, reasons = "", "", [], []
+            for title, given in zip(strip.titles, line.given, strict=True):
+                if given is None:
+                    marks.append('<span class="mark"></span>')
+                    continue
+                reply = self._within.reply(given.key) if self._within else None
+                about = ""
+                if reply is not None:
+                    place, about = self._first(given.key, reply)
+                    address, role = address or place, reply.role
+                choice = shown_name(given.choice)
+                sign, tone = laid.VERDICTS.get(given.choice, choice), _MARKS.get(given.choice, given.tone)
+                said = f"{shown_name(title)}: " * bool(title) + choice
+                sign = "–" if len(sign) > 1 else sign
+                marks.append(f'<span class="mark {tone}" role="img" aria-label="{said}">{sign}</span>')
+                note = f' <span class="quiet">{shown(given.note)}</span>' if given.note else ""
+                text = written(given.text, line.label)
+                reasons.append(f'<div class="who"><b>{said}</b>{note}{about}</div>\n{text}')
+            name = self._name(self._within.names.get(line.label, line.label) if self._within else line.label)
+            counts = f'<span class="counts">{shown_name(line.counts)}</span>' if len(marks) > 1 else ""
+            weight = "" if line.weight is None else f'<span class="n">{line.weight:.0%}</span>'
+            lines.append(
+                f'<details class="step {role}"{address}><summary><b>{name}</b>'
+                f"{''.join(marks)}{counts}{weight}</summary>\n{''.join(reasons)}</details>\n"
+            )
+        return f'<div class="votes">\n{"".join(lines)}</div>\n'
 
     def _text(self, block: TaskText | Quoted, about: str) -> str:
-        return answered(block.text, about, bare=self._bare) if block.prose else written(block.text, about)
-
-    def _address(self, place: int) -> str:
-        return f"m{self._within.number}-{place}" if self._within else ""
+        if block.prose and not (self._within and self._within.plain):
+            return answered(block.text, about, bare=self._bare)
+        return written(block.text, about)
 
     def _below(self, reply: QuotedReply) -> str:
         """Return how a reply was asked for, and what it took."""
         asked = self._asked.get((reply.form, reply.seeing))  # a panel sees the same few things
         if asked is None:
             seen = [
-                f'<a href="#{self._address(place)}">{shown_name(label)}</a>' if place else shown_name(label)
+                f'<a href="#{_STEP}{place}">{shown_name(label)}</a>' if place else shown_name(label)
                 for label, place in reply.seeing
             ]
             at = self._href(("view", f"method.html#f{reply.form}")) if reply.form else None
@@ -131,7 +201,11 @@ class MatchWriter(TableWriter):
             asked += f", seeing {', '.join(seen)}" if seen else ""
             self._asked[reply.form, reply.seeing] = asked
         told = " · ".join(filter(None, (asked, shown_name(reply.took))))
-        return f'<p class="took">{told}</p>\n' if told else ""
+        if not told:
+            return ""
+        if self._bare:
+            return f'<p class="took">{told}</p>\n'
+        return f'{_ABOUT}<p class="took">{told}</p></div></details>\n'
 
     def _meeting(self, block: Meeting) -> str:
         seats = []
@@ -142,8 +216,11 @@ class MatchWriter(TableWriter):
             after = f" <{tag[0]}{tag[1]}>{worth}</{tag[0]}>" if worth else ""
             name = self.link(self._name(met.name), ("player", met.player))
             won = ' class="won"' if met.score is not None and met.score == best else ""
-            seats.append(f"<span{won}>{before}{shown_name(met.label)} {name}{after}</span>\n")
-        return f'<p class="score">\n{BETWEEN.join(seats)}</p>\n'
+            label = f'<span class="label">{shown_name(met.label)}</span>'
+            seats.append(f"<span{won}>{before}{name} {label}{after}</span>\n")
+        title = "p" if self._bare else "h1"
+        why = f'<p class="why">{self._words(sentence(block.why))}</p>\n' if block.why else ""
+        return f'<div class="meet">\n<{title} class="score">\n{BETWEEN.join(seats)}</{title}>\n{why}</div>\n'
 
 
 def answered(text: str, about: str, *, bare: bool = False) -> str:

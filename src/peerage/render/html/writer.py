@@ -26,6 +26,7 @@ from peerage.game.blocks import (
     SourceCode,
     Swatch,
     TaskText,
+    VoteStrip,
 )
 from peerage.render import rows as laid
 from peerage.render.blocks import (
@@ -81,9 +82,8 @@ class Html(MatchWriter):
     def _block(self, block: ViewBlock, *, heads: bool = False) -> str:
         match block:
             case Heading():
-                level = block.level + (self._within is not None)
                 anchor = f' id="{escape(block.anchor)}"' if block.anchor else ""
-                text = shown(self._short.in_text(block.text))
+                text, level = shown(self._short.in_text(block.text)), block.level
                 title = f"<h{level}{anchor}>{self.link(text, block.to)}</h{level}>"
                 about = self._about(block.notes, block.text)
                 return f'<div class="titled">{title}{about}</div>\n' if about else f"{title}\n"
@@ -118,15 +118,16 @@ class Html(MatchWriter):
                 return f'<p class="quiet">seen by {seen} alone</p>\n' if seen and block.marked else ""
             case Meeting():
                 return self._meeting(block)
+            case VoteStrip():
+                return self._votes(block)
             case Transcript():
-                told = Html(
-                    self._href, self._anchor, bare=self._bare, names=self._short, within=block
-                )._stages(block.blocks)
-                number = block.number
+                teller = Html(self._href, self._anchor, bare=self._bare, names=self._short, within=block)
+                told = teller._stages(teller._explaining(block.blocks))
+                plain = f'<p class="quiet">{self._words(block.plain)}</p>\n' if block.plain else ""
+                head = block.head if self._bare else block.head[1:]  # a page says above which match it is
                 return (
-                    f'<article class="match" id="m{number}" aria-label="Match {number}">\n'
-                    f"<header>\n{self.blocks(block.head)}{SWITCH * (PROSE in told)}</header>\n"
-                    f"{told}</article>\n"
+                    f'<article class="match" aria-label="Match {block.number}">\n'
+                    f"{self.blocks(head)}{SWITCH * (PROSE in told)}{plain}{told}</article>\n"
                 )
             case Section():
                 return f'<section class="{block.kind}">\n{self.blocks(block.blocks)}</section>\n'

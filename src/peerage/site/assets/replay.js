@@ -1,14 +1,19 @@
-// The match that the address names: step by step (→ and ←, or j and k; Home and End; Escape shows all of it
-// again), searched (/), and copied as Markdown. The page is complete without.
+// A match played back: space plays it, → and ← (or j and k) go one step, Home and End to the first and the last,
+// Escape shows all of it again; searched (/), and copied as Markdown. The address keeps the step. The page is
+// complete without.
 "use strict";
 
-let match = null;
-let steps = [];
-let parts = []; // [element, the step with which it shows]
+const match = document.querySelector(".match");
+const steps = [...match.querySelectorAll("section .step[id]")];
+const parts = ordered(); // [element, the step with which it shows]
+const bar = document.createElement("div");
+let scrubber = null;
+let playing = 0; // the timer
 let at = -1;
-let bar = null;
 let hits = [];
 let hit = -1;
+const SPEEDS = [1, 2, 4];
+let speed = 1;
 
 function show() {
   const last = steps.length - 1;
@@ -16,7 +21,11 @@ function show() {
   for (const [part, when] of parts) part.inert = at >= 0 && when > at;
   steps.forEach((step, place) => step.classList.toggle("now", place === at));
   match.classList.toggle("unfinished", at >= 0 && at < last);
-  say(at < 0 ? "" : `${at + 1} of ${steps.length}`);
+  say(at < 0 ? "" : `${at + 1} of ${steps.length}${state()}`);
+  if (scrubber) scrubber.value = at < 0 ? steps.length : at + 1;
+  keep(at < 0 ? "" : `#${steps[at].id}`);
+  const choice = at >= 0 && steps[at].closest(".answers")?.querySelector(`#answer-${1 + [...steps[at].parentElement.children].indexOf(steps[at])}`);
+  if (choice) choice.checked = true;
   const tall = at >= 0 && steps[at].offsetHeight > innerHeight / 2;
   if (at >= 0) steps[at].scrollIntoView({ block: tall ? "start" : "center" });
 }
@@ -28,12 +37,52 @@ function go(to) {
 }
 
 function stop() {
+  pause();
   at = -1;
   show();
 }
 
+function pause() {
+  clearTimeout(playing);
+  playing = 0;
+  const play = bar.querySelector(".play");
+  if (play) play.textContent = "▶";
+}
+
+// Long words are shown for longer.
+function play() {
+  if (playing) return pause();
+  if (at === steps.length - 1) at = -1;
+  const next = () => {
+    if (at === steps.length - 1) return pause();
+    go(at + 1);
+    playing = setTimeout(next, (1000 + 12 * Math.min(400, steps[at].textContent.length)) / speed);
+  };
+  next();
+  bar.querySelector(".play").textContent = "⏸";
+}
+
+// Where the game is at: its stage, whose step it is, and what a game's picture says of itself there.
+function state() {
+  const stage = steps[at].closest("section")?.querySelector("h2")?.textContent;
+  const who = steps[at].querySelector(".label, summary > b")?.textContent;
+  const told = [...match.querySelectorAll("[data-state]")].filter((one) => !one.closest(".later")).pop();
+  return [stage, who, told?.dataset.state].filter(Boolean).map((word) => ` · ${word}`).join("");
+}
+
+function keep(hash) {
+  try {
+    history.replaceState(null, "", location.pathname + location.search + hash);
+  } catch {
+    // a browser that keeps the addresses of files as they are
+  }
+}
+
 // From nothing shown, forward begins at the first step and back at the last.
-const move = (by) => go(at < 0 && by < 0 ? steps.length - 1 : at + by);
+function move(by) {
+  pause();
+  go(at < 0 && by < 0 ? steps.length - 1 : at + by);
+}
 
 const say = (text) => (bar.querySelector("[role=status]").textContent = text);
 
@@ -56,7 +105,7 @@ function ordered() {
     const first = own.length ? own[0] : steps.length - 1;
     before = own.length ? own[own.length - 1] : steps.length - 1;
     for (const part of stage.querySelectorAll(":scope > :not(.steps, .private), .private > :not(.steps)")) {
-      found.push([part, part.tagName === "H3" ? first : before]);
+      found.push([part, part.matches("h2, .titled") ? first : before]);
     }
   }
   return found;
@@ -141,8 +190,7 @@ function fenced(text) {
 
 function inMarkdown(part) {
   if (part.matches(".replay, .rest, [hidden]")) return [];
-  if (part.matches("h2, h3")) return [`${"#".repeat(Number(part.tagName[1]))} ${inert(apart(part))}`];
-  if (part.matches(".score")) return [strong(line(part))];
+  if (part.matches("h1, h2, h3")) return [`${"#".repeat(1 + Number(part.tagName[1]))} ${inert(line(part))}`];
   if (part.matches("pre")) return [fenced(part.textContent)];
   if (part.matches("table")) {
     const rows = [...part.rows].map((row) => `| ${[...row.cells].map((cell) => inert(line(cell))).join(" | ")} |`);
@@ -152,8 +200,15 @@ function inMarkdown(part) {
   }
   if (part.matches(".worth")) return [inert(apart(part))];
   if (part.matches("p")) return [inert(line(part))];
+  if (part.matches("details.step")) {
+    const name = line(part.querySelector("summary > b"));
+    return [...part.querySelectorAll(":scope > .who")].flatMap((one) => {
+      const words = one.nextElementSibling?.matches(".said") ? [fenced(one.nextElementSibling.textContent)] : [];
+      return [strong(`${name} · ${line(one.querySelector("b"))}`), ...words];
+    });
+  }
   if (part.matches(".step")) {
-    const about = [...part.querySelectorAll(":scope > :is(.who, .chip, .quiet)")].map(line).join(" · ");
+    const about = [...part.querySelectorAll(":scope > .who > :not(.about)")].map(line).join(" · ");
     const words = [...part.querySelectorAll(".said")].map((one) => one.textContent).join("");
     return [strong(about), ...(words ? [fenced(words)] : [])];
   }
@@ -166,48 +221,77 @@ async function copy() {
     await navigator.clipboard.writeText(`${told}\n`);
     say("copied");
   } catch {
-    say(`your browser forbids it; \`peerage match ${match.id.slice(1)} --format markdown\` writes it`);
+    say(`your browser forbids it; \`peerage match ${match.ariaLabel.match(/\d+/)} --format markdown\` writes it`);
+  }
+}
+
+// Long answers side by side scroll together.
+function synced(answers) {
+  const panes = [...answers.querySelectorAll(".step :is(.prose, .answered > .source > .said, .step > .said)")];
+  const folds = [...answers.querySelectorAll(".tall")];
+  for (const fold of folds) {
+    fold.addEventListener("toggle", () => {
+      for (const other of folds) other.open ||= fold.open;
+      answers.classList.add("synced");
+    });
+  }
+  let leader = null;
+  for (const pane of panes) {
+    pane.addEventListener("pointerenter", () => (leader = pane));
+    pane.addEventListener("scroll", () => {
+      if (leader && leader !== pane) return;
+      const share = pane.scrollTop / Math.max(1, pane.scrollHeight - pane.clientHeight);
+      for (const other of panes) if (other !== pane) other.scrollTop = share * (other.scrollHeight - other.clientHeight);
+    });
   }
 }
 
 function begin() {
-  if (bar) {
-    stop();
-    mark(null);
-    bar.remove();
-  }
-  bar = null;
-  const target = location.hash && document.getElementById(location.hash.slice(1));
-  match = target && target.closest(".match");
-  if (!match) return;
-  steps = [...match.querySelectorAll("section .step")];
-  parts = ordered();
-  at = -1;
-  bar = document.createElement("div");
   bar.className = "replay";
   const where = document.createElement("span");
   where.setAttribute("role", "status");
-  if (steps.length) {
+  const tools = document.createElement("details");
+  tools.className = "tools";
+  tools.append(Object.assign(document.createElement("summary"), { textContent: "More" }));
+  if (steps.length > 1) {
+    scrubber = Object.assign(document.createElement("input"), { type: "range", min: 1, max: steps.length, value: steps.length });
+    scrubber.setAttribute("aria-label", "Step");
+    scrubber.addEventListener("input", () => go(Number(scrubber.value) - 1));
+    const faster = button("1×", "Speed", () => {
+      speed = SPEEDS[(SPEEDS.indexOf(speed) + 1) % SPEEDS.length];
+      faster.textContent = `${speed}×`;
+    });
+    tools.append(faster);
+    const start = button("▶", "Play it step by step (space)", play);
+    start.className = "play";
     bar.append(
-      "Step by step",
-      button("⇤", "First step (Home)", () => go(0)),
+      start,
       button("←", "One step back (←)", () => move(-1)),
       button("→", "One step on (→)", () => move(1)),
-      button("⇥", "Last step (End)", () => go(steps.length - 1)),
+      scrubber,
+      where,
       button("All", "All of it (Escape)", stop),
     );
-  }
-  bar.append(where);
-  bar.append(searching(), button("Copy as Markdown", "Copy as Markdown", copy));
+  } else bar.append(where);
+  tools.append(searching(), button("Copy as Markdown", "Copy as Markdown", copy));
   const seen = [...match.querySelectorAll(".private")];
-  if (seen.length) bar.append(seenBy(seen));
-  match.querySelector("header").after(bar);
+  if (seen.length) tools.append(seenBy(seen));
+  bar.append(tools);
+  match.append(bar);
+  match.querySelectorAll(".answers").forEach(synced);
+  const wanted = /step[-=](\d+)/.exec(location.search + location.hash);
+  const place = wanted ? steps.findIndex((step) => step.id === `step-${wanted[1]}`) : -1;
+  if (place >= 0) go(place);
 }
 
 document.addEventListener("keydown", (event) => {
-  if (!bar || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
-  if (event.key === "/") bar.querySelector("input").focus();
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
+  if (event.key === "/") {
+    bar.querySelector(".tools").open = true;
+    bar.querySelector("input[type=search]").focus();
+  }
   else if (!steps.length) return;
+  else if (event.key === " " && !event.target.closest("button, summary, a")) play();
   else if (event.key === "ArrowRight" || event.key === "j") move(1);
   else if (event.key === "ArrowLeft" || event.key === "k") move(-1);
   else if (event.key === "Home" && at >= 0) go(0);
@@ -216,5 +300,4 @@ document.addEventListener("keydown", (event) => {
   else return;
   event.preventDefault();
 });
-window.addEventListener("hashchange", begin);
 begin();

@@ -22,6 +22,8 @@ from peerage.values.texts import visible
 from peerage.views.match.finder import NOTABLE, MatchFilter, find, headline, line_of, notable, outcome, table
 
 MATCHES = "matches.html"
+FILTER = ("q", "game", "topic", "only")
+"""The parts of a query that filter matches, which the address of a match keeps."""
 WHOLE = "This search reads names, topics and how prompts begin; `peerage serve` searches whole texts."
 
 
@@ -45,19 +47,30 @@ def shard(site: Site, first: int, writer: Html) -> bytes:
     return b"peerageShard(%d,%b)\n" % (first, msgspec.json.encode(body.partition("</tbody>")[0]))
 
 
-def index(site: Site, query: Mapping[str, str] = {}) -> PageView:
-    """The newest matches that a query lets pass: words `q`, a `game`, a `topic`, `only` what is notable."""
-    games, topics = (
+def _named(site: Site) -> list[dict[str, str]]:
+    """Return games and topics by what they are called on a page."""
+    return [
         {visible(name): name for name in names if name} for names in (site.tally.games, site.tally.topics)
-    )
+    ]
+
+
+def wanted_in(site: Site, query: Mapping[str, str]) -> MatchFilter:
+    """Return the filter of a query: words `q`, a `game`, a `topic`, `only` what is notable."""
+    games, topics = _named(site)
     before = query.get("before", "")
-    wanted = MatchFilter(
+    return MatchFilter(
         text=query.get("q", ""),
         game=games.get(query.get("game", ""), query.get("game", "")),
         topic=topics.get(query.get("topic", ""), query.get("topic", "")),
         only=query.get("only", ""),
         before=int(before) if before.isascii() and before.isdecimal() and len(before) < 16 else 0,
     )
+
+
+def index(site: Site, query: Mapping[str, str] = {}) -> PageView:
+    """The newest matches that a query lets pass, which their addresses keep on a server."""
+    (games, topics), wanted = _named(site), wanted_in(site, query)
+    kept = urlencode({name: query[name] for name in FILTER if query.get(name)})
     chances = site.board().chances
     found = find(site, site.summaries, chances, wanted)
     blocks: list[ViewBlock] = [Heading(headline(site.summaries, chances), 1)]
@@ -71,7 +84,7 @@ def index(site: Site, query: Mapping[str, str] = {}) -> PageView:
     if said := outcome(found, wanted):
         blocks.append(Sentence(said))
     if found.lines:
-        blocks.append(Section("matches", [table(found.lines)]))
+        blocks.append(Section("matches", [table(found.lines, kept=f"?{kept}" if kept else "")]))
     if not site.menu:
         starts = [next(iter(site.moment.numbers(at, at))) for at in range(1, site.number + 1, SHARD)]
         older = [Link(f"from {first:,}", ("match", str(first))) for first in starts]

@@ -1,46 +1,101 @@
-"""Transcripts: twenty matches to a page, each with an address of its own, `matches/21.html#m37`.
+"""Matches: a page for each, `match/37.html`, whose steps have addresses, `#step-9`.
 
-With an address to one match the page shows that match alone (`:target` in the style sheet), so it reads like
-a page of its own, without a script; an arena of 100,000 matches stays 5,000 files.
+With the query of a list of matches a server shows the one before and the next one among those it lets pass.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from time import monotonic
+from urllib.parse import urlencode
+
+from msgspec.structs import replace
 
 from peerage.ledger.topics.series import matches_of
-from peerage.reading.match import Match
-from peerage.render.blocks import Transcript
-from peerage.site.addresses import BUNDLE, first_of, number_in
+from peerage.render.blocks import ViewBlock
+from peerage.site.addresses import BUNDLE, first_of, match_page, number_in
+from peerage.site.cards import CardRow
+from peerage.site.pages.match_list import FILTER, MATCHES, wanted_in
 from peerage.site.reading import Site
 from peerage.site.rendering import PageView
-from peerage.views.arena.leaderboard import judged
+from peerage.values.figures import score
+from peerage.views.match.finder import SEARCH_S, find
 from peerage.views.match.match import transcript, view_of
+
+RENDERED = 10_000
+"""Matches up to which files show Markdown as it is meant; of more a server does."""
+AS_WRITTEN = "Texts stand as they were written; `peerage serve` shows what their Markdown means."
 
 
 def paths(site: Site) -> Iterator[str]:
-    yield from (f"matches/{first}.html" for first in range(1, site.number + 1, BUNDLE))
+    yield from map(match_page, site.moment.numbers(1, site.number))
 
 
 def view(site: Site, path: str) -> PageView | bytes | None:
-    first = number_in(path, "matches", ".html")
-    if first is not None and first == first_of(first, BUNDLE) and first <= site.number:
-        return _bundle(site, first)
+    number = number_in(path, "match", ".html")
+    if number is not None:
+        found = site.moment.match(number, exchanges=False)
+        place = site.moment.place(number) if found else 0
+        return next(pages(site, place, place))[1] if found else None
     return None
 
 
-def _bundle(site: Site, first: int) -> PageView:
-    last = min(first + BUNDLE - 1, site.number)
+def filtered(site: Site, path: str, query: Mapping[str, str]) -> PageView | None:
+    """Return the page of a match; the one before and the next one are those that the filter in a query lets
+    pass, which their addresses keep."""
+    page, stated = view(site, path), {name: query[name] for name in FILTER if query.get(name)}
+    if not isinstance(page, PageView) or not stated:
+        return page if isinstance(page, PageView) else None
+    wanted, place = wanted_in(site, stated), site.moment.place(number_in(path, "match", ".html") or 0)
+    chances, began = site.board().chances, monotonic()
+
+    def first(places: range) -> int:
+        for at in places:
+            row = site.summaries[at - 1]
+            if find(site, [row], chances, wanted, 1).lines:
+                return row.number
+            if monotonic() - began > SEARCH_S:
+                break
+        return 0
+
+    nearest = {"before": first(range(place - 1, 0, -1)), "after": first(range(place + 1, site.number + 1))}
+    return page._replace(values={**page.values, **nearest, "query": f"?{urlencode(stated)}"})
+
+
+def pages(site: Site, first: int, last: int) -> Iterator[tuple[str, PageView]]:
+    """Yield the pages of the matches folded at these places, each with its path."""
     unit = site.settings.rating.cost_unit.name
-
-    def told(match: Match) -> Transcript:
+    proven = {number for number, entries in site.entries.items() if entries[0].position <= site.signed_to}
+    for place, match in enumerate(site.matches(first, last), first):
         series = tuple(matches_of(site.moment, match.fixture.series)) if match.fixture.series else ()
-        view = view_of(match, match.verdict, match.blocks, series, requests=False)
-        proven = any(entry.position <= site.signed_to for entry in site.entries.get(match.number, ()))
-        proof = f"proofs/{first}.jsonl" if proven else ""
-        return transcript(view, unit, asked=match.asked, proof=proof)
+        shown = view_of(match, match.verdict, match.blocks, series, requests=False)
+        proof = f"proofs/{first_of(place, BUNDLE)}.jsonl" if match.number in proven else ""
+        numbers = site.moment.numbers(max(place - 1, 1), min(place + 1, site.number))
+        at = numbers.index(match.number)
+        nearest = {
+            "before": numbers[at - 1] if at else 0,
+            "after": numbers[at + 1] if at + 1 < len(numbers) else 0,
+        }
+        told = transcript(shown, unit, asked=match.asked, proof=proof)
+        if site.number > RENDERED and not site.menu:
+            told = replace(told, plain=AS_WRITTEN)
+        page = framed(shown.title, [told], shown.headline, **nearest)
+        scored = [(seat, match.outcome.scores.get(seat.label)) for seat in match.contestants]
+        card = [
+            CardRow(seat.player, score(got), marked=got == match.best)
+            for seat, got in scored
+            if got is not None
+        ]
+        yield match_page(match.number), page._replace(card=card)
 
-    title = f"Matches {first} to {last}" if last > first else f"Match {first}"
-    values = {"first": first, "last": last, "size": BUNDLE, "judged": judged(site)}
-    shown = map(told, site.matches(first, last))
-    return PageView(title, "matches.html", shown, template="match.html", values=values)
+
+def framed(title: str = "", blocks: Sequence[ViewBlock] = (), says: str = " ", **values: int) -> PageView:
+    """Return the page of a match; without anything the frame that all of them share."""
+    return PageView(
+        title,
+        MATCHES,
+        blocks,
+        says=[says],
+        template="match.html",
+        values={"before": 0, "after": 0, "query": "", **values},
+    )

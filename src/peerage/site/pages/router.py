@@ -1,6 +1,6 @@
 """From a path to the bytes of a page: what the server answers and the export writes.
 
-    page(site, "matches/21.html")    the transcripts of matches 21 to 40
+    page(site, "match/21.html")    match 21, from the question to the result
 
 Addresses in pages are relative, so that they hold on any host, under any prefix, and in a plain folder.
 """
@@ -22,7 +22,7 @@ from peerage.reading.scope import ScopeError
 from peerage.render.blocks import ViewBlock
 from peerage.render.html.writer import Html
 from peerage.site import cards
-from peerage.site.addresses import pair_page, player_page, slug
+from peerage.site.addresses import match_page, pair_page, player_page, slug
 from peerage.site.pages import downloads, files, leaderboards, match_list, matches, players, proofs
 from peerage.site.reading import Menu, Site
 from peerage.site.rendering import PageView, render
@@ -224,7 +224,8 @@ def links(site: Site, path: str) -> Html:
                 at = pair_page(*name.split("\n"))
                 return f"{root}{at}" if players.compares(site, at) else None
             case "match":
-                return f"{root}{site.match_page(int(name))}"
+                number, mark, query = name.partition("?")
+                return f"{root}{match_page(int(number))}{mark}{query}"
             case "view" | "file":
                 return f"{root}{name}"
             case "game" | "topic":
@@ -243,7 +244,7 @@ def document(site: Site, path: str, view: PageView) -> bytes:
         view.template,
         {
             "site": site,
-            "match_page": site.match_page,
+            "match_page": match_page,
             "policy": POLICY,
             "menu": menu(site),
             "less": LESS,

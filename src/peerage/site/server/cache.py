@@ -24,10 +24,12 @@ from typing import NamedTuple
 
 from peerage.ledger import LedgerError
 from peerage.settings import SettingsError
+from peerage.site.addresses import match_page
 from peerage.site.api.answers import PREFIX, VOTE, answer, failure
 from peerage.site.api.endpoints import ENDPOINTS
 from peerage.site.api.rows import JSON
 from peerage.site.http.log import bounded
+from peerage.site.pages.matches import filtered
 from peerage.site.pages.players import COMPARE
 from peerage.site.pages.router import HTML, QUERIED, document, missing, page
 from peerage.site.reading import Menu, Site
@@ -146,6 +148,8 @@ def _answer(site: Site, job: Job) -> tuple[int, str, bytes]:
         return found.status, JSON, found.body
     if job.path in QUERIED and (job.query or job.path == COMPARE):
         return 200, HTML, document(site, job.path, QUERIED[job.path](site, dict(job.query)))
+    if job.query and (match := filtered(site, job.path, dict(job.query))):
+        return 200, HTML, document(site, job.path, match)
     made = page(site, job.path)
     if made is not None:
         return 200, made.content_type, made.body
@@ -157,7 +161,7 @@ def _match(site: Site, path: str) -> tuple[int, str] | None:
     found = re.fullmatch(r"match(?:es)?/([1-9][0-9]{0,11})(?:\.html)?", path, re.ASCII)
     if found is None or int(found[1]) > site.number:
         return None
-    return int(found[1]), site.match_page(int(found[1]))
+    return int(found[1]), match_page(int(found[1]))
 
 
 def fault(path: str, status: int, why: str) -> tuple[int, str, bytes]:

@@ -17,11 +17,12 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
+from urllib.parse import urlencode
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -29,12 +30,14 @@ from peerage.ledger import LedgerError, open_ledger
 from peerage.ledger.topics.votes import PeopleVotes
 from peerage.players.people.requests import People
 from peerage.settings import load
+from peerage.site.addresses import match_page
 from peerage.site.api.answers import PREFIX
 from peerage.site.http.connections import WHOLE, Capacity, ConnectionPlaces, Connections
 from peerage.site.http.frame import NOT_KEPT, PageFrame, Refused, line, unchanged
 from peerage.site.http.guard import ClientHeader, Guard
 from peerage.site.http.log import bounded
 from peerage.site.pages.downloads import possible
+from peerage.site.pages.match_list import FILTER
 from peerage.site.pages.router import QUERIED
 from peerage.site.people.annotation import Annotator
 from peerage.site.people.annotation_pages import ANNOTATE, AnnotationRoutes
@@ -49,6 +52,8 @@ from peerage.site.server.live import LiveRoutes
 from peerage.values.parallel import Lost
 
 FIRST = "index.html"
+_MATCH = re.compile(r"match/([1-9][0-9]{0,11})((?:\.html)?)", re.ASCII)
+_STEP = re.compile(r"[1-9][0-9]{0,5}", re.ASCII)
 GRACE_S = 3
 """How long answers under way may take when the server stops."""
 
@@ -191,7 +196,13 @@ class ArenaServer:
     async def _page(self, request: Request) -> Response:
         path = request.scope["raw_path"].decode("latin-1").removeprefix("/") or FIRST
         asked = request.query_params.multi_items()
-        if path not in QUERIED and not path.startswith(PREFIX):
+        if found := _MATCH.fullmatch(path):
+            path, stated = match_page(int(found[1])), dict(asked)
+            asked = [(name, stated[name]) for name in FILTER if name in stated]
+            if _STEP.fullmatch(step := stated.get("step", "")):
+                kept = f"?{urlencode(asked)}" if asked else ""
+                return RedirectResponse(f"{found[1]}{found[2]}{kept}#step-{step}", 303)
+        elif path not in QUERIED and not path.startswith(PREFIX):
             # Other pages know no query: whatever else stands there is for the script in them.
             asked = []
         try:

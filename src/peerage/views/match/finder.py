@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from operator import attrgetter
 from time import monotonic
 
 from msgspec import Struct
@@ -213,8 +212,9 @@ def _texts(match: Match, line: MatchLine) -> Iterator[str]:
 _MARKS = {"first": "●", "other": "○", "tie": "◐", "abstain": "·"}
 
 
-def table(lines: Sequence[MatchLine], now_ms: int | None = None) -> Rows:
-    """Return matches as rows; with `now_ms` (Unix milliseconds) those of this day are said to be today's."""
+def table(lines: Sequence[MatchLine], now_ms: int | None = None, kept: str = "") -> Rows:
+    """Return matches as rows; with `now_ms` (Unix milliseconds) those of this day are said to be today's.
+    Their addresses have a query that is `kept`."""
     several = len({line.game for line in lines}) > 1
     columns = [
         *numbers(whole, number="# ~1"),
@@ -223,7 +223,7 @@ def table(lines: Sequence[MatchLine], now_ms: int | None = None) -> Rows:
             Column(key, key, value=of, pick="value", shown=False)
             for key, of in (("only", _only), ("names", _names))
         ],
-        Column("result", "Players and result", link=attrgetter("to"), small=_prompt),
+        Column("result", "Players and result", link=lambda row: (row.to[0], row.to[1] + kept), small=_prompt),
         Column("prompt", "Prompt", _brief, spare=2, page=False),
         *[Column("votes", "Judges", value=_marks, tip=_votes, small=_notable)]
         * any(line.votes or line.notable for line in lines),

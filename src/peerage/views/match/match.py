@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -20,6 +21,7 @@ from peerage.game.blocks import (
     Sentence,
     SourceCode,
     TaskText,
+    keys_of,
     seen_by,
     sent_to_all,
 )
@@ -35,16 +37,17 @@ from peerage.reading.observations import spoken_in
 from peerage.render.blocks import Fold, Link, Links, Meeting, MetContestant, QuotedReply, Transcript
 from peerage.render.html.writer import notebook
 from peerage.render.rows import meeting
-from peerage.values.figures import counted, moment
+from peerage.values.figures import counted, listed, moment
 from peerage.values.texts import visible
 from peerage.views.match.exchanges import Digests, ExchangeView, SeatView, exchange_of, reply_block, took
 from peerage.views.match.numbers import numbers_of
+from peerage.views.match.why import why
 from peerage.views.shown import Shown
 
 
 class MatchView(Shown, frozen=True):
     """A match. `status` is done, the reason why there is no result, or "under way"; `verdict` says it in
-    words, `note` why this program cannot recompute the match, if so.
+    words, `why` gives its reason in a phrase, `note` says why this program cannot recompute the match, if so.
 
     `blocks` tell the match, each with its `type`: see `game.blocks`. `drawn` is what was drawn for it,
     `detail` what its game left on record, in that game's own terms. `scores` and `costs` (the arena's cost
@@ -62,6 +65,7 @@ class MatchView(Shown, frozen=True):
     snapshot: int
     status: str
     verdict: str
+    why: str
     note: str
     topic: str
     seats: tuple[SeatView, ...]
@@ -85,6 +89,19 @@ class MatchView(Shown, frozen=True):
     def title(self) -> str:
         """Return which match it is, on what."""
         return f"Match {self.number}{', on ' * bool(self.topic)}{self.topic}"
+
+    @property
+    def headline(self) -> str:
+        """Return who met, what it came to and why, in one sentence."""
+        seats = {seat.label: seat.player for seat in self.seats if seat.role == "contestant"}
+        first, *others = sorted(seats, key=lambda label: -self.scores.get(label, 0.0)) or [""]
+        what = self.verdict
+        if len(others) == 1 and self.scores.keys() == seats.keys():
+            if self.scores[first] > self.scores[others[0]]:
+                what = f"{seats[first]} beats {seats[others[0]]}"
+        elif others and not self.scores:
+            what = f"{listed([*seats.values()])}: {self.verdict}"
+        return f"{what}: {self.why}" if self.why else what
 
     def __repr__(self) -> str:
         met = meeting(_meeting(self))
@@ -147,6 +164,7 @@ def view_of(
         snapshot=fixture.snapshot,
         status=match.status,
         verdict=verdict,
+        why=why(match) if blocks and match.recorded else "",
         note=match.note,
         topic=fixture.topic,
         seats=tuple(
@@ -231,14 +249,16 @@ def transcript(
     `proof` is a file to check them with. What is long may be `cut`; with `requests` each follows word for
     word, as its player saw it.
     """
-    places = {one.key: place for place, one in enumerate(match.exchanges, 1)}
+    rest = [*_rest(match)]
+    places = _places(match, [*match.blocks, *[block for fold in rest for block in fold.blocks]])
+    by_key = {one.key: one for one in match.exchanges}
     best = max(match.scores.values(), default=None)
     seen: dict[Sequence[Any], tuple[tuple[str, int], ...]] = {}  # a panel sees the same few things
 
     def reply(key: str) -> QuotedReply | None:
-        if (place := places.get(key)) is None:
+        if (one := by_key.get(key)) is None:
             return None
-        one, step = match.exchanges[place - 1], asked.get(key)
+        place, step = places.get(key, 0), asked.get(key)
         won = best is not None and match.scores.get(one.label) == best
         if one.role == SANDBOX or step is None:
             return QuotedReply(place, one.role, "" if one.role == SANDBOX else took(one), won)
@@ -253,7 +273,7 @@ def transcript(
         *told,
         *([Heading("Failed calls")] if failed else ()),
         *[Sentence(f"{one.key}, {one.player}: {one.reason}", "bad") for one in failed],
-        *_rest(match),
+        *rest,
         Heading(NUMBERS),
         numbers_of(match.seats, match.costs, match.totals, match.ratings, unit),
         Fold("Proof", [*_digests(match, proof)]),
@@ -263,12 +283,23 @@ def transcript(
     return Transcript(match.number, [*_head(match)], blocks, names, reply)
 
 
+def _places(match: MatchView, blocks: Iterable[Any]) -> dict[str, int]:
+    """Return at which step of the match, as it is shown, each reply stands, counting from 1."""
+    places: dict[str, int] = {}
+    known, last = {one.key for one in match.exchanges}, 0
+    for keys in chain.from_iterable(map(keys_of, blocks)):
+        if there := [key for key in keys if key in known and key not in places]:
+            last += 1
+            places |= dict.fromkeys(there, last)
+    return places
+
+
 def _head(match: MatchView) -> Iterator[Any]:
     yield Heading(match.title, to=("match", str(match.number)))
     if match.seats:
         yield _meeting(match)
     about = [
-        match.verdict,
+        "" if match.why else match.verdict,
         match.status if match.status == UNDER_WAY else "",
         f"{match.game} version {match.version}",
         f"round {match.round}",
@@ -291,7 +322,7 @@ def _cut(block: Block) -> Block:
 
 def _rest(match: MatchView) -> Iterator[Fold]:
     """The requests that no block shows: of officials, of programs, replies that were asked for again."""
-    shown = {block.key for block in match.blocks if isinstance(block, TaskText | Quoted | SourceCode)}
+    shown = {key for block in match.blocks for keys in keys_of(block) for key in keys}
     others = [one for one in match.exchanges if one.key not in shown]
     if others:
         said: list[Block] = [reply_block(one, one.key) for one in others[:REST]]
@@ -333,4 +364,5 @@ def _meeting(match: MatchView) -> Meeting:
         if seat.role == "contestant"
     ]
     unranked = float("-inf")
-    return Meeting(sorted(met, key=lambda one: unranked if one.score is None else one.score, reverse=True))
+    best_first = sorted(met, key=lambda one: unranked if one.score is None else one.score, reverse=True)
+    return Meeting(best_first, match.why)
