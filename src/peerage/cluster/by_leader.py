@@ -37,7 +37,7 @@ class ByLeader:
             del self._asked[ticket]
 
     def answered(self, ticket: int, came: Answer | PlayerError) -> None:
-        """Take in what came of a call, unless nobody waits for it any more."""
+        """Take in the outcome of a call, if somebody still waits for it."""
         waits = self._asked.get(ticket)
         if waits is None or waits.done():
             return
@@ -67,7 +67,7 @@ class _ByLeader:
 
 
 async def asked(client: Client, asks: AskLeader) -> LeaderSaid:
-    """Return what the leader tells a worker of a call. Raises what is no player's fault."""
+    """Return the leader's reply to a worker's call. Raises errors that are no player's fault."""
     try:
         return LeaderSaid(asks.ticket, await client.answer(asks.call))
     except PlayerError as error:

@@ -54,7 +54,7 @@ from peerage.ledger.forms.codec import read_reply
 STAFF_EVERY_S = 2.0
 """Seconds between two looks whether there is room for more workers."""
 DEATHS = 5
-"""Workers lost in a row before they told anything, after which the run ends."""
+"""Workers lost in a row before they sent anything, after which the run ends."""
 LEAVE_S = 5.0
 """Seconds before its machine leaves at which a worker gives up on calls in flight."""
 LOST = "left open when its worker was lost"
@@ -64,7 +64,7 @@ Found = TypeVar("Found")
 
 
 class _CrewMatch(NamedTuple):
-    """A match under way. `told` are the attempts, by key and number, whose cost is accounted for, `turn` the
+    """A match under way. `heard` are the attempts, by key and number, whose cost is accounted for, `turn` the
     number of its newest offer to workers."""
 
     fixture: Fixture

@@ -83,7 +83,7 @@ Turn = tuple[int, int]
 
 
 class Claimed(NamedTuple):
-    """A match that a worker plays from now on: the body of its fixture, and what is on record of it."""
+    """A match that a worker plays from now on: the body of its fixture, and its recorded exchanges."""
 
     number: int
     body: bytes
@@ -120,7 +120,7 @@ class _LeaseLine:
 
 
 def patiently(read: Callable[[], Found]) -> Found:
-    """Return what is read from a ledger in the middle of a run; a server that is away is waited for."""
+    """Read from a ledger in the middle of a run; wait for a server that is away."""
     patience = Patience("", lambda error: isinstance(error, LedgerAway))
     patience.runs = True
     return patience.wait(read)
@@ -146,7 +146,7 @@ class Leases:
         self.run = self._line.do(begin)
 
     def offer(self, turns: Collection[Turn], over: Collection[Turn]) -> None:
-        """Let workers claim some matches, whoever had them before; end the leases that are `over`."""
+        """Let workers claim some matches, also those that others had; end the leases that are `over`."""
 
         before = [*over, *[(match, turn - 1) for match, turn in turns]]
 
@@ -261,7 +261,7 @@ class WorkersLedger:
 
 
 class _LeaseWriter(PostgresStore):
-    """The server, as a worker writes to it: beside others, as long as the run and it itself are wanted.
+    """The server, as a worker writes to it next to others, as long as the run and the worker are wanted.
 
     All that is inserted at once is a transaction, which the server ends by itself: others wait for the
     leader's row no longer than that takes, and not for a way there and back.

@@ -34,7 +34,7 @@ class Line(asyncio.Protocol):
         self._write(len(body).to_bytes(_LENGTH, "little") + body)
 
     def close(self) -> None:
-        """Send what is still to be sent, and hang up."""
+        """Send the messages that are left, and hang up."""
         if self._transport is not None:
             self._transport.close()
 

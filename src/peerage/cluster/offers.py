@@ -38,13 +38,13 @@ class Offers:
         self._writing = False
 
     def offer(self, number: int) -> int:
-        """Let workers claim a match once what is written of it is durable; the number of this offer."""
+        """Let workers claim a match once its rows are durable; return the number of this offer."""
         turn = next(self._turns)
         self._journal.then(partial(self._add, (number, turn)))
         return turn
 
     def end(self, turn: Turn) -> None:
-        """Nobody drives a match any more."""
+        """Note that nobody drives a match any more."""
         self._over.append(turn)
         if len(self._over) > self._spared:
             self.soon()

@@ -56,7 +56,7 @@ class _Hands:
 
 
 class _Teller(logging.Handler):
-    """Tells the leader what is logged here."""
+    """Sends the log of a worker to the leader."""
 
     def __init__(self, tell: Callable[[News], None]) -> None:
         super().__init__(logging.WARNING)

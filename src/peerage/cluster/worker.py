@@ -240,9 +240,8 @@ class Worker:
         await self._matches.stop(grace_s)
         await self._journal.drain()
         self._state()
-        self.tell(
-            Stopped({name: tuple(getattr(client, "left_out", ())) for name, client in self._clients.items()})
-        )
+        left_out = {name: tuple(getattr(client, "left_out", ())) for name, client in self._clients.items()}
+        self.tell(Stopped(left_out))
 
     # ------------------------------------------------------------------------------------------- claims
 

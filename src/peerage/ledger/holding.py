@@ -1,4 +1,4 @@
-"""What is read of a ledger, held against its log before anybody is shown it.
+"""Rows of a ledger, compared with its log before they are used.
 
 Every reader of a ledger reads through this, but for what checks or copies it (`Ledger.as_stored`). The log's
 entry about a finished match is over its rows and its link in the chain of records, and the record is over

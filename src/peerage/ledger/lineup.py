@@ -40,7 +40,7 @@ class LineUp:
         self._lock = Lock()
 
     def order(self) -> Order | None:
-        """The order as it is now; None where no match ever waited."""
+        """Return the order as it is now; None where no match has waited."""
         with self._lock:
             if self._order is None and not self._rows.has_amendments(WAITS):
                 return None

@@ -15,7 +15,7 @@ BLOCK = 256
 
 
 class FinishedRows(NamedTuple):
-    """What is stored of a finished match; `fixture` is None where the ledger lacks it."""
+    """The stored rows of a finished match; `fixture` is None where the ledger lacks it."""
 
     record: RecordRow
     fixture: FixtureRow | None

@@ -24,7 +24,7 @@ from peerage.settings import ArenaSettings, PlayerSettings
 NANO = 10**9
 FEMTO_PER_NANO = 10**6
 PLAY_PRICE = "play price"
-"""The source of a price that nobody pays: the demo's, for house players."""
+"""The source of the demo's prices of house players, which nobody pays."""
 OVERHEAD_TOKENS = 1_000
 """Input tokens added to a call's bytes in its worst case: role markers, chat template, reply schema."""
 
@@ -168,14 +168,8 @@ def known_models(settings: PlayerSettings) -> tuple[str, ...]:
     except ImportError:
         return ()
     provider, _ = _in_table(settings)
-    return tuple(
-        [
-            model.id
-            for provider_models in get_snapshot().providers
-            if provider_models.id == provider
-            for model in provider_models.models
-        ]
-    )
+    known = [each.models for each in get_snapshot().providers if each.id == provider]
+    return tuple([model.id for models in known for model in models])
 
 
 def in_price_table(settings: PlayerSettings) -> bool:

@@ -117,9 +117,7 @@ def refuse_unpriced(settings: ArenaSettings, unpriced: Sequence[str]) -> None:
 
 def too_dear(settings: ArenaSettings, prices: Mapping[str, Price]) -> list[str]:
     """Return what to change for players of whom no day's budget pays for a call, one sentence each."""
-    limits = {
-        player.name: player.daily_budget for player in settings.everyone if player.daily_budget is not None
-    }
+    limits = {each.name: each.daily_budget for each in settings.everyone if each.daily_budget is not None}
     most = dearest_calls(settings, prices) if limits else {}
     return [
         f"{name}: one call may cost up to {dollars(most[name] / 1e9)}, and its `daily_budget` is "

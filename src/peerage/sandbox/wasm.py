@@ -96,11 +96,8 @@ def rewrite(
         elif kind == _EXPORT:
             count, rest = read_unsigned(body, 0)
             added = b"".join(
-                unsigned(len(export.name))
-                + export.name.encode()
-                + bytes([export.kind])
-                + unsigned(export.number)
-                for export in exports
+                unsigned(len(each.name)) + each.name.encode() + bytes([each.kind]) + unsigned(each.number)
+                for each in exports
             )
             body = unsigned(count + len(exports)) + body[rest:] + added
         elif kind == _DATA and data is not None:

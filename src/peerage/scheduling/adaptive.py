@@ -47,7 +47,7 @@ FLOOR = 5
 AT_RANDOM = 0.1
 """The share of matches that are drawn at random."""
 _SETTLED = 16.0
-"""The z² at which what is left to gain of a pair has fallen to 1/e."""
+"""The z² at which the information left in a pair has fallen to 1/e."""
 
 
 def draw_up(
@@ -104,7 +104,7 @@ def seat(
     count: int,
     seats: int = 2,
 ) -> np.ndarray:
-    """Return who sits where, in several arenas at once: shape (arenas, count, seats), -1 for nobody.
+    """Return the player in each seat, in several arenas at once: shape (arenas, count, seats), -1 for none.
 
     `played` says how often each player has, `free` who may meet whom, `price` what a seat of each costs;
     `lots` are those of the arenas. `placed` is the index of the player that the goal is to place.

@@ -27,16 +27,15 @@ Series: TypeAlias = Literal["seats"]
 
 
 class Unstaffed(Exception):
-    """Contestants were drawn whose match cannot get its officials."""
+    """A match that cannot get its officials."""
 
 
 @dataclass(frozen=True)
 class Scheduler:
     """What stays the same from round to round of one game.
 
-    All that is drawn follows from `secret`, the arena's. `weight` is the game's part of the matches beside
-    other games. `judges` are how many judge a match, None as
-    the game has it.
+    All draws follow from the arena's `secret`. `weight` is the game's share of the matches among other
+    games. `judges` is the number of judges of a match, None for the game's own.
     """
 
     spec: GameSpec[Any]
@@ -59,9 +58,8 @@ class Scheduler:
 
 
 def by_need(schedulers: Iterable[Scheduler], histories: Mapping[str, History]) -> list[Scheduler]:
-    """The games, first the one whose turn it is: that with the fewest seats issued for its weight; equals in
-    the order given. So everybody plays each game as often as the others, by weight, and a game that was
-    added later catches up."""
+    """Sort the games by the seats issued for their weight, fewest first, equals in the order given. So all
+    games are played equally often, by weight, and a game that was added later catches up."""
 
     def seats(scheduler: Scheduler) -> float:
         history = histories.get(scheduler.spec.name)
@@ -197,7 +195,7 @@ def _on_topics(
     number: int,
     drawing: Callable[[int], Mapping[str, Any]],
 ) -> tuple[Sequence[Planned], Mapping[int, Mapping[str, Any]]]:
-    """The matches of a round, each table on the topic that suits it, and what is drawn for each task."""
+    """Return the matches of a round, each table on the topic that suits it, and the draw of each task."""
     series, rotates = scheduler.series, scheduler.spec.seating.rotates(scheduler.rules)
     planned = [*in_series(series, seated, number, rotates)]
     drawn = {match.task: drawing(match.task) for match in planned}

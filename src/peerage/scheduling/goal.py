@@ -38,7 +38,7 @@ _SEED = 1
 
 class GoalState(NamedTuple):
     """How many of the `pairs` that a goal needs are known, and of how many, after so many decided `matches`;
-    `in_words` says what is known, or what is not."""
+    `in_words` states the goal reached, or what it lacks."""
 
     pairs: tuple[int, int]
     matches: int

@@ -121,7 +121,7 @@ def peers_required(
 def rotated(judges: Sequence[str], wanted: int, number: int, secret: str) -> tuple[str, ...]:
     """The judges of match `number`: so many of those named, or all where they are fewer.
 
-    In each block of matches every judge comes equally often; `secret` draws their order anew for each block,
+    In each block of matches every judge comes equally often; `secret` draws a new order for each block,
     so that nobody always judges the same tasks.
     """
     count = len(judges)

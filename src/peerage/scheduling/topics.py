@@ -51,9 +51,7 @@ def by_topic(
                 go, come = go - come, come - go
                 difference = 0
                 for topic, by in gain:
-                    between = sum([met[topic, name] for name in go]) - sum(
-                        [met[topic, name] for name in come]
-                    )
+                    between = sum(met[topic, name] for name in go) - sum(met[topic, name] for name in come)
                     difference += by * (2 * between + by * (len(go) + len(come)))
                 if difference < 0:
                     for topic, by in gain:

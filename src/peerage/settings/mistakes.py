@@ -105,9 +105,8 @@ def _problem(mistake: Mapping[str, Any], model: type[BaseModel]) -> str:
     else:
         expected = wanted(str(message))
         if kind == "literal_error" and isinstance(value, str):
-            close = suggest(
-                value, mistake["ctx"]["expected"].replace(" or ", ", ").replace("'", "").split(", ")
-            )
+            choices = mistake["ctx"]["expected"].replace(" or ", ", ").replace("'", "").split(", ")
+            close = suggest(value, choices)
             expected += close if "did you mean" in close else ""
     return f"found {shown(value)}; expected {expected}"
 

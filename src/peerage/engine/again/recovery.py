@@ -54,10 +54,10 @@ class Recovered:
     `spent_by` is both by player, `begun` both by pending match. `left_open` are the calls that the last run
     left open.
 
-    `without_result` counts the matches on record that came to none, `fruitless` the last of them in a row
-    that the engine did not end itself; `benches` tells who is benched, `models` which models providers named.
-    `retired` maps players whose budget voided a match to its round, and `unaffordable` counts the last
-    matches void for a budget without one between that was not (see `read_budget_voids`).
+    `without_result` counts the recorded matches without a result, `fruitless` the last of them in a row that
+    the engine did not end itself. `benches` are the players benched, `models` those that providers named.
+    `retired` maps players whose budget voided a match to its round. `unaffordable` counts the last matches
+    void for a budget, up to one that was not (see `read_budget_voids`).
     """
 
     histories: dict[str, History] = field(default_factory=dict)
@@ -227,7 +227,7 @@ def _fruitless(ledger: Ledger, recorded: int) -> int:
 
 
 def read_budget_voids(into: Recovered, ledger: Ledger, since: int) -> None:
-    """Find who is `retired` and how many matches were `unaffordable`, counting from match `since` + 1."""
+    """Find the players `retired` and the matches `unaffordable`, counting from match `since` + 1."""
     for place, summary in enumerate(ledger.summaries(since + 1), since + 1):
         if summary.status.startswith(PLAYER_BUDGET):
             into.retired.setdefault(summary.status.removeprefix(PLAYER_BUDGET), into.round_of(place))

@@ -320,14 +320,10 @@ class _Replay:
                 self._differ(number, about, short(before), short(after))
 
     def _compare_models(self, last: int) -> None:
-        """Compare what is on record of the models that providers named; a running arena may have gone on."""
+        """Compare the recorded models that providers named; a running arena may have gone on."""
         after = set(self._ledger.numbers(last + 1, self._ledger.heads()[1]))
-        recorded = [
-            change
-            for changed in changes(self._ledger).values()
-            for change in changed
-            if change.match not in after
-        ]
+        on_record = chain.from_iterable(changes(self._ledger).values())
+        recorded = [change for change in on_record if change.match not in after]
         for change in sorted({*recorded} ^ {*self._models}, key=lambda entry: (entry.match, entry.player)):
             there, due = change in recorded, change in self._models
             words = (change.in_words if held else "no entry" for held in (there, due))

@@ -23,7 +23,7 @@ from peerage.settings import FILE_NAME, load
 from peerage.values.sealing import Sealed
 
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, KeyError)
-"""What reading raises of what is not in the stored form."""
+"""Errors of reading a body that is not in the stored form."""
 
 
 class Differs(NamedTuple):

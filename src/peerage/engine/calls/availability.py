@@ -130,7 +130,7 @@ class Availability:
         return self._short.pop(player, ()) if held else ()
 
     def charge(self, costs: Mapping[str, int]) -> None:
-        """Count what players cost today beside calls: their hosts' start and idle time."""
+        """Count the cost of players today outside calls: their hosts' start and idle time."""
         today = self._today()
         for player in costs.keys() & self._daily.keys():
             today[player] += costs[player]

@@ -34,9 +34,9 @@ ARENA_BUDGET = "arena_budget"
 GUESS_WEIGHT = 0.2
 """Matches of a player that the plan's estimate counts for next to what they really cost."""
 DOUBT = 2.0
-"""A match may cost so many times what is expected of it, while little is known of its game."""
+"""Limit of a match's cost as a multiple of its expected cost, while little is known of its game."""
 SURE = 0.95
-"""Share of the matches of a game that cost at most what is kept for one."""
+"""Share of a game's matches whose cost stays within the reserve of one match."""
 REMEMBERED = 64
 """Last matches of a game from which it is known how much dearer than expected they end."""
 

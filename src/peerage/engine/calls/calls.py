@@ -127,7 +127,7 @@ class Calls:
         return self._dispatcher.in_flight
 
     def troubles(self) -> tuple[Trouble, ...]:
-        """Return who is waited for and why, whose replies are cut, who fails."""
+        """Return the troubles of players now: calls waited for and why, replies that are cut, failures."""
         again = {pending: timer.when() for pending, timer in self._backing_off.items()}
         waits = self._dispatcher.paused(), self._dispatcher.lowered()
         return self._troubles.now(again, *waits, self._loop.time())

@@ -140,9 +140,7 @@ class Pauses:
 
     def _in_words(self, player: str) -> str:
         """By role how often a player has failed since it last replied in that role."""
-        counts = {
-            group: trouble.failures for (name, group), trouble in self._by_role.items() if name == player
-        }
+        counts = {group: past.failures for (name, group), past in self._by_role.items() if name == player}
         return ", ".join([f"{count} as {group}" for group, count in counts.items() if count])
 
     def left_s(self, player: str) -> float:

@@ -14,7 +14,7 @@ from peerage.players.client import duration
 from peerage.values.texts import visible
 
 SLOW_S = 10.0
-"""From how many seconds on a call in flight is told as waited for."""
+"""Seconds after which a call in flight is reported as waited for."""
 LONGEST = 60
 
 _log = logging.getLogger("peerage")
@@ -99,7 +99,7 @@ class Troubles:
         self._since.pop(pending, None)
 
     def _count(self, player: str, reason: str = "", *, cut: int = 0, failed: int = 0) -> bool:
-        """Add to what is known of a player; whether that is the first of its kind."""
+        """Count a trouble of a player; return whether it is the first of its kind."""
         was = self._known.get(player) or Trouble(player, attempts=self._attempts)
         self._known[player] = was._replace(
             reason=reason or was.reason,

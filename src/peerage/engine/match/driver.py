@@ -326,7 +326,7 @@ def _gathered(branch: _Branch) -> tuple[Any, Voided | None]:
 
 
 def _parsed(ask: Ask, key: str, raw: Reply) -> tuple[Reply, str]:
-    """The reply with its value, and what is wrong with its format ("" when nothing)."""
+    """Return the reply with its value, and the fault of its format ("" for none)."""
     if raw.status != "ok":
         return msgspec.structs.replace(raw, key=key), ""
     try:

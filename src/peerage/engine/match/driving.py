@@ -77,7 +77,7 @@ class Driving(Protocol):
         """Everybody who has a role in a match under way."""
 
     def start(self, fixture: Fixture, digest: str, recorded: Sequence[Exchange]) -> None:
-        """Begin a match, or go on with it; what is `recorded` of it is not asked again."""
+        """Begin a match, or go on with it; its `recorded` requests are not asked again."""
 
     def close(self, number: int, outcome: Outcome) -> None:
         """End a match that asks nothing any more."""
@@ -97,7 +97,7 @@ class Driving(Protocol):
     def now(self) -> CallsNow: ...
 
     def troubles(self) -> tuple[Trouble, ...]:
-        """Return who is waited for and why, whose replies are cut, who fails."""
+        """Return the troubles of players now: calls waited for and why, replies that are cut, failures."""
 
     def abandon(self) -> None:
         """Give up on calls in flight; each stays open in the ledger as possibly paid."""

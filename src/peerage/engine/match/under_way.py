@@ -27,7 +27,7 @@ from peerage.ledger.forms.codec_requests import request_body
 
 
 class Mismatch(Exception):
-    """Raised where what is on record is not what the game asks now: the ledger or the rules were changed."""
+    """A recorded request that the game does not ask now: the ledger or the rules were changed."""
 
     def __init__(self, fixture: Fixture, key: str) -> None:
         super().__init__(
@@ -228,7 +228,7 @@ class MatchesUnderWay:
     # --------------------------------------------------------------------------------- driving a match
 
     def _go_on(self, match: MatchUnderWay, asks: Sequence[Request]) -> None:
-        """Send requests, or feed what is on record for them; close the match when its game has ended."""
+        """Send requests, or feed their recorded replies; close the match when its game has ended."""
         number = match.fixture.number
         todo = deque(asks)
         while todo:

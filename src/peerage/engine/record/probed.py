@@ -100,9 +100,7 @@ def seen_to_think(ledger: Ledger) -> frozenset[str]:
     """The players whose last answered probe showed that they think. Raises LedgerError."""
     thinks: dict[str, bool] = {}
     for entry in entries(ledger):
-        thinks |= {
-            name: result.thinks for name, result in entry.found.items() if result.status in ("ok", "cut")
-        }
+        thinks |= {name: probe.thinks for name, probe in entry.found.items() if probe.status in ("ok", "cut")}
     return frozenset(name for name, seen in thinks.items() if seen)
 
 

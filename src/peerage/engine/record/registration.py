@@ -111,7 +111,7 @@ def stated(player: PlayerSettings) -> dict[str, Any]:
 
 
 def registered(ledger: Ledger) -> dict[str, dict[str, Any]]:
-    """The newest card of every player that ever played, by name."""
+    """Return the newest card of every registered player, by name."""
     return {registration.name: dict(registration.card) for registration in read_registrations(ledger)}
 
 

@@ -169,7 +169,7 @@ class Course:
         self._paused.begin()
 
     async def stop(self, grace_s: float) -> None:
-        """Send nothing more, wait so long for calls in flight, and put on record what is left to be."""
+        """Send nothing more, wait up to `grace_s` for calls in flight, and record the rest."""
         await self._paused.stop()
         self._waiting.stop()
         await self.matches.stop(grace_s)
@@ -379,7 +379,7 @@ class Course:
         """A match leaves its round: all it asks for now waits for players."""
         fixture, digest, reasons = stuck
         number, now_ms = fixture.number, self._clock()
-        # For whom it waits longest: a time that nobody knows is later than any.
+        # The player for whom it waits longest: an unknown time is later than any.
         player, why, until_ms = max(reasons, key=lambda late: (late[2] is None, late[2] or 0, late[0]))
         self.matches.leave(number)
         first = number not in self.waits.left

@@ -130,7 +130,7 @@ class Hosts:
         return True in stays
 
     async def close(self) -> None:
-        """The run ends: stop what is up."""
+        """Stop every host that is up, at the end of a run."""
         await asyncio.gather(*[host.close("stopped") for host in self._hosts.values()])
 
 

@@ -98,14 +98,12 @@ async def _probe_once(
         return {}
     await record(ProbeEntry(sent=worst))
     probed = await asyncio.gather(*[_ask(runtimes[name], env) for name in worst])
-    results = {
-        asked.player: _result_of(runtimes[asked.player], asked, worst[asked.player]) for asked in probed
-    }
+    results = {each.player: _result_of(runtimes[each.player], each, worst[each.player]) for each in probed}
     await record(ProbeEntry(found=results))
-    for asked in probed:
-        _tell(asked, results[asked.player])
-        _tell_overrun(asked.player, results[asked.player].cost_nano, worst[asked.player])
-    return {asked.player: asked for asked in probed}
+    for each in probed:
+        _tell(each, results[each.player])
+        _tell_overrun(each.player, results[each.player].cost_nano, worst[each.player])
+    return {each.player: each for each in probed}
 
 
 async def bench_by_probes(

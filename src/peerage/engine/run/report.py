@@ -19,7 +19,7 @@ class Progress:
     neither.
 
     `decided` of the `settled` matches came to a result; `limit` counts these. `benched` says why, by player.
-    `troubles` says what is wrong with each player's calls now; `stopping` holds from the first Ctrl+C on.
+    `troubles` are those of each player's calls now; `stopping` holds from the first Ctrl+C on.
     `waiting` are the matches that left their rounds to go on later, `until` is how much is known of what the
     run is to find out.
     """

@@ -27,7 +27,7 @@ def spent(run: Progress | RunReport) -> str:
 
 
 def troubles(progress: Progress) -> list[str]:
-    """Return what is wrong with players' calls, one line each; of many players the first few."""
+    """Return the troubles of players' calls, one line each; of many players the first few."""
     lines = [str(trouble) for trouble in progress.troubles]
     if len(lines) > TROUBLED:
         lines[TROUBLED - 1 :] = [f"and {len(lines) - TROUBLED + 1} more players in trouble"]

@@ -274,7 +274,7 @@ class _Walk:
     def _exchanges(
         self, at: int, root: str, totals: Mapping[str, Totals], tally: _Tally, known: Sequence[str]
     ) -> list[str]:
-        """Return what is wrong with the exchanges of a match whose record stands."""
+        """Return the faults of the exchanges of a match whose record is whole."""
         problems = [f"{key} is answered twice" for key in sorted(tally.twice)]
         if root != tally.root:
             differences = [what for what in self._changed(at) if what not in known]

@@ -1,4 +1,4 @@
-"""What the log holds, against what the ledger says: the part of `verify` beside digests and roots."""
+"""The log compared with the rows of the ledger: the part of `verify` without digests and roots."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def hold_replies(ledger: Ledger) -> None:
 
 
 def read_log(ledger: Ledger) -> Logged:
-    """The log of a ledger, with what is wrong with its chain and with the order of matches."""
+    """Read the log of a ledger, and find faults in its chain and in the order of matches."""
     logged, left, due = Logged(), set[int](), 1
     waited = dict(_waited(ledger))
     for entry in ledger.log():
@@ -135,7 +135,7 @@ def amendments(ledger: Ledger, logged: Logged) -> Iterator[Found]:
 
 
 def stream(rows: Iterable[tuple[int, bytes, bytes]], name: str) -> Iterator[Found]:
-    """Yield what is wrong with a chain of its own, of rows (sequence, body, chain) in order."""
+    """Yield the faults of a separate chain, of rows (sequence, body, chain) in order."""
     chain = stream_genesis(name)
     for due, (sequence, body, linked_) in enumerate(rows, 1):
         if sequence != due:
@@ -174,15 +174,11 @@ def records(
     reported: Container[int | None],
     last: int,
 ) -> Iterator[Found]:
-    """Yield the matches up to `last`, without those already `reported`, that are not as they were logged.
-
-    `digests` are those that the records have now."""
+    """Yield the matches up to `last` whose `digests` differ from the log and that are not `reported` yet."""
     differ = any(logged.records.get(number) != digest for number, digest in digests.items())
     # Of some a failure may have been logged since the log was read.
     since = (
-        {(entry.about, entry.digest) for entry in ledger.log() if entry.position > logged.length}
-        if differ
-        else ()
+        {(row.about, row.digest) for row in ledger.log() if row.position > logged.length} if differ else ()
     )
     for number, digest in digests.items():
         if number not in logged.records:
@@ -198,7 +194,7 @@ def records(
 
 
 def in_play(ledger: Ledger, recorded: int, logged: Logged) -> Iterator[Found]:
-    """Yield what is in play and not as it was when the last run ended."""
+    """Yield the matches in play that changed since the last run ended."""
     if logged.in_play is None or COPY in ledger.meta():
         return
     number, due = logged.in_play

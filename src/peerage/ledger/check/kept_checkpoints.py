@@ -114,9 +114,7 @@ def _checked(kept: KeptCheckpoint, keys: Sequence[VerifierKey], demanded: bool) 
     if forged:
         wrong = f"{kept.name}: it was not signed as it stands: the signature of {forged[0].name} does not fit"
     elif demanded and not signed:
-        names = ", ".join(
-            [f"{signature.name}+{signature.id.hex()}" for signature in kept.checkpoint.signatures]
-        )
+        names = ", ".join([f"{line.name}+{line.id.hex()}" for line in kept.checkpoint.signatures])
         wrong = f"{kept.name}: it is signed by {names}, and by none of the keys given"
     return msgspec.structs.replace(kept, signed=tuple(signed), wrong=wrong)
 

@@ -84,7 +84,7 @@ class Checkpoint(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """Return what is signed."""
+        """Return the text that is signed."""
         return f"{self.origin}\n{self.size}\n{_text(self.root)}\n"
 
     def __str__(self) -> str:

@@ -42,7 +42,7 @@ class Bodies:
         self._local = threading.local()
 
     def packed(self, body: bytes) -> bytes:
-        """Return what is stored of a body."""
+        """Return the stored form of a body."""
         if len(body) < SHORTEST and not body.startswith(MAGIC):
             return body
         frame: bytes = self._codecs()[0](body)

@@ -313,7 +313,7 @@ def read_reply(row: Exchange) -> Reply:
 
 
 def reply_of(row: Exchange, stored: StoredReply) -> Reply:
-    """The raw reply of an attempt, from what is stored of it."""
+    """Return the raw reply of an attempt from its stored form."""
     return Reply(
         status=stored.status,  # type: ignore[arg-type]  # a status that nobody wrote is told when it is used
         text=stored.words,

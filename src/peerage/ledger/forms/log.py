@@ -1,4 +1,4 @@
-"""The log: one chain over all that is written beside matches in play, in the order of writing. Pure.
+"""The log: one chain over all that is written except matches in play, in the order of writing. Pure.
 
 An entry says what it is about and gives a digest of it. Its chain value is SHA-256 of 0x04, the chain value
 before it (32 zero bytes before the first), the digest, and what it is about as UTF-8:

@@ -22,7 +22,7 @@ MENDED = "mended"
 """The fact that says how often the narrow table was written again: what was made of it is no longer right."""
 
 COPY = "copy"
-"""The fact that says that a ledger is a copy for others: what is in play was left out."""
+"""The fact that marks a ledger as a copy for others, without the matches in play."""
 
 LEFT_OPEN = "left open when an earlier run ended"
 NOT_SENT = "not sent: the run was stopped"
@@ -203,7 +203,7 @@ class RecordRow(Struct, frozen=True, gc=False):
 
 
 class MatchRows(NamedTuple):
-    """What is stored of one match at one moment: `record` is None while it is under way."""
+    """The stored rows of one match at one moment: `record` is None while it is under way."""
 
     fixture: FixtureRow
     record: RecordRow | None

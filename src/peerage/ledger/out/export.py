@@ -88,7 +88,7 @@ def table(ledger: Ledger) -> Iterator[str]:
 
 
 def documents(ledger: Ledger) -> Iterator[dict[str, Any]]:
-    """Finished matches as plain data, each complete in itself, what is sealed redacted."""
+    """Yield finished matches as plain data, each complete in itself, with sealed values redacted."""
     texts = by_hex(ledger.texts())
     revealed = disclosed(ledger)
     chain = GENESIS

@@ -71,7 +71,7 @@ class Reads(Protocol):
     """Rows as they are stored: now, at one moment, or in a transaction."""
 
     def rows(self, wanted: Select) -> Iterator[Sequence[Row]]:
-        """Return what is wanted, in parts."""
+        """Return the rows wanted, in parts."""
 
     def totals(self, wanted: Select, by: str = "", of: str = "") -> Mapping[Any, int]:
         """Return sums of the column `of`, or how many rows there are, for each value of the column `by`, or
@@ -137,7 +137,7 @@ class Store(Reads, Protocol):
 
 
 def damaged(place: str, what: str) -> LedgerError:
-    """Return the error that a ledger, at `place`, holds what nobody recorded."""
+    """Return the error for a damaged ledger at `place`."""
     return LedgerError(
         f"{place} is damaged: {what}. Restore it from a copy; `peerage verify` says what is whole"
     )

@@ -10,7 +10,7 @@ from peerage.ledger.forms.rows import LedgerError
 
 
 def parts(address: str) -> tuple[str, str, str, str]:
-    """An address without its password, the password, the schema, and what libpq is told of the rest."""
+    """Return an address without its password, the password, the schema, and the rest for libpq."""
     url = urlsplit(address)
     asked = dict(parse_qsl(url.query, keep_blank_values=True))
     password = unquote(asked.pop("password", ""))

@@ -20,7 +20,7 @@ from peerage.ledger.forms.rows import LedgerError
 from peerage.ledger.ledger import Ledger
 
 TOPIC = "benches"
-"""The entries that say who is left out of pairing and who returns; see `engine.record.benches`."""
+"""Entries about players that leave pairing and return to it; see `engine.record.benches`."""
 
 
 class Bench(Struct, frozen=True):

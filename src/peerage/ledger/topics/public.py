@@ -35,7 +35,7 @@ class Opinion(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 read_opinion = msgspec.json.Decoder(Opinion).decode
-"""Raises msgspec.MsgspecError, which tells what is not as expected."""
+"""Raises msgspec.MsgspecError, which names the unexpected part."""
 
 
 def opinions(ledger: Ledger) -> Iterator[Opinion]:

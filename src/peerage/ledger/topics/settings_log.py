@@ -21,7 +21,7 @@ TOPIC = "settings"
 PLAYERS = "players"
 """The entries that register players; see `engine.record.registration`."""
 _ABOUT_A_CARD = ("after_match", "identity", "price_source", "thinking_because")
-"""What the registration of a player holds beside its settings and price."""
+"""Fields of a player's registration next to its settings and price."""
 
 
 class Stated(Struct, frozen=True):

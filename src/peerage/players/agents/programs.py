@@ -47,12 +47,12 @@ AGENT_FOLDER = "PEERAGE_AGENT_DIR"
 STDERR_KEPT = 65_536
 """Bytes of standard error, from its end, in which a traceback is found."""
 LAST_WORDS = 400
-"""Characters of them that are told."""
+"""Characters of them that a message quotes."""
 
 _log = logging.getLogger("peerage")
 
 BROKEN_AFTER = 3
-"""Exit codes other than 0 before a program has ever worked, until it is taken for broken."""
+"""Exit codes other than 0, before its first success, after which a program counts as broken."""
 
 
 class CommandClient:

@@ -197,7 +197,7 @@ class HostedClient:
         return self._refused
 
     def leave_out(self, names: Sequence[str]) -> None:
-        """Leave out from the start what is on record that its server does not take."""
+        """Leave out from the start the parts that its server is recorded not to take."""
         self._refused = tuple(dict.fromkeys((*self._refused, *names)))
 
     @property

@@ -32,7 +32,7 @@ THINKING = (
     "google_thinking_config",
     "openrouter_reasoning",
 )
-"""Settings, as they are sent, by which a model is told how much to think."""
+"""Settings, as they are sent, that set how much a model thinks."""
 
 OTHER_LIMIT = {MAX_TOKENS: MAX_COMPLETION_TOKENS, MAX_COMPLETION_TOKENS: MAX_TOKENS}
 
@@ -47,11 +47,10 @@ _STREAM = r"(?<![a-z_])stream(?:ing|ed)?(?![a-z_])"
 
 
 class Adaptation(NamedTuple):
-    """One kind of refusal. `taken` names in words what the server does not take, `instead` what is sent then.
+    """One kind of refusal. `taken` names the part that a server does not take, `instead` its replacement.
 
     A refusal is of this kind when the server's text matches `refusal`, and its status is 400 or 422, or 500
-    or 501 where those are `failing` (servers that break on it). `met` are servers that were seen to refuse
-    so.
+    or 501 where those are `failing` (servers that break on it). `met` names servers that refused so.
     """
 
     taken: str

@@ -1,4 +1,4 @@
-"""A server's reply, reduced to what is read of it: text, thoughts, finish reason, tokens, error. Pure.
+"""A server's reply, reduced to the parts that are read: text, thoughts, finish reason, tokens, error. Pure.
 
 Servers that speak OpenAI's, Anthropic's or Google's language differ in all the rest, and leave out, null or
 misspell it. What nobody uses cannot spoil a reply, so nothing else of it is looked at.

@@ -68,7 +68,7 @@ def _events(content: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _add(message: dict[str, Any], delta: Any) -> None:
-    """Put one more piece of a message to what is there: texts and lists are joined."""
+    """Add one more piece to a message: texts and lists are joined."""
     if not isinstance(delta, dict):
         raise msgspec.DecodeError("a piece of the message is no object")
     for name, value in delta.items():

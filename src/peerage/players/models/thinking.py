@@ -1,4 +1,4 @@
-"""Room that a model has to think, and what goes with a request beside its messages. Pure.
+"""Room that a model has to think, and the settings sent with a request. Pure.
 
 A game's limit bounds the answer; what a model thinks before comes on top. A provider counts both against one
 limit, so without room of its own a model can think until nothing is left to answer with: the limit sent is

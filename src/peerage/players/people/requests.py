@@ -167,8 +167,8 @@ class People:
             read = msgspec.json.decode(body, type=Body)
         except msgspec.MsgspecError as error:
             raise PeopleError(
-                f"{self.path} is damaged ({error}); remove it while nothing runs, and what is open is asked "
-                "again by the next run"
+                f"{self.path} is damaged ({error}); remove it while nothing runs, and open requests are "
+                "asked again by the next run"
             ) from error
         asked = Request(current[0], match, player, read.role, read.messages, recorded(read.expects), limit)
         return PersonTurn(asked, turned + limit, behind - 1)
@@ -240,7 +240,7 @@ class People:
             why = reason(error) if isinstance(error, OSError) else str(error)
             raise PeopleError(
                 f"{self.path} cannot be used ({why}); its folder must be writable by you and the file "
-                "whole. Removed while nothing runs, it is made again, and what is open is asked again"
+                "whole. Remove it while nothing runs: it is made again, and open requests are asked again"
             ) from error
 
 
