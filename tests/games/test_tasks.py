@@ -205,7 +205,7 @@ def test_texts_stand_in_files_of_their_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("game: logic\ntasks: [a]\n", "line 2, tasks: found the game 'logic' beside your tasks"),
+        ("game: logic\ntasks: [a]\n", "line 2, tasks: found the game 'logic' next to your tasks"),
         ("games: [logic]\ntasks: [a]\n", "`games` does not name; add it"),
         ("rules: {seats: 2}\ntasks: [a]\n", "line 1, rules: the rules of your tasks stand under"),
         ("tasks: {fiel: t.csv}\n", "line 1, tasks: no task and no file of tasks is named"),

@@ -56,7 +56,7 @@ def test_a_model_whose_price_depends_on_the_hour_costs_what_it_costs_at_its_dear
     found = price(f"openai:{model}", base_url="https://api.deepseek.com/v1", key_env="K")
     assert found.cost_nano(1_000_000, 0, 0) == Fraction(dollars_in) * NANO
     assert found.cost_nano(0, 1_000_000, 0) == Fraction(dollars_out) * NANO
-    assert found.source.endswith("2026-06-01, at its dearest hour")
+    assert found.source.endswith("2026-06-01, at its most expensive hour")
 
 
 def test_a_tier_prices_every_token_of_the_call() -> None:

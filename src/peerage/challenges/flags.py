@@ -10,7 +10,7 @@
 
 Attempts by its author do not count. All but the first reason for `leaked` need a least number of attempts,
 or twice as many as there are other players where the arena is so small; the second one that number in each
-half. A player's strength is the share that it solved of all challenges by others it ever attempted, withdrawn
+half. A player's strength is the share that it solved of all challenges by others that it attempted, withdrawn
 ones left out; strong players have at least the median.
 """
 

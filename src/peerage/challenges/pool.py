@@ -132,7 +132,7 @@ class PoolChallenge(Struct):
 
     @property
     def state(self) -> Literal["in use", "flagged", "objected", "retired", "withdrawn"]:
-        """Return where it is; withdrawn and retired are for ever."""
+        """Return where it is; withdrawn and retired are final."""
         if self.withdrawn is not None:
             return "withdrawn"
         if self.retired is not None:

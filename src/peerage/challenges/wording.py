@@ -2,7 +2,7 @@
 
 An exact wording has one id (`identity`). Beyond it, two challenges are the same when they have the same words
 and numbers but for filler ("please", "what is", "find the"), or the same numbers in the same order and the
-same answer of three digits or more (`likeness`): a puzzle told in other words.
+same answer of three digits or more (`likeness`): a puzzle in other words.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def identity(description: str) -> str:
 
 
 def likeness(description: str, answer: int | None) -> tuple[str, ...]:
-    """Texts of which the same challenge told in other words has one in common; the first is of its wording.
+    """Texts of which the same challenge in other words has one in common; the first is of its wording.
 
     Accents, and letters and digits of other alphabets that read alike, do not count.
     `answer` is None where it is sealed, and then the wording alone counts.
@@ -70,5 +70,5 @@ def _stem(word: str) -> str:
 
 
 def mark(text: str, salt: str) -> str:
-    """A text of `likeness` as six hex digits, which tell nothing to those who do not know `salt`."""
+    """A text of `likeness` as six hex digits, which reveal nothing to those who do not know `salt`."""
     return sha256(f"{salt}/{text}".encode()).hexdigest()[:6]

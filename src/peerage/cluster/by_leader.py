@@ -15,7 +15,7 @@ from peerage.players.client import Answer, Call, Client, PlayerError
 
 
 class ByLeader:
-    """The leader's answers to the calls of one worker; `tell` lets the leader hear of one."""
+    """The leader's answers to the calls of one worker; `tell` sends one to the leader."""
 
     def __init__(self, tell: Callable[[News], None]) -> None:
         self._tell = tell

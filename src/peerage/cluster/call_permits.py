@@ -29,7 +29,7 @@ class CallPermits:
 
     `answer(worker, ticket, verdict, reserved)` is called when that is decided; YES lets the call go, and
     holds its worst case and its place in its player's lane until it is `paid`. `unaffordable(match, worst)`
-    tells that the arena's limit has stopped a match.
+    reports that the arena's limit has stopped a match.
     """
 
     def __init__(

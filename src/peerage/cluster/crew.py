@@ -309,7 +309,7 @@ class Crew:
         self._short.set()
 
     def _account(self, worker: int, exchanges: Sequence[Exchange]) -> int:
-        """Count what a lost worker did not tell; how many calls it left open."""
+        """Count the calls that a lost worker did not report; return how many it left open."""
         opened = 0
         held = {(exchange.match, exchange.key): exchange.ticket for exchange in self._permits.held_by(worker)}
         for exchange in exchanges:

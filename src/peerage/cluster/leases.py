@@ -1,4 +1,4 @@
-"""Who plays which match where several processes play one arena: workers and their leases, on PostgreSQL.
+"""Matches and who plays them where several processes play one arena: workers and their leases, on PostgreSQL.
 
 The run that holds the ledger is the leader. It offers matches in the table `leases`; each worker, a row of
 `workers`, claims some of them, past those that others are just claiming (`SKIP LOCKED`), and writes what is

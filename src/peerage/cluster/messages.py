@@ -56,7 +56,7 @@ class CallAsks(NamedTuple):
 
 class Paid(NamedTuple):
     """A call has returned, or will not be sent: what it has cost, or may have (`known` False). `ticket` is 0
-    where it did not ask. `load` is what the call tells of its server."""
+    where it did not ask. `load` is what the call shows of its server."""
 
     ticket: int
     match: int
@@ -219,10 +219,10 @@ class WorkerLink(Protocol):
         """Let it get ready; its number. Raises WorkerLost, or what it raised."""
 
     def order(self, orders: Sequence[Order]) -> None:
-        """Tell it what to do; nothing where it is lost."""
+        """Send it orders; does nothing where it is lost."""
 
     async def news(self) -> Sequence[News]:
-        """Return what it has to tell, as soon as there is some. Raises WorkerLost."""
+        """Return its messages, as soon as there are some. Raises WorkerLost."""
 
     def kill(self) -> None:
         """End it."""

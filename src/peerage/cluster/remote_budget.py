@@ -25,7 +25,7 @@ class RemoteReservations:
     not that cost nothing and have a place: their player replies at once, or there are `places` of this
     worker's own.
 
-    `durable(callback)` calls back when all that was journalled so far is durable: what a call cost is told
+    `durable(callback)` calls back when all that was journalled so far is durable: the cost of a call is sent
     then, so that leader and store never differ.
     """
 

@@ -1,4 +1,4 @@
-"""A worker: claims matches, drives them as a run on one machine does, tells the leader what comes of them."""
+"""A worker: claims matches, drives them as a run on one machine does, and reports to the leader."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Every reader of a ledger reads through this, but for what checks or copies it (`Ledger.as_stored`). The log's
 entry about a finished match is over its rows and its link in the chain of records, and the record is over
-fixture and replies. What is in play is held where the last run came to its end. A difference raises
+fixture and replies. Matches in play are compared where the last run came to its end. A difference raises
 LedgerError, which names the match; `verify` lists all of them.
 
 A run may write between any two reads. Most of what it wrote stays as it is; what it may still change or add

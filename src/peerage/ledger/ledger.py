@@ -381,7 +381,7 @@ class Ledger:
 
     def place(self, number: int) -> int:
         """The place of a match in the line-up (`ledger.lineup`): the matches on record as they were folded,
-        then the others as they were issued. Where no match ever waited it is its number.
+        then the others as they were issued. Where no match has waited it is its number.
 
         Ranges `first` to `last` are of places here, and rows come in the order of the line-up. The place of a
         match on record stays; of one under way it changes when another is folded past it, so what is stored
@@ -406,11 +406,11 @@ class Ledger:
         return self.moment(lambda rows: rows.spent_by(last, left_out, replies_of))
 
     def amendments(self, topic: str = "") -> Iterator[Amendment]:
-        """All that was said on one topic, or on any, in order."""
+        """Yield the amendments of one topic, or of all, in order."""
         return self._rows.amendments(topic) if self._holding is None else self._holding.amendments(topic)
 
     def topics(self) -> Mapping[str, int]:
-        """Return how much was said on each topic: what stays the same while nothing is amended."""
+        """Return the number of amendments by topic: it stays the same while nothing is amended."""
         return self._rows.topics()
 
     def integrity(self) -> Sequence[str]:

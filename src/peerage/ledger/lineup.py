@@ -30,7 +30,7 @@ class Order(NamedTuple):
 
 
 class LineUp:
-    """What one reader knows of the order; the log only grows, so it is read once."""
+    """One reader's knowledge of the order; the log only grows, so it is read once."""
 
     def __init__(self, rows: StoredRows) -> None:
         self._rows = rows

@@ -190,7 +190,7 @@ async def wrong_address(settings: PlayerSettings, env: Mapping[str, str]) -> tup
 
 
 async def _takes_calls(url: str, settings: PlayerSettings, env: Mapping[str, str]) -> bool | None:
-    """Return whether a server has something at an address of calls; None where it does not tell."""
+    """Return whether a server has something at an address of calls; None where it does not say so."""
     status, content = await _ask(url, _headers(settings, env), empty_call=True)
     if status is None or status >= 500:
         return None
@@ -349,7 +349,7 @@ class Probed(Struct, frozen=True):
     @property
     def down(self) -> bool:
         """Return whether nobody is there: no connection, a server that fails. One that is slow, at a limit,
-        or tells when to ask again is there."""
+        or says when to ask again is there."""
         failure = self.failure
         if failure is None or isinstance(failure, Later) or failure.busy or failure.retry_after_s:
             return False

@@ -153,7 +153,7 @@ class Client(Protocol):
 
 @runtime_checkable
 class Awaited(Protocol):
-    """A client whose `Later` ends when a reply is there, which it tells the run (people)."""
+    """A client whose `Later` ends when a reply is there, which it reports to the run (people)."""
 
     def listen(self, seeds: Iterable[str], wake: Callable[[str], None]) -> Collection[str]:
         """A run begins, whose unfinished matches have these `seeds`: from now on call `wake(seed)` for each

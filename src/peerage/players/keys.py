@@ -1,7 +1,7 @@
 """Keys of providers, and where they come from: the environment and the arena's `.env`.
 
 Keys are looked up here and handed to the one client that sends them. They are never logged, stored,
-shown, or passed to a child process that was not told to have them.
+shown, or passed to a child process that is not meant to have them.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ class Price:
 
     def worst_nano(self, input_bytes: int, max_tokens: int, more_room: bool = False) -> int | None:
         """The most one reply can cost: (bytes + overhead) × input + (max_tokens + thinking) × output, at the
-        dearest tier. With `more_room` it may think as much more as its limit is larger.
+        most expensive tier. With `more_room` it may think as much more as its limit is larger.
 
         A token is at least one byte of UTF-8, so `input_bytes` of rendered prompt bound its tokens. With a
         price per GPU hour: the player's timeout. None when the price is unknown.
@@ -215,7 +215,7 @@ def _from_table(settings: PlayerSettings, at: date, limits: dict[str, Any]) -> P
     per_call = dearest.requests_kcount
     source = f"genai-prices {version('genai-prices')}, {at.isoformat()}"
     if any(rates != dearest for rates in hours):
-        source += ", at its dearest hour"
+        source += ", at its most expensive hour"
     if settings.service_tier:
         if settings.base_url or settings.provider not in HALVED:
             return Price(**limits)

@@ -36,7 +36,7 @@ Method = TypeVar("Method", bound=Callable[..., Coroutine[Any, Any, Any]])
 
 
 def named(method: Method) -> Method:
-    """A client's method whose failures name its player, a TimeoutError among them, and which tells no key.
+    """A client's method whose failures name its player, a TimeoutError among them, and which reveals no key.
 
     The client has its player's `_settings` and `_secrets`, the keys that it keeps to itself.
     """

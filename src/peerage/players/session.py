@@ -1,4 +1,4 @@
-"""HTTP as the house does it: one session a client, bounded bodies, failures that tell what was paid."""
+"""HTTP as the house does it: one session a client, bounded bodies, failures that state what was paid."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def connection_failure(error: aiohttp.ClientError | OSError) -> PlayerError:
 
 async def stated_slots(address: str) -> int | None:
     """Return how many replies a llama.cpp server writes at once, as it states at `/props` (`total_slots`);
-    None of any other, such as Ollama, whose OLLAMA_NUM_PARALLEL no request tells. Costs nothing."""
+    None of any other, such as Ollama, whose OLLAMA_NUM_PARALLEL no request returns. Costs nothing."""
     url, body = address.rstrip("/").removesuffix("/v1") + "/props", b""
     with suppress(aiohttp.ClientError, OSError, PlayerError, ValueError):
         async with asyncio.timeout(SLOTS_S), open_session(url) as session, session.get(url) as response:

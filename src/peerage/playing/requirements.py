@@ -1,4 +1,5 @@
-"""What a run requires before anybody is asked: settings that fit the ledger, players that may play there."""
+"""Requirements of a run before anybody is asked: settings that fit the ledger, players that may play
+there."""
 
 from __future__ import annotations
 

@@ -292,8 +292,8 @@ async def _programs(
 
 
 def _votes_of(ledger: Ledger, folder: Path) -> Callable[[], tuple[int, bytes] | None]:
-    """Return what gives the head of the audience's votes; what is wrong with their file is for `verify` to
-    tell, and ends no run."""
+    """Return what gives the head of the audience's votes; `verify` reports what is wrong with
+    their file; it ends no run."""
     votes = PeopleVotes(ledger.address, folder)
 
     def head() -> tuple[int, bytes] | None:

@@ -2,7 +2,7 @@
 
 `python -m peerage.sandbox.confined PARENT HIDDEN FIXED OWN -- PROGRAM ARGS`: the process that waits for it,
 and JSON lists of absolute paths; without HIDDEN nothing is confined. The program may do all else that its
-user may: it is not in a sandbox. What holds it is Landlock, which only knows what is allowed: everything next
+user may: it is not in a sandbox. Landlock holds it, which only knows what is allowed: everything next
 to the way to those files, as it is when the program starts. So in a folder on the way to what is FIXED it
 makes, changes, renames and removes nothing; below OWN it may, that wins. It cannot rename from one folder to
 another, but copy. Run by root, it has none of root's privileges over others' files.

@@ -6,7 +6,7 @@ and takes about a millisecond. Two faults of the stock build are mended on the w
 512 KiB is moved to 8 MiB of new pages, so that WebAssembly's own stack check always strikes first, and
 `guest/prelude.py` replaces its C `lru_cache`.
 
-The compiled file is machine code, so only this user's own, private file is ever loaded.
+The compiled file is machine code, so only this user's own, private file is loaded.
 """
 
 from __future__ import annotations

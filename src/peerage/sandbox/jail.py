@@ -1,7 +1,7 @@
 """A Linux process locks itself in: no files, no network, no new processes, no privileges, small limits.
 
 Every part is one-way and independent: what a kernel lacks is reported, and the caller decides whether the
-rest is enough. Landlock is used as landlock(7) tells it, through its three system calls.
+rest is enough. Landlock is used as landlock(7) describes it, through its three system calls.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Jail:
             sys.exit("the parent has ended")
 
     def adopt_orphans(self, parent: int) -> None:
-        """Become the parent of every descendant whose own has ended; be told to end (SIGTERM) when `parent`,
+        """Become the parent of every descendant whose own has ended; get SIGTERM when `parent`,
         this process' own, does."""
         self._libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         self._libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)

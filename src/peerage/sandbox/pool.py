@@ -46,7 +46,7 @@ _MAIN = (
 class SandboxPool:
     """Runs programs, at most `workers` at once; started as needed, kept warm until `close`.
 
-    Belongs to one event loop. Raises SandboxUnavailable when no sandbox can be had: nothing is ever run
+    Belongs to one event loop. Raises SandboxUnavailable when there is no sandbox: nothing runs
     outside one.
     """
 

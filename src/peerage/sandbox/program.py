@@ -20,8 +20,8 @@ OUT_OF_MEMORY = 101
 
 
 def verdict(exit_code: int) -> Status:
-    """Return what an exit code of the guest means. A guest may choose it: nothing but `ok` is ever to its
-    credit."""
+    """Return what an exit code of the guest means. A guest may choose it: only `ok` counts in its
+    favour."""
     return "ok" if exit_code == 0 else "memory" if exit_code == OUT_OF_MEMORY else "error"
 
 
@@ -68,7 +68,7 @@ class Limits:
 
 
 def environment(fuel: int = FUEL, memory: int = MEMORY, output: int = 64 * 1024) -> str:
-    """Return what a program may use, told to anyone who writes one: a paragraph for prompts."""
+    """Return what a program may use: a paragraph for prompts."""
     return (
         "Programs run in a sandbox: CPython 3.12 with its standard library, standard input, output and "
         "error, and nothing else. There are no files, no network, no other processes, no environment "

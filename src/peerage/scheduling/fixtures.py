@@ -32,7 +32,7 @@ class Unstaffed(Exception):
 
 @dataclass(frozen=True)
 class Scheduler:
-    """What stays the same from round to round of one game.
+    """The settings of one game that stay the same from round to round.
 
     All draws follow from the arena's `secret`. `weight` is the game's share of the matches among other
     games. `judges` is the number of judges of a match, None for the game's own.

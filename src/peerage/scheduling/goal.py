@@ -1,4 +1,4 @@
-"""What a run is to find out, and how much of that is known: a fold of matches. Pure.
+"""The goal of a run, and how much of it is known: a fold of matches. Pure.
 
     >>> known = Known(Goal("top", 1), ("Ada", "Bo"))
     >>> for _ in range(12):
@@ -37,8 +37,8 @@ _SEED = 1
 
 
 class GoalState(NamedTuple):
-    """How many of the `pairs` that a goal needs are known, and of how many, after so many decided `matches`;
-    `in_words` states the goal reached, or what it lacks."""
+    """The number of `pairs` that a goal needs and that are known, and of how many, after so many decided
+    `matches`; `in_words` states the goal reached, or what it lacks."""
 
     pairs: tuple[int, int]
     matches: int

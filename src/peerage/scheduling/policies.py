@@ -1,4 +1,4 @@
-"""Who meets whom: the policies by name. Pure.
+"""Policies of pairing by name. Pure.
 
 Each is a function of what is known when the round is paired and of a lot: so the same log and secret give
 the same pairs, on any machine.

@@ -1,4 +1,4 @@
-"""Who drafts, votes and judges in a match: never a contestant, the best by raw Elo first.
+"""The players that draft, vote and judge in a match: never a contestant, the best by raw Elo first.
 
 Panels shrink to who is eligible, down to each role's minimum. The same player may sit on the committee and
 on the jury, but a committee never holds an author of its match, who would vote on its own draft.

@@ -1,4 +1,4 @@
-"""What scheduling knows of the players: where each stands, and who has met whom."""
+"""The players as scheduling sees them: their standings, and who has met whom."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def may_meet(a: Standing, b: Standing, same_family: bool) -> bool:
 
 
 class History:
-    """How often each player was issued a match, and one on each topic, and how often each pair met: all that
-    pairing remembers of a game.
+    """Counts of how often each player was issued a match, and one on each topic, and how often each pair met:
+    all that pairing remembers of a game.
 
     A fold over *issued* fixtures, also those still under way or void, so that timing cannot enter.
     """
@@ -99,8 +99,8 @@ class EndedMatch(NamedTuple):
 
 
 class Results:
-    """How the matches ended that pairing knows of, pair by pair, in one game, and what they cost: a fold over
-    those on record."""
+    """Results of the matches that pairing knows of, pair by pair, in one game, and what they cost: a fold
+    over those on record."""
 
     __slots__ = ("_ended", "_paid", "_rest", "_seats")
 

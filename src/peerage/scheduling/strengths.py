@@ -1,4 +1,4 @@
-"""How strong players seem and how unsure that is: the fit that pairing learns from. Pure.
+"""Strengths of players and their uncertainty: the fit that pairing learns from. Pure.
 
 Davidson's model (1970): a match of two whose strengths differ by d, in log-odds, is won, lost and tied in
 proportion to e^(d/2), e^(-d/2) and nu. A normal prior of standard deviation 1 on each strength keeps the fit

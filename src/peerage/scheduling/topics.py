@@ -5,8 +5,8 @@
     >>> by_topic([("Ada", "Bo"), ("Cy", "Di")], [["tides"], ["bridges"]], history)
     [('Cy', 'Di'), ('Ada', 'Bo')]
 
-The topics of a round are drawn beforehand, each as often as the others over all. What is left to choose is
-who meets on which of them.
+The topics of a round are drawn beforehand, each as often as the others over all. The players of each table
+remain to be matched with them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Mistakes in settings, told by their place, what was found, what was expected, and how to fix it."""
+"""Mistakes in settings: their place, what was found, what was expected, and how to fix it."""
 
 from __future__ import annotations
 

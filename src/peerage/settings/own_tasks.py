@@ -21,7 +21,7 @@ SCHEMA, PROGRAMS, TEMPLATES = "answer_schema", "programs", "templates"
 def with_tasks(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings in which the rules of the game `tasks` say what the key `tasks` says.
 
-    Raises ValueError where the two contradict each other, or another game is named beside them.
+    Raises ValueError where the two contradict each other, or another game is named next to them.
     """
     settings = dict(data)
     stated = settings.pop(KEY, None)
@@ -50,7 +50,7 @@ def with_tasks(data: Mapping[str, Any]) -> dict[str, Any]:
         return settings
     if settings.get("game", GAME) != GAME:
         raise ValueError(
-            f"tasks: found the game {settings['game']!r} beside your tasks, which `tasks` plays; remove "
+            f"tasks: found the game {settings['game']!r} next to your tasks, which `tasks` plays; remove "
             f"`game`, or write `games: [tasks, {settings['game']}]`"
         )
     if settings.get("rules"):
@@ -153,8 +153,8 @@ def _text(body: bytes) -> str:
 
 
 def templates_of(players: object) -> dict[str, str]:
-    """Return players' templates by name, empty for those without one; empty where nobody has any. What is no
-    player is left for validation to report."""
+    """Return players' templates by name, empty for those without one; empty where nobody has any. Validation
+    reports entries that are no players."""
     templates: dict[str, str] = {}
     for stated in players if isinstance(players, list | tuple) else ():
         try:

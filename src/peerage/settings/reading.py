@@ -148,7 +148,7 @@ def _ruled(data: Mapping[str, Any]) -> Iterator[tuple[object, tuple[str, ...], d
 
 
 def _game(name: object, where: str, reading: bool) -> GameSpec[Any] | None:
-    """The game of that name; None when there is none, which validation tells."""
+    """The game of that name; None when there is none, which validation reports."""
     if not isinstance(name, str) or reading:
         return installed(name) if isinstance(name, str) else None
     try:

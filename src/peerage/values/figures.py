@@ -1,4 +1,4 @@
-"""Values as people read them, alike in the terminal and on pages. What is unknown is a dash, never 0."""
+"""Values as people read them, alike in the terminal and on pages. An unknown value is a dash, never 0."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How every command writes its files: whole or not at all, and over nothing but what Peerage wrote itself.
+"""Writing of files by all commands: whole or not at all, and over nothing but what Peerage wrote itself.
 
 A file that is there is replaced when it is an earlier output of the same kind, recognized by a mark in its
 first bytes; anything else only with `--force`. An arena's own files (`ProtectedFiles`), databases and links
@@ -26,7 +26,7 @@ MARKED = 4_096
 
 _SQLITE = b"SQLite format 3\0"
 _SIDES = ("-wal", "-shm", "-journal", ".lock", ".runner")
-"""What is appended to a ledger's name by what belongs to it."""
+"""Endings of a ledger's name for the files that belong to it."""
 _OWN = {"arena.yaml": "the settings of an arena", ".env": "the keys of an arena"}
 """Names that in any folder belong to an arena."""
 
@@ -95,7 +95,7 @@ def arena_files(folder: Path, ledger: str) -> ProtectedFiles:
 
 def files_of(folder: Path, ledger: str) -> list[tuple[Path, str]]:
     """Return what belongs to the arena in `folder`, whose ledger is at the address `ledger`, with what each
-    is: its settings and keys, the ledger and the audience's votes with the files beside them, and every file
+    is: its settings and keys, the ledger and the audience's votes with their side files, and every file
     that its settings name."""
     return [
         (folder / "arena.yaml", _OWN["arena.yaml"]),
@@ -106,7 +106,7 @@ def files_of(folder: Path, ledger: str) -> list[tuple[Path, str]]:
 
 def secret_files(folder: Path, ledger: str) -> list[tuple[Path, str]]:
     """Return what no player may read of the arena in `folder`, whose ledger is at the address `ledger`, with
-    what each is: the keys, the ledger and the audience's votes with the files beside them."""
+    what each is: the keys, the ledger and the audience's votes with their side files."""
     base = folder / (ledger.removeprefix("sqlite:///") if ledger.startswith("sqlite:///") else "arena.db")
     votes = base.with_name(f"{base.name.removesuffix('.db')}.votes.db")
     people = folder / "people.db"
@@ -342,7 +342,7 @@ class ExportFolder:
 def replacing(file: Path) -> Iterator[Path]:
     """Give the place to write a file to, whatever stands at `file`: for who has asked `refuse` or `place`.
 
-    The place is in a new folder beside `file`; at the end, when nothing was raised, what was written (if
+    The place is in a new folder next to `file`; at the end, when nothing was raised, what was written (if
     anything) takes the place of `file` at once, durably and with its permissions.
     """
     draft = _draft(file)

@@ -1,6 +1,6 @@
 """Work in parts, done by helpers: processes of this machine.
 
-A part is a function of a module, with arguments and a result that pickle. What is large it reads itself, from
+A part is a function of a module, with arguments and a result that pickle. It reads large data itself, from
 the ledger, and it says nothing of where it was done: the results are those of one process.
 """
 
@@ -33,7 +33,7 @@ class Lost(Exception):
 
 
 class Helpers(Executor):
-    """Does calls elsewhere, `count` at once. What a call raises is raised by its future, Lost where
+    """An executor of calls elsewhere, `count` at once. A future raises what its call raises, Lost where
     the helper that did it is gone. To leave its context ends all calls that are not done."""
 
     count: int

@@ -21,7 +21,7 @@ import msgspec
 from msgspec import Struct, field
 
 REDACTED = "(sealed)"
-"""What stands for a sealed text where only its commitment is known."""
+"""The stand-in of a sealed text where only its commitment is known."""
 
 # The quotes of a JSON string are escaped, so no text that a player wrote can look like this in stored bytes.
 _OPENED = re.compile(rb'\{"~salt":"([0-9a-f]{32})","value":"[^"\\]*(?:\\.[^"\\]*)*"\}')
@@ -37,14 +37,15 @@ class Sealed(ValueError):
 def match_key(secret: str, number: int) -> str:
     """The key of match `number`, its seed: draws during the match, its fences and its ids follow from it.
 
-    The SHA-256, in hex, of the arena's secret and the number. It does not tell the secret, nor any other key.
+    The SHA-256, in hex, of the arena's secret and the number. It reveals neither the secret nor any other
+    key.
     """
     return sha256(f"peerage/match/{secret}/{number}".encode()).hexdigest()
 
 
 def by_turns(secret: str, number: int, there: int, count: int = 1) -> tuple[int, ...]:
     """The places, so many of those `there`, that match `number` is about: none comes again before as many
-    others as fill whole matches have come. `secret` draws their order anew for each such block."""
+    others as fill whole matches have come. `secret` draws a new order for each such block."""
     block, place = divmod(number - 1, max(1, there // count))
     return _order(f"{secret}/{block}", there)[place * count : (place + 1) * count]
 

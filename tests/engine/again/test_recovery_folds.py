@@ -98,7 +98,7 @@ def test_a_mismatch_names_match_request_and_game() -> None:
     fixture = Fixture(7, 1, "duel", 3, "5", (), {}, {})
     assert str(Mismatch(fixture, "judge/1")) == (
         "match 7, request 'judge/1': the recorded request is not what duel version 3 asks now. Was the "
-        "ledger edited, or the game changed without a new version? `peerage verify` tells which"
+        "ledger edited, or the game changed without a new version? `peerage verify` shows which"
     )
 
 

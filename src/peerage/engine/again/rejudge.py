@@ -45,7 +45,7 @@ BATCH = 200
 """Fixtures written down at a time."""
 
 IsAuthor = Callable[[PlayerSettings, str], bool]
-"""Tells whether a judge is the author of that name, whose answers it then does not judge."""
+"""Test whether a judge is the author of that name, whose answers it then does not judge."""
 
 
 def rules_like(game: str, rules: BaseModel) -> RejudgeRules:
@@ -142,7 +142,7 @@ def _compared(match: _Finished) -> RecordedAnswers | None:
         except (KeyError, ValueError) as error:
             raise LedgerError(
                 f"match {fixture.number}, request {key!r}: the judges' prompt cannot be used ({error}); "
-                "`peerage verify` tells whether the ledger was altered"
+                "`peerage verify` shows whether the ledger was altered"
             ) from error
         answers = dict(zip(order, (fill["answer_a"], fill["answer_b"]), strict=True))
         score = match.outcome.scores.get(FIRST)

@@ -1,6 +1,6 @@
 """Replay: recompute every outcome and rating of a ledger offline, and compare with what is on record.
 
-`verify` tells whether a ledger is as it was written. This tells whether what was written follows from the
+`verify` checks that a ledger is as it was written. Replay checks that what was written follows from the
 replies: each game is driven again with the recorded replies, each request it makes is compared byte for
 byte, and outcome, root, totals, ratings and the row of the narrow table are derived again. So is what
 the matches prove at each look on record.
@@ -78,7 +78,7 @@ class Elsewhere:
 
 @dataclass(frozen=True)
 class ReplayReport:
-    """What was recomputed.
+    """Result of a replay.
 
     `matches` are on record; of them `recomputed` were played again from their replies, `as_stated` were
     voided by the engine, `sealed` cannot be read in this copy, and `elsewhere` are those that another release
@@ -141,11 +141,11 @@ def repair(
 
 
 class _Unreadable(Exception):
-    """What somebody else could not read."""
+    """A part that a helper process could not read."""
 
 
 class _Replay:
-    """One pass over a ledger. What was recomputed, never what is on record, goes into the next match.
+    """One pass over a ledger. The next match builds on what was recomputed, never on what is on record.
 
     `stored` gives the rows of the narrow table, which are compared as the newest snapshot is; without it
     neither is, and `summaries` are the rows as they must be.

@@ -35,7 +35,7 @@ class Differs(NamedTuple):
 
 
 class Replayed(NamedTuple):
-    """What follows of the match `number`. `how`: played `again`; taken as `stated`, for the engine voided it
+    """A match `number` played again. `how`: played `again`; taken as `stated`, for the engine voided it
     without asking the game; of a game that is `elsewhere`; `sealed` here; or nothing, of one without a
     fixture or where `unreadable` says why. The outcome is that on record where none could be derived."""
 

@@ -40,7 +40,7 @@ class Away(NamedTuple):
 
 
 class Availability:
-    """Tells who of the `players` may be asked when. `clock` gives Unix milliseconds; `spent` is what each
+    """When each of the `players` may be asked. `clock` gives Unix milliseconds; `spent` is what each
     player with a daily budget has cost today; `host` says why a player's host does not serve it now. For the
     event loop's thread alone."""
 

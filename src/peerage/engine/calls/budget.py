@@ -1,7 +1,7 @@
 """The budget: what a call costs at its worst is reserved before it is sent. Pure.
 
 Three limits hold at once: the arena's, each match's, each player's. A call goes when its worst case fits all
-three beside what was spent and what is reserved for calls in flight; so no limit is ever exceeded, in any
+three next to what was spent and what is reserved for calls in flight; so no limit is ever exceeded, in any
 order of replies. A call that fits only if calls in flight cost less than their worst waits for them. One that
 would not fit even if they cost nothing is refused for good, because what was spent never shrinks: by the
 limit of its match or player it gets no reply, by the arena's its match stops where it is.
@@ -150,8 +150,8 @@ class Budget:
         return max(0, (self.limit or 0) - self.spent)
 
     def set_aside(self, nano: int) -> int:
-        """Reserve what a host may cost beside calls; how much of it there is: with a limit half of what is
-        left at most, so that calls can be paid. Negative: give it back."""
+        """Reserve the cost of a host outside calls; return how much of it there is: with a limit half of what
+        is left at most, so that calls can be paid. Negative: give it back."""
         if self.limit is not None and nano > 0:
             nano = min(nano, max(0, self.left - self.held) // 2)
         self.held += nano
@@ -259,8 +259,8 @@ class Budget:
     def admit(self, plan: Mapping[str, Share], game: str = "") -> tuple[Affordable, str]:
         """Return whether a match of this plan may begin, and the player who cannot pay for it.
 
-        Alone it must fit at twice its expected cost and its dearest call at its worst. Beside others it waits
-        until all of them fit at what nearly all matches of their games cost at most, with that call.
+        Alone it must fit at twice its expected cost and its dearest call at its worst. Next to others it
+        waits until all of them fit at what nearly all matches of their games cost at most, with that call.
         """
         plan = self._asked(plan)
         alone = self.expected(plan)

@@ -63,8 +63,8 @@ _SPREAD, _WEIGHT = 0.25, 4
 
 
 class Load(NamedTuple):
-    """The load of a server, as a call that came back tells it: it replied after `seconds`; or it was turned
-    away, for the reason `overload` in a word or two, or got no reply in time, which is `late`."""
+    """The load of a server, as a finished call shows it: it replied after `seconds`; or the server refused
+    it, for the reason `overload` in a word or two, or got no reply in time, which is `late`."""
 
     seconds: float = 0.0
     overload: str = ""

@@ -55,7 +55,7 @@ _log = logging.getLogger("peerage")
 
 
 class CallOwners(Protocol):
-    """Whose calls they are. What a run does next on their account is for it to say."""
+    """The owner of calls, which decides what a run does next about them."""
 
     def replied(self, pending: PendingCall, raw: Reply, digest: bytes, model: str) -> None:
         """A reply is there; `digest` is its leaf."""

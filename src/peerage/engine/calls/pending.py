@@ -53,7 +53,7 @@ class PendingCall:
 
     `salt` seals its reply; empty: it is not sealed. `worst` is what it may cost at most, in 1e-9 dollars,
     `reserved` what of that the budget holds for it now, `of_day` what its player's daily budget does.
-    `reason` says in short why the last attempt failed, `load` what that attempt tells of its server.
+    `reason` says in short why the last attempt failed, `load` what that attempt shows of its server.
     """
 
     match: int

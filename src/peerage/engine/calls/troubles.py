@@ -82,7 +82,7 @@ def in_short(message: str, player: str) -> str:
 
 
 class Troubles:
-    """Counts what goes wrong in a run, player by player, and tells the log: each first time as a warning,
+    """Troubles of a run, counted by player and logged: each first one as a warning,
     every call, retry and wait as information. For the event loop's thread alone."""
 
     def __init__(self, attempts: int) -> None:

@@ -54,7 +54,7 @@ class MatchRun(Protocol):
 
 
 class Driving(Protocol):
-    """Drives matches from their fixtures to their outcomes, which it tells the run.
+    """A driver of matches from fixtures to outcomes, which it hands to the run.
 
     `unfinished` says of the matches that the arena's limit has stopped what they lack; `benched` who is asked
     no more, and why.

@@ -131,7 +131,7 @@ class Plans:
         return shares(self.spec(fixture), self.rules(fixture), fixture, self._runtimes)
 
     def learn(self, ledger: Ledger, budget: Budget, last: int) -> None:
-        """Tell the budget what the last matches before the first of this run cost."""
+        """Give the budget the costs of the last matches before this run."""
         if not budget.bounded or not last:
             return
         first = max(1, last - LEARNED_FROM + 1)

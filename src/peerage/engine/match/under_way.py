@@ -33,7 +33,7 @@ class Mismatch(Exception):
         super().__init__(
             f"match {fixture.number}, request {key!r}: the recorded request is not what {fixture.game} "
             f"version {fixture.version} asks now. Was the ledger edited, or the game changed without a new "
-            "version? `peerage verify` tells which"
+            "version? `peerage verify` shows which"
         )
 
 

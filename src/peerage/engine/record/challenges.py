@@ -29,7 +29,7 @@ def pool(ledger: Ledger, last: int | None = None) -> ChallengePool:
             challenges.learn(number, facts)
     except (KeyError, TypeError) as error:
         raise LedgerError(
-            f"what is on record of challenges cannot be read, after match {number} ({error!r}); "
+            f"the records of challenges cannot be read, after match {number} ({error!r}); "
             "`peerage verify` says what was changed"
         ) from error
     return challenges

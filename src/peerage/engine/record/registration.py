@@ -116,7 +116,7 @@ def registered(ledger: Ledger) -> dict[str, dict[str, Any]]:
 
 
 class _RegistrationLine(NamedTuple):
-    """The part of a registration that tells a player's family."""
+    """The part of a registration with a player's family."""
 
     family: str = ""
     model: str = ""

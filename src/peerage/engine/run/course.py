@@ -2,7 +2,7 @@
 
 Order never depends on timing. A round is paired from the ratings after the round `lag` rounds earlier and
 written down when issued; matches start in number order and are folded in number order. So the same seed
-and replies give the same ledger at any concurrency, however often the run is interrupted. What does depend on
+and replies give the same ledger at any concurrency, however often the run is interrupted. Whatever depends on
 time is on record: a match that cannot go on now leaves its round by an entry, and what follows, follows from
 the log.
 
@@ -58,9 +58,9 @@ from peerage.standings import pinned_elo
 
 
 class RunSetup(NamedTuple):
-    """What a run plays: an arena as settings and ledger have it, its players with when they are available,
-    on which hosts and with which keys in `env`, how far pairing may be ahead, the arena's secret, and how
-    many matches are to be decided (None: no limit)."""
+    """The subject of a run: an arena as settings and ledger have it, its players with when they are
+    available, on which hosts and with which keys in `env`, how far pairing may be ahead, the arena's secret,
+    and how many matches are to be decided (None: no limit)."""
 
     settings: ArenaSettings
     recovered: Recovered

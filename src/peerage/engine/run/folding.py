@@ -39,7 +39,7 @@ class Folding:
     After `GIVE_UP_AFTER` matches in a row without a result, those of earlier runs counted, nothing is
     folded any more and `hopeless` says so; after `GIVE_UP_FIRST` where no match has had a result yet and no
     player failed in the last, or where those are the first of this run that judges were to decide.
-    `benched(player, why)` tells that a player is on record as benched, `observe` gives each match once it
+    `benched(player, why)` is called when a player is benched on record, `observe` gives each match once it
     is durable, and `votes` the head of the audience's votes, which the log binds.
     """
 
@@ -140,7 +140,7 @@ class Folding:
         self._journal.touch()
 
     def _watch_models(self, number: int, tally: MatchTally) -> None:
-        """Put on record, and tell, that a provider names another model than before."""
+        """Record and log that a provider names another model than before."""
         for change in self._models.see(self.standings.number, number, tally.models):
             self._journal.rows.amend(self._models.enter(change, self._clock()))
             self._journal.touch()

@@ -51,7 +51,7 @@ def _awaited(path: Path, up: HostUp) -> int | None:
 
 
 def _is_guard(pid: int) -> bool:
-    """Return whether this process is a guard, as far as the system tells: numbers are used again."""
+    """Return whether this process is a guard, as far as the system shows: numbers are used again."""
     with suppress(OSError):
         return b"host_guard" in Path(f"/proc/{pid}/cmdline").read_bytes()
     return running(pid) and not Path("/proc/self").exists()

@@ -35,7 +35,7 @@ Walked = tuple[Summary, dict[str, Totals]]
 
 
 class Findings(msgspec.Struct):
-    """What a span came to: answered exchanges and bytes hashed, the texts it refers to (digest in hex → the
+    """Totals of a span: answered exchanges and bytes hashed, the texts it refers to (digest in hex → the
     first match that does), and problems as (match, what). `digests` are those that the log holds of each
     match without a problem; `matches` those of which figures and record could be read, in order."""
 

@@ -1,7 +1,7 @@
 """Checkpoints of an arena: its origin, the key that signs them, and the folder in which they are kept.
 
 The key is nowhere near the ledger: one who can write the one must not be able to sign it with the other. The
-folder `checkpoints` beside `arena.yaml` holds every checkpoint that was signed, `SIZE.txt`, with the
+folder `checkpoints` next to `arena.yaml` holds every checkpoint that was signed, `SIZE.txt`, with the
 signatures of witnesses, and `keys.txt`, the public keys. Sites and published repositories carry it.
 """
 
@@ -32,7 +32,7 @@ _NOT_NAMING = ("fact", "run")
 
 
 def origin(ledger: Ledger) -> str:
-    """Return what tells a log from every other: `peerage/` and 32 hex digits, the digest of its first entry
+    """Return the name of a log among all others: `peerage/` and 32 hex digits, the digest of its first entry
     that is about more than facts. Empty while there is none."""
     for entry in ledger.log():
         if entry.about.partition(" ")[0] not in _NOT_NAMING:

@@ -1,4 +1,5 @@
-"""What people kept of a ledger, roots, checkpoints and proofs, and whether it still says the same. Pure.
+"""Copies that people kept of a ledger, roots, checkpoints and proofs, and whether it still says the same.
+Pure.
 
 What `verify` prints as the root of the log, SIZE:ROOT, is a checkpoint that nobody signed: it tells of all
 entries that were there. Several of them tell between which two
@@ -47,7 +48,7 @@ class KeptCheckpoint(Struct, frozen=True):
 
 
 class Extension(Struct, frozen=True):
-    """What a kept checkpoint, of `size` entries, says of this ledger: whether it `extends` that one, and by
+    """A kept checkpoint of `size` entries compared with this ledger: whether it `extends` that one, and by
     how many `matches` and `entries` of the log. `signed` and `cosigned` are the names whose signatures hold,
     of the log and of witnesses."""
 

@@ -1,4 +1,4 @@
-"""Whether a ledger is whole: every digest, root and chain recomputed from the stored bytes.
+"""Check that a ledger is whole: every digest, root and chain recomputed from the stored bytes.
 
 What is on record (fixtures, requests, replies, records, texts, amendments) is held by SHA-256: texts by
 their own digest, fixtures and exchanges by the record of their match, records by the chain. What else there
@@ -67,7 +67,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Report:
-    """What was checked: finished matches, their answered exchanges, bytes of bodies hashed.
+    """Result of a check: finished matches, their answered exchanges, bytes of bodies hashed.
 
     `head` is the play head, the chain value of the last record, in hex: what was played, without times.
     `log_root` is size and Merkle root of the log, which holds everything, as "412:5f0c…". `streams` gives the
@@ -244,7 +244,7 @@ def _votes(
 
 
 class _Now(NamedTuple):
-    """The parts of a ledger beside the finished matches, at one moment: `problems` of its log and its texts,
+    """The parts of a ledger without the finished matches, at one moment: `problems` of its log and its texts,
     which are None where they cannot be read, and those `beside`; `needed` are the texts to which matches in
     play refer."""
 

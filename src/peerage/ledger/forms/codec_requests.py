@@ -32,7 +32,7 @@ class _Form(Struct, frozen=True):
 
 
 class _Filled(Struct, frozen=True, omit_defaults=True, gc=False):
-    """What fills a place, when it is not a short literal.
+    """The filling of a place, when it is not a short literal.
 
     With a `label` it is a quote: the first `chars` characters of `reply`, or inline (`said`), or by digest
     (`text`). Without one it is a long literal, by digest.
@@ -73,7 +73,7 @@ class _Program(Struct, frozen=True, gc=False):
 
 
 _RUN = b'{"run":'
-"""How the stored bytes of a run begin, and of no other request."""
+"""First bytes of a stored run, and of no other request."""
 _SEALED_RUN = b'{"sealed_run":'
 
 
@@ -214,7 +214,7 @@ def _run(key: str, source: str, stdin: str, limits: _Program | _SealedProgram) -
 
 
 class StoredPart(NamedTuple):
-    """What fills one place of a template, as stored: the reply to the request `reply`, a text by `digest`
+    """The filling of one place of a template, as stored: the reply to the request `reply`, a text by `digest`
     (hex), or `text` itself; `label` is what a quote is introduced as, None for what no player wrote."""
 
     place: str
@@ -225,7 +225,7 @@ class StoredPart(NamedTuple):
 
 
 class RequestShown(NamedTuple):
-    """What a stored request showed to the seat `to`: its form's digest, and what filled the places."""
+    """The content of a stored request to the seat `to`: its form's digest, and what filled the places."""
 
     to: str
     form: str

@@ -21,7 +21,7 @@ from zlib import crc32
 from peerage.values.sealing import MARK, committed
 
 GENESIS = bytes(32)
-"""What the first record of a ledger is linked to."""
+"""The link of the first record of a ledger."""
 
 EMPTY_ROOT = sha256(b"").digest()
 """The root of no leaves (RFC 9162 section 2.1.1)."""

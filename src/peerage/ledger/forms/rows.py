@@ -239,7 +239,7 @@ class Summary(Struct, frozen=True, gc=False):
 
 
 class Amendment(Struct, frozen=True, gc=False):
-    """A statement beside the matches: an entry of the log with a body of its own, which cites digests.
+    """A statement outside the matches: an entry of the log with a body of its own, which cites digests.
 
     `topic` says what it is about, `position` where it stands in the log; 0 until it is written.
     """
@@ -261,7 +261,7 @@ class Entry(Struct, frozen=True, gc=False):
 
 class Pin(NamedTuple):
     """A moment of a ledger: the newest position of its log, match issued, and ids of intents, replies and
-    failures. What is beyond was written later."""
+    failures. Later rows are beyond these."""
 
     log: int
     issued: int
@@ -326,7 +326,7 @@ class Texts(Protocol):
 
 
 class Writes(Protocol):
-    """What a journal writes to."""
+    """The target of a journal's writes."""
 
     def write(self, batch: Batch) -> None:
         """Make a batch durable in one transaction. Raises LedgerError."""

@@ -1,7 +1,7 @@
 """A ledger written once more, into another store, whole: every row as it is, ids, times and log included.
 
 A runner may write to the source meanwhile. The copy holds what was there at one moment, the **pin**: a
-position of the log, and the newest row of each kind that grows beside it. What was written later is left out,
+position of the log, and the newest row of each kind that grows next to it. Rows written later are left out,
 row by row, so no transaction is held open. The log comes last: a copy that was broken off has none, and no
 run goes on with it.
 """
@@ -39,7 +39,7 @@ def copy(
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> Pin:
     """Write all of `source` into the empty ledger `target`, and its votes (of the one, of the other) too.
-    `progress` is told of each part of the matches.
+    `progress` is called for each part of the matches.
 
     Raises LedgerError: a target that is not empty, a source that is damaged.
     """
@@ -76,7 +76,7 @@ def _log(source: Ledger, pin: Pin) -> Iterator[Entry]:
 
 
 class _Newest:
-    """What a log comes to: how many `entries`, the newest digests of facts and snapshots, and the numbers of
+    """Totals of a log: how many `entries`, the newest digests of facts and snapshots, and the numbers of
     the matches `folded`, in order."""
 
     def __init__(self, log: Iterable[Entry]) -> None:

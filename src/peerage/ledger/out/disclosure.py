@@ -1,4 +1,4 @@
-"""What others may see of a ledger that holds sealed values: all of it, with commitments in their place.
+"""The part of a ledger with sealed values that others may see: all of it, with commitments in their place.
 
 Retiring a challenge discloses what belongs to it: its reference answer, what was said on the way to it, and
 every attempt at it. The digests stay the same, so `verify` works on a redacted ledger as on the whole one.

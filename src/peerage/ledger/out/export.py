@@ -1,6 +1,6 @@
 """A ledger written out for other programs: self-contained documents of finished matches, or the narrow table.
 
-A match's document holds everything that was asked and answered as plain text, and beside it the stored
+A match's document holds everything that was asked and answered as plain text, and next to it the stored
 bytes, from which anybody can recompute its leaves, root and link (`docs/ledger.md`).
 """
 

@@ -1,6 +1,6 @@
 """The contract of a store of rows: `Store`, implemented for SQLite, PostgreSQL and MongoDB.
 
-A store knows tables (`ledger.forms.schema`), not matches. What a ledger means is written once, above it.
+A store knows tables (`ledger.forms.schema`), not matches. The meaning of a ledger is written once, above it.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ def read(ledger: Ledger) -> list[tuple[Source, Battles | PlayedGames]]:
 
 
 def problems(amendments: Iterable[Amendment]) -> list[str]:
-    """Return what is wrong with the sources beside what the log holds: results missing, or too many."""
+    """Return how the sources differ from the log: results missing, or too many."""
     wrong: list[str] = []
     try:
         for source, written in _joined(amendments):

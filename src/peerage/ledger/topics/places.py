@@ -73,7 +73,7 @@ class Places:
 
 
 def places(ledger: Ledger) -> Places | None:
-    """Places by the entries about benches; None where these are damaged, which `verify` tells of itself."""
+    """Places by the entries about benches; None where these are damaged, which `verify` reports."""
     known = Places()
     try:
         for row in ledger.amendments(TOPIC):

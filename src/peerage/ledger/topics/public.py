@@ -1,4 +1,4 @@
-"""What people outside say of a tournament's answers: amendments on a topic of their own.
+"""Opinions of people outside on a tournament's answers: amendments on a topic of their own.
 
 A person scores a sample of answers on an exported page (`site.people.score_page`) and sends back what it
 saved. Each file becomes one amendment that cites the digest of the record it judges, so it counts only for

@@ -7,8 +7,8 @@ entry about it discloses the secret and ends the arena:
     {"entry": "begin", "seed": null, "after_match": 0, "secret": {"~salt": "…", "value": "…"}}
     {"entry": "disclose", "after_match": 412}
 
-Two keys follow from it and neither tells the secret: the key of each match, disclosed when the match is over,
-and the key that salts of sealed values follow from.
+Two keys follow from it and neither reveals the secret: the key of each match, disclosed when the match is
+over, and the key that salts of sealed values follow from.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ NO_SECRET = "{} is a copy without the arena's secret: it can be verified, not pl
 
 
 class Secret(Struct, frozen=True):
-    """What a ledger says of its arena's secret.
+    """The secret of an arena in its ledger.
 
     `value` is the secret, empty where only its commitment is there; `seed` is the stated seed that it follows
     from, None for a random one. `disclosed` says that the arena is over and its secret open.

@@ -1,8 +1,8 @@
 """Series on record, and how much of a ledger others may see while one of them goes on.
 
-The matches of a series share a task, or roles that follow from each other, so what one came to tells what the
-next ones hide. Others are therefore shown a ledger that ends before the first match of a series still open:
-no page, no table, no export of theirs holds anything that came after.
+The matches of a series share a task, or roles that follow from each other, so the result of one shows what
+the next ones hide. Others are therefore shown a ledger that ends before the first match of a series still
+open: no page, no table, no export of theirs holds anything that came after.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Votes of people: a chained stream of amendments in a file of its own, beside the ledger.
+"""Votes of people: a chained stream of amendments in a file of its own, next to the ledger.
 
 The runner holds the ledger's lock for as long as it plays; people vote meanwhile. So votes go where no runner
 ever writes, `arena.votes.db` beside `arena.db`, or a table of its own beside a ledger on a server. Any number
@@ -43,7 +43,7 @@ class Vote(Struct, frozen=True, omit_defaults=True):
 
     `record` is the SHA-256 of the match's record, in hex. `shown` are the contestants' labels in the order in
     which their answers stood; `verdict` is the label of the better one, "tie", "both bad", or "skipped" where
-    an expert would not say. `voter` tells voters apart: the digest of an anonymous session, or of an expert's
+    an expert would not say. `voter` names a voter: the digest of an anonymous session, or of an expert's
     name and `take`.
     """
 
@@ -61,7 +61,7 @@ class Vote(Struct, frozen=True, omit_defaults=True):
 
 
 def expert_voter(name: str, take: int = 1) -> str:
-    """Return what tells an expert's votes from anybody else's, and each take from the one before."""
+    """Return the name of an expert's votes, which no other voter and no other take has."""
     return sha256(f"peerage expert {take} {name}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
@@ -80,7 +80,7 @@ class PeopleVotes:
     def __init__(self, ledger_address: str, folder: Path) -> None:
         """`ledger_address` is the ledger's `address`; `folder` is the arena's."""
         self.path = folder.resolve() / "arena.votes.db"
-        """The file, beside which the key of the voters' sessions lies, also where the votes are on a
+        """The file, next to the key of the voters' sessions, also where the votes are on a
         server."""
         if ledger_address.startswith("sqlite:///"):
             stem = ledger_address.removeprefix("sqlite:///").removesuffix(".db")

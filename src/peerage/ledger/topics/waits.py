@@ -5,7 +5,7 @@ rounds go on without it, and pairing counts it as in flight. When it is taken up
 and when it ends it is folded then, whatever its number. `peerage status --drop` ends one without a result.
 When a match leaves depends on time, so it is on record; all that follows from it follows from the log.
 
-For whom a match waits is sealed (`sealing`), so no copy tells it: it may tell who holds which role.
+The player for whom a match waits is sealed (`sealing`), since it may reveal who holds which role.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ Stage: TypeAlias = tuple[int, int]
 class Waits:
     """The entries as a run carries them on.
 
-    `left` maps every match that ever left its round to the moment when it first did; `now` holds those that
+    `left` maps every match that has left its round to the moment when it first did; `now` holds those that
     wait.
     """
 

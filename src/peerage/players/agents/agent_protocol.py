@@ -5,7 +5,7 @@ The same shape for programs (`command:`), endpoints (`http:`) and functions (`py
     {"version": 1, "id": "5f0c…", "player": "My agent", "role": "contestant", "max_tokens": 800,
      "temperature": null, "messages": [{"role": "system", "content": "…"}, …], "schema": null}
 
-`max_tokens` bounds the answer; `thinking_tokens` stands beside it where the player has room to think on top.
+`max_tokens` bounds the answer; `thinking_tokens` is sent too where the player has room to think on top.
 `id` is the same in every attempt and every resume of a call, so an agent may answer a repeated one from a
 cache. `schema` is the JSON schema of the reply's text when a format is asked for. A reply:
 

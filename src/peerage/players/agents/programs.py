@@ -42,7 +42,7 @@ ALLOWED = (
 """Variables a program inherits. Nothing else of the environment reaches it, but the player's `key_env`."""
 
 AGENT_FOLDER = "PEERAGE_AGENT_DIR"
-"""The variable that tells a program the folder in which it may keep what it remembers."""
+"""The variable that names the folder in which a program may keep its memory."""
 
 STDERR_KEPT = 65_536
 """Bytes of standard error, from its end, in which a traceback is found."""
@@ -82,9 +82,7 @@ class CommandClient:
             try:
                 own.mkdir(parents=True, exist_ok=True, mode=0o700)
             except OSError as error:
-                raise PlayerError(
-                    f"what it remembers cannot be kept: {reason(error)}", kind="permanent"
-                ) from None
+                raise PlayerError(f"its memory cannot be kept: {reason(error)}", kind="permanent") from None
             self._environment[AGENT_FOLDER] = str(own)
             if available():
                 self._environment["TMPDIR"] = str(own)

@@ -62,8 +62,8 @@ _FILTERED_MESSAGES = (
     "prompt was flagged",
     "敏感内容",
 )
-"""Messages of such errors where no code tells: Azure, Anthropic, DeepSeek, DashScope, Moonshot, OpenAI, xAI,
-OpenRouter, Zhipu."""
+"""Messages of such errors that have no code of their own: Azure, Anthropic, DeepSeek, DashScope, Moonshot,
+OpenAI, xAI, OpenRouter, Zhipu."""
 
 
 def is_filtered(error: Exception) -> bool:

@@ -73,7 +73,7 @@ class Connection:
             await http.aclose()
 
     def open(self) -> Model:
-        """Make the model. What was opened for it is to be closed also where this fails."""
+        """Make the model. The caller closes what was opened for it, also where this fails."""
         provider, _, name = self._settings.model.partition(":")
         if provider == "anthropic":
             from anthropic import AsyncAnthropic

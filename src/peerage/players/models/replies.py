@@ -1,7 +1,7 @@
 """A server's reply, reduced to the parts that are read: text, thoughts, finish reason, tokens, error. Pure.
 
 Servers that speak OpenAI's, Anthropic's or Google's language differ in all the rest, and leave out, null or
-misspell it. What nobody uses cannot spoil a reply, so nothing else of it is looked at.
+misspell it. Unused parts cannot spoil a reply, since nothing else of it is read.
 """
 
 from __future__ import annotations

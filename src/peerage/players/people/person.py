@@ -1,4 +1,4 @@
-"""People as players: `human:NAME`. What one is asked waits in `people` until it is replied to."""
+"""People as players: `human:NAME`. Their requests wait in `people` for replies."""
 
 from __future__ import annotations
 

@@ -44,7 +44,8 @@ _MAKERS = {
     "perplexity": "^sonar",
     "liquid": "^lfm",
 }
-"""Makers by words in the names of their models, or by how they begin (^), whoever serves or repacks them."""
+"""Makers by words in the names of their models, or by how they begin (^), also where others serve or repack
+them."""
 
 _KNOWN = {
     maker: lazy(rf"(?:^|[-_:./\s])({names})(?=$|[^a-z])", re.IGNORECASE) for maker, names in _MAKERS.items()
