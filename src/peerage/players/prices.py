@@ -211,10 +211,10 @@ def _from_table(settings: PlayerSettings, at: date, limits: dict[str, Any]) -> P
     hours = [model.get_prices(datetime.combine(at, time(hour), UTC)) for hour in range(24)]
     if any(rates.input_mtok is None or rates.output_mtok is None for rates in hours):
         return Price(**limits)
-    dearest = max(hours, key=lambda rates: (_rates(rates.output_mtok), _rates(rates.input_mtok)))
-    per_call = dearest.requests_kcount
+    highest = max(hours, key=lambda rates: (_rates(rates.output_mtok), _rates(rates.input_mtok)))
+    per_call = highest.requests_kcount
     source = f"genai-prices {version('genai-prices')}, {at.isoformat()}"
-    if any(rates != dearest for rates in hours):
+    if any(rates != highest for rates in hours):
         source += ", at its most expensive hour"
     if settings.service_tier:
         if settings.base_url or settings.provider not in HALVED:
@@ -223,9 +223,9 @@ def _from_table(settings: PlayerSettings, at: date, limits: dict[str, Any]) -> P
     share = Decimal("0.5" if settings.service_tier else 1)
     return Price(
         source,
-        _rates(dearest.input_mtok, share),
-        _rates(dearest.output_mtok, share),
-        () if dearest.cache_read_mtok is None else _rates(dearest.cache_read_mtok, share),
+        _rates(highest.input_mtok, share),
+        _rates(highest.output_mtok, share),
+        () if highest.cache_read_mtok is None else _rates(highest.cache_read_mtok, share),
         call_nano=_ceil_decimal(per_call * NANO / 1000) if isinstance(per_call, Decimal) else 0,
         **limits,
     )

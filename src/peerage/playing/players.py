@@ -30,7 +30,7 @@ from peerage.players.checks import Probed, together
 from peerage.players.client import Awaited, Client, InstantClient, PlayerError
 from peerage.players.hosted.on_host import HostedClient
 from peerage.players.keys import capacity, local_address
-from peerage.playing.requirements import refuse_too_dear, refuse_unpriced
+from peerage.playing.requirements import refuse_too_expensive, refuse_unpriced
 from peerage.settings import ArenaError, ArenaSettings, SettingsError, enough_players
 from peerage.values.environment import environment
 from peerage.values.outputs import copies, secret_files
@@ -95,7 +95,7 @@ class RunPlayers:
         stack.callback(self._warn)
         unpriced = [name for name, runtime in runtimes.items() if runtime.price.worst_nano(1, 1) is None]
         refuse_unpriced(settings, unpriced)
-        refuse_too_dear(settings, {name: runtime.price for name, runtime in runtimes.items()})
+        refuse_too_expensive(settings, {name: runtime.price for name, runtime in runtimes.items()})
 
     def _warn(self) -> None:
         """Print what clients have learnt about their settings since this was last called."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from peerage.engine.match.plans import dearest_calls
+from peerage.engine.match.plans import costliest_calls
 from peerage.engine.record.registration import changed
 from peerage.game.spec import GameSpec
 from peerage.games import FILE, GAMES, candidates, plays, tracks_of
@@ -116,10 +116,10 @@ def refuse_unpriced(settings: ArenaSettings, unpriced: Sequence[str]) -> None:
         )
 
 
-def too_dear(settings: ArenaSettings, prices: Mapping[str, Price]) -> list[str]:
+def too_expensive(settings: ArenaSettings, prices: Mapping[str, Price]) -> list[str]:
     """Return what to change for players of whom no day's budget pays for a call, one sentence each."""
     limits = {each.name: each.daily_budget for each in settings.everyone if each.daily_budget is not None}
-    most = dearest_calls(settings, prices) if limits else {}
+    most = costliest_calls(settings, prices) if limits else {}
     return [
         f"{name}: one call may cost up to {dollars(most[name] / 1e9)}, and its `daily_budget` is "
         f"{dollars(limit)}; raise it, or set `max_tokens`"
@@ -128,9 +128,9 @@ def too_dear(settings: ArenaSettings, prices: Mapping[str, Price]) -> list[str]:
     ]
 
 
-def refuse_too_dear(settings: ArenaSettings, prices: Mapping[str, Price]) -> None:
+def refuse_too_expensive(settings: ArenaSettings, prices: Mapping[str, Price]) -> None:
     """Raise ArenaError where a player's day can pay for no call."""
-    if problems := too_dear(settings, prices):
+    if problems := too_expensive(settings, prices):
         raise ArenaError("\n".join(problems))
 
 

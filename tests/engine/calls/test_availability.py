@@ -21,7 +21,7 @@ from peerage.ledger.topics.uptimes import HOUR_MS, Uptime, Use
 from peerage.ledger.topics.uptimes import TOPIC as UPTIMES
 from peerage.ledger.topics.waits import TOPIC, read_wait
 from peerage.players.prices import price_of
-from peerage.playing.requirements import refuse_unpriced, too_dear
+from peerage.playing.requirements import refuse_unpriced, too_expensive
 from peerage.settings import ArenaError, SettingsError, load
 from peerage.settings.players.hours import closed_until, read_hours
 from peerage.views.match.under_way import out_of_hours
@@ -191,14 +191,14 @@ def test_a_daily_budget_that_pays_for_no_call_is_refused_before_match_1(tmp_path
         play(tmp_path, 12)
     assert statuses(tmp_path) == []
     enough = load(write_arena(tmp_path, players(price={"input": 0.0, "output": 50_000.0}, daily_budget=100)))
-    assert too_dear(enough, {one.name: price_of(one, date(2026, 1, 1)) for one in enough.players}) == []
+    assert too_expensive(enough, {one.name: price_of(one, date(2026, 1, 1)) for one in enough.players}) == []
 
 
 def test_a_call_that_no_day_can_pay_for_has_no_reply_and_says_why(
     tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As one that is longer than usual."""
-    monkeypatch.setattr("peerage.playing.players.refuse_too_dear", lambda settings, prices: None)
+    monkeypatch.setattr("peerage.playing.players.refuse_too_expensive", lambda settings, prices: None)
     write_arena(tmp_path, players(price={"input": 0.0, "output": 50_000.0}, daily_budget=0.001))
     play(tmp_path, 12)
     with open_arena(tmp_path) as arena:

@@ -115,7 +115,7 @@ def _costs(folder: Path, matches: int) -> tuple[ArenaSettings, Plan, list[str]]:
     from peerage.engine.record.registration import prices
     from peerage.ledger import LedgerMissing, open_ledger
     from peerage.players.prices import price_of
-    from peerage.playing.requirements import too_dear
+    from peerage.playing.requirements import too_expensive
     from peerage.settings import enough_players, extra_installed, load
     from peerage.standings import NOBODY
     from peerage.views.plan.estimate import estimate
@@ -129,7 +129,7 @@ def _costs(folder: Path, matches: int) -> tuple[ArenaSettings, Plan, list[str]]:
     except LedgerMissing:
         found, priced = OnRecord(), {player.name: price_of(player, today) for player in settings.everyone}
     cost = estimate(settings, priced, matches, NOBODY, {}, found)
-    return settings, cost, too_dear(settings, priced)
+    return settings, cost, too_expensive(settings, priced)
 
 
 def with_games(settings: ArenaSettings, stated: str = "") -> ArenaSettings:
@@ -162,7 +162,7 @@ def agree(
     from peerage.cli.shared.output import show_table
     from peerage.engine.record.registration import prices
     from peerage.engine.run.probes import to_probe, worst_probe
-    from peerage.playing.requirements import refuse_too_dear, refuse_unpriced
+    from peerage.playing.requirements import refuse_too_expensive, refuse_unpriced
     from peerage.settings import ArenaError, SettingsError
     from peerage.values.figures import dollars, listed
     from peerage.views.plan.estimate import costs, people_asked, too_small
@@ -183,7 +183,7 @@ def agree(
     table = costs(settings, made)
     show_table(table, TableFormat.table)
     refuse_unpriced(settings, made.unpriced)
-    refuse_too_dear(settings, priced)
+    refuse_too_expensive(settings, priced)
     probed = to_probe(arena.ledger, settings.everyone, priced) if settings.engine.probe else []
     if probed and note != THINKS:
         worst = {name: worst_probe(priced[name]) for name in probed}

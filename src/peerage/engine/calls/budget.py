@@ -242,8 +242,8 @@ class Budget:
         self._paces[player].planned += each if learnt else 0.0
 
     def _ahead(self, number: int, player: str | None) -> float:
-        """Return what matches before `number` may still cost, as far as that is known, and their dearest call
-        at its worst; or a player's part of it."""
+        """Return what matches before `number` may still cost, as far as that is known, and their costliest
+        call at its worst; or a player's part of it."""
         total, reach = 0.0, 0
         sure = {game: self.surely(game, 1.0) for game in {match.game for match in self._open.values()}}
         for other, match in self._open.items():
@@ -259,7 +259,7 @@ class Budget:
     def admit(self, plan: Mapping[str, Share], game: str = "") -> tuple[Affordable, str]:
         """Return whether a match of this plan may begin, and the player who cannot pay for it.
 
-        Alone it must fit at twice its expected cost and its dearest call at its worst. Next to others it
+        Alone it must fit at twice its expected cost and its costliest call at its worst. Next to others it
         waits until all of them fit at what nearly all matches of their games cost at most, with that call.
         """
         plan = self._asked(plan)

@@ -80,16 +80,16 @@ def first_fixtures(
     return fixtures[:count]
 
 
-def dearest_calls(settings: ArenaSettings, prices: Mapping[str, Price]) -> dict[str, int]:
+def costliest_calls(settings: ArenaSettings, prices: Mapping[str, Price]) -> dict[str, int]:
     """Return what one call of usual length may cost at most in the games of an arena, by player, in 1e-9
     dollars."""
     games = schedulers(settings, "")
-    dearest: dict[str, int] = {}
+    costliest: dict[str, int] = {}
     for fixture in first_fixtures(settings, NOBODY, len(games)):
         game = games[fixture.game]
         for bound, (player, price) in product(game.spec.bounds(game.rules, fixture), prices.items()):
-            dearest[player] = max(dearest.get(player, 0), reach(bound, price))
-    return dearest
+            costliest[player] = max(costliest.get(player, 0), reach(bound, price))
+    return costliest
 
 
 class Plans:
