@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 from pathlib import Path
@@ -46,8 +47,13 @@ def files(part: str) -> list[Path]:
     return [one] if one.exists() else sorted((SOURCE / part).rglob("*.py"))
 
 
-def imported(path: Path) -> Iterator[tuple[int, str]]:
+@cache
+def imported(path: Path) -> tuple[tuple[int, str], ...]:
     """(line, module) of every import in a file, also inside functions; relative ones made whole."""
+    return tuple(_imported(path))
+
+
+def _imported(path: Path) -> Iterator[tuple[int, str]]:
     package = path.relative_to(SOURCE.parent).with_suffix("").parts
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
@@ -59,6 +65,7 @@ def imported(path: Path) -> Iterator[tuple[int, str]]:
             yield from ((node.lineno, f"{module}.{alias.name}") for alias in node.names)
 
 
+@cache
 def graph() -> dict[str, set[str]]:
     """From each module to those that it imports, wherever it does: in a function or for its types too."""
     names = {

@@ -25,6 +25,8 @@ from peerage.settings import PlayerSettings
 patience = partial(patch.multiple, "peerage.engine.calls.pauses")
 """Runs whose patience is another one: `@patience(BENCH_AFTER=1000)`, or with a `with`."""
 
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C, where there is libyaml
+
 SMALL: Mapping[str, Any] = {
     "committee": 2,
     "judges": 3,
@@ -99,7 +101,7 @@ def play_stopping_at(
 
 def ledger_of(folder: Path) -> Ledger:
     stated = folder / "arena.yaml"
-    settings = yaml.safe_load(stated.read_text("utf-8")) if stated.exists() else {}
+    settings = yaml.load(stated.read_text("utf-8"), _LOADER) if stated.exists() else {}
     return open_ledger(settings.get("ledger", "sqlite:///arena.db"), folder, create=False)
 
 

@@ -364,7 +364,14 @@ MODES = {
 """Whether matches waited before anybody reads, and whether every run ends."""
 
 
-@pytest.fixture(params=MODES.values(), ids=MODES.keys(), scope="module")
+@pytest.fixture(
+    params=[
+        # The first and the last hold what the one between holds, apart: it is tried by `make test-all`.
+        pytest.param(mode, id=name, marks=[pytest.mark.slow] * (mode == (False, True)))
+        for name, mode in MODES.items()
+    ],
+    scope="module",
+)
 def begun(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Run]:
     """A ledger of a run that goes on, and the run."""
     waited, ends = request.param

@@ -26,6 +26,7 @@ from peerage.arena import open_arena
 pytestmark = needs_model
 
 
+@pytest.mark.slow
 def test_a_drafted_duel_interrupted_and_resumed(tmp_path: Path) -> None:
     folder = write_arena(tmp_path / "arena", DRAFTED, calls=1)
     with Run.start(folder, 1) as first:

@@ -13,17 +13,24 @@ requests whose body `has` a key, or that have a message of a `role`. Of a list o
 
 from __future__ import annotations
 
+import io
 import json
+import logging
 import os
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
+
+from typer.testing import CliRunner
+
+from peerage.cli.main import app
+from peerage.engine.calls import pauses
 
 Spec = Mapping[str, Any]
 
@@ -197,13 +204,16 @@ def play(
 def peerage(
     folder: Path, arguments: Sequence[str], env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command in an arena's folder."""
-    return subprocess.run(
-        [sys.executable, str(QUICK), *arguments],
-        cwd=folder,
-        env={**os.environ, **(env or {})},
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
+    """Run a command in an arena's folder, in this process; a run hardly waits before it tries a call again.
+    Warnings are on its standard error, where Python writes them in a process that sets up no logging."""
+    logged, log = io.StringIO(), logging.getLogger("peerage")
+    handler = logging.StreamHandler(logged)
+    log.addHandler(handler)
+    try:
+        with chdir(folder), patch.dict(os.environ, env or {}), patch.object(pauses, "BACKOFF_S", 0.01):
+            done = CliRunner().invoke(app, [*arguments])
+    finally:
+        log.removeHandler(handler)
+    return subprocess.CompletedProcess(
+        [*arguments], done.exit_code, done.stdout, done.stderr + logged.getvalue()
     )

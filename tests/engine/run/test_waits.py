@@ -33,6 +33,7 @@ from tests.engine.record.test_benches import Failing
 from peerage.arena import open_arena
 from peerage.engine.again import replay
 from peerage.engine.again.dropping import drop
+from peerage.engine.again.recovery import recover
 from peerage.engine.calls.player_runtime import PlayerRuntime
 from peerage.engine.record.benches import Benches
 from peerage.engine.record.probed import TOPIC as PROBES
@@ -54,7 +55,8 @@ from peerage.players.client import Answer, Call, Client, Later, PlayerError
 from peerage.players.house import HouseClient, PacedClient
 from peerage.players.prices import price_of
 from peerage.playing import run as playing
-from peerage.settings import PlayerSettings
+from peerage.settings import PlayerSettings, Rating
+from peerage.standings import elo_settings
 from peerage.standings.verify import verify
 
 MATCHES = 30
@@ -135,6 +137,27 @@ def sound(folder: Path) -> None:
         replayed = opened.replay()
         assert replayed.ok, replayed.differences
     assert asked_again(folder) == 0
+
+
+def test_a_round_that_all_its_matches_left_ends_in_the_next_run_too(tmp_path: Path, clock: Clock) -> None:
+    """Where an earlier round is still open when a run stops. Without that no further round was issued."""
+
+    def asleep(name: str, call: Call) -> float:
+        return 2.0 if call.seed < "b" else 0.0  # two matches in three
+
+    folder = write_arena(tmp_path, 4, game="allocation", rules={}, pairing={"window": 4})
+    clients, left_behind = sleepers(asleep, clock), False
+    for _ in range(12):
+        play_stopping_at(folder, MATCHES, 1.5, clients)
+        with closing(ledger_of(folder)) as ledger:
+            found = recover(ledger, 2, elo_settings(Rating()))
+        assert [*found.open] == [*range(len(found.round_ends) + 1, found.next_round)]
+        left_behind |= 0 in found.open.values()
+    assert left_behind, "such a round was met"
+    for _ in range(2):  # those that the first of these runs issues sleep too
+        clock.passes(3)
+        report = play(folder, MATCHES, clients=clients)
+    assert report.settled == MATCHES
 
 
 def test_matches_wait_for_hours_and_nothing_else_is_held_up(tmp_path: Path, clock: Clock) -> None:

@@ -45,7 +45,7 @@ class Recovered:
 
     `histories` are of issued fixtures, by game. `standings` and `accounts` are after the last record;
     `after_round` the standings at the end of recent rounds, as pairing may need them; `round_ends` the
-    moments when rounds ended, and `open` how many matches of the others are still to be folded.
+    moments when rounds ended, and `open` how many matches of each other round are still to be folded in it.
     `paired_after` is the round after which the newest one was paired, 0 where that was the first.
     `next_to_fold` is the next match in number order. `pending` are issued fixtures without a record, with
     their digests, `waits` says which of them wait, and `exchanges` what is on record for the others.
@@ -133,18 +133,18 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
         left = recovered.waits.left.get(row.number)
         if place > recorded:
             waiting.append(row)
-            if left is None:
-                recovered.open[row.round] = recovered.open.get(row.round, 0) + 1
         elif left is not None:
             recovered.waits.folded(row.number, place)
+        recovered.open[row.round] = recovered.open.get(row.round, 0) + (place > recorded and left is None)
         ends[row.round] = max(ends.get(row.round, (0, 0)), left or recovered.waits.at(place))
     in_order = [row.number for row in waiting if row.number not in recovered.waits.left]
     recovered.next_to_fold = min(in_order, default=issued + 1)
     recovered.next_number = issued + 1
     recovered.next_round = max(ends, default=0) + 1
     for round in range(1, recovered.next_round):
-        if round in recovered.open:
+        if recovered.open.get(round):
             break
+        recovered.open.pop(round, None)
         recovered.round_ends.append(max([ends.get(round, (0, 0)), *recovered.round_ends[-1:]]))
     recovered.paired_after = recovered.round_of(snapshot) if snapshot else 0
     _refold(recovered, ledger, recorded, lag, elo)
