@@ -163,11 +163,8 @@ def countries(rng: Random, level: int) -> Fact:
             tuple([name for name in right if name != country.capital]),
         )
     country = rng.choice(asked_about)
-    of = (
-        f"internet domain {country.tld}"
-        if kind == "domains"
-        else f"international calling code +{country.phone}"
-    )
+    code = f"international calling code +{country.phone}"
+    of = f"internet domain {country.tld}" if kind == "domains" else code
     return _of(rng, f"Which country has the {of}?", f"The {of} is that of {{}}.", country, some)
 
 

@@ -61,10 +61,7 @@ def fields(expects: Format) -> tuple[FormField, ...]:
         listed = ()
     if isinstance(expects, Integer):
         listed = tuple(
-            [
-                field._replace(kind="line", needed=True) if field.name == expects.field else field
-                for field in listed
-            ]
+            [of._replace(kind="line", needed=True) if of.name == expects.field else of for of in listed]
         )
     if 0 < len(listed) <= MOST_FIELDS:
         return listed

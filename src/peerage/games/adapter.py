@@ -171,9 +171,8 @@ def play(table: GameTable, library: Library, entry: AdaptedGame) -> Steps[Outcom
     gained = dict.fromkeys(labels, 0.0)
     try:
         for number in range(1, deals_of(table.rules, entry) + 1):
-            recorded: dict[str, Any] = {
-                "players": [*order[(number - 1) % len(order) :], *order][: len(order)]
-            }
+            turned = [*order[(number - 1) % len(order) :], *order][: len(order)]
+            recorded: dict[str, Any] = {"players": turned}
             record.append(recorded)
             points = yield from deal(table, library, entry, seed, number, recorded)
             gained = {label: round(gained[label] + points[label], 9) for label in labels}

@@ -100,10 +100,8 @@ def _drawn(state: Any, rng: Random) -> int:
 
 def _moves(state: Any, player: int) -> dict[str, int]:
     """The legal moves by name, without what a reply may have around it."""
-    return {
-        state.action_to_string(player, action).strip(" \n*.,;"): action
-        for action in state.legal_actions(player)
-    }
+    legal = state.legal_actions(player)
+    return {state.action_to_string(player, action).strip(" \n*.,;"): action for action in legal}
 
 
 def house(call: HouseCall, skill: float, rng: Random) -> Any:

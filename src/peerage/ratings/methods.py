@@ -297,11 +297,8 @@ def _judged_often(data: Battles) -> list[str]:
     questions = data.labels.get("question", ())
     duels = data.duels
     low, high = np.minimum(duels.first, duels.second), np.maximum(duels.first, duels.second)
-    named = [
-        named_counts
-        for named_counts in zip(questions, low.tolist(), high.tolist(), strict=False)
-        if named_counts[0]
-    ]
+    rows = zip(questions, low.tolist(), high.tolist(), strict=False)
+    named = [row for row in rows if row[0]]
     if len(set(named)) == len(named):
         return []
     return [f"question {question}" if question else f"row {row}" for row, question in enumerate(questions)]

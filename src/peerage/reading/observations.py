@@ -73,12 +73,7 @@ _COLUMNS = {"ballots": BALLOTS, "marks": MARKS, "challenges": CHALLENGES, "known
 def observe(matches: Iterable[Match]) -> Observations:
     """Return the observations of these matches."""
     seen = Observations()
-    ballots, marks, challenges, known = (
-        MarkRows(BALLOTS),
-        MarkRows(MARKS),
-        MarkRows(CHALLENGES),
-        MarkRows(KNOWN),
-    )
+    ballots, marks, challenges, known = map(MarkRows, (BALLOTS, MARKS, CHALLENGES, KNOWN))
     replies = ReplyCounts()
     for match in matches:
         fixture, outcome, name = match.fixture, match.outcome, str(match.fixture.number)

@@ -113,13 +113,13 @@ class Reading:
     def meant(self, given: str, known: Collection[str], missing: str = "no match is on record of") -> str:
         """Return which of the `known` players somebody names, whole or short. Raises ScopeError where that is
         none, which `missing` says, or where it may be several."""
-        found = [given] if given in known else [one for one in self.names.meant(given) if one in known]
-        if len(found) > 1:
-            raise ScopeError(f"{given!r} may be {', '.join(found[:-1])} or {found[-1]}; name one of them")
-        if not found:
+        players = [given] if given in known else [name for name in self.names.meant(given) if name in known]
+        if len(players) > 1:
+            raise ScopeError(f"{given!r} may be {', '.join(players[:-1])} or {players[-1]}; name one of them")
+        if not players:
             near = suggest(given, [*known, *map(self.names.short, known)] if known else ())
             raise ScopeError(f"{missing} a player {given!r}{near}")
-        return found[0]
+        return players[0]
 
     @cached_property
     def benched(self) -> Mapping[str, Bench]:

@@ -111,9 +111,8 @@ def opinion(ledger: Ledger, file: Path) -> Opinion:
         raise VotesRefused(
             f"{file} scores the answer {unknown[0]!r}, which match {saved.match} does not have"
         )
-    return msgspec.structs.replace(
-        saved, scores={known[answer]: points for answer, points in saved.scores.items()}
-    )
+    scores = {known[answer]: points for answer, points in saved.scores.items()}
+    return msgspec.structs.replace(saved, scores=scores)
 
 
 def public_scores(ledger: Ledger, match: FinishedTournament) -> dict[str, list[float]]:

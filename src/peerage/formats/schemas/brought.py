@@ -65,9 +65,8 @@ def _check(schema: Any, root: Any, path: str, depth: int) -> None:
         if key == "type":
             for type_name in value if isinstance(value, list) else [value]:
                 if type_name not in TYPES:
-                    raise ValueError(
-                        f"the schema{at} has the type {type_name!r:.40}{suggest(str(type_name), TYPES)}"
-                    )
+                    close = suggest(str(type_name), TYPES)
+                    raise ValueError(f"the schema{at} has the type {type_name!r:.40}{close}")
         elif key == "pattern":
             if not isinstance(value, str):
                 raise ValueError(f"the schema{at} has a pattern that is no text")

@@ -118,9 +118,7 @@ def _schema(hint: Any, meta: dict[str, Any], above: tuple[type, ...]) -> dict[st
         return _schema(args[0], meta, above)
     about = {key: meta.pop(key) for key in ("description",) if key in meta}
     if origin in (Union, UnionType):
-        return about | {
-            "anyOf": [_schema(member, {} if member is NoneType else dict(meta), above) for member in args]
-        }
+        return about | {"anyOf": [_schema(of, {} if of is NoneType else dict(meta), above) for of in args]}
     if isinstance(hint, type) and issubclass(hint, Struct):
         return _object(hint, above, {}) | about
     if origin is Literal:

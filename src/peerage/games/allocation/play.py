@@ -112,9 +112,8 @@ def scored(rules: AllocationRules, tasks: Sequence[AllocationTask], came: Came) 
     shares = {
         label: sum([result["plans"][label]["share"] for result in results]) / len(tasks) for label in came
     }
-    return Achieved(
-        shares, {"decided": "by the mean share of the optimum", "shares": shares, "tasks": results}
-    )
+    decided = "by the mean share of the optimum"
+    return Achieved(shares, {"decided": decided, "shares": shares, "tasks": results})
 
 
 def _result(task: AllocationTask, reply: Reply, optimum: int) -> dict[str, Any]:

@@ -161,9 +161,8 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             yield SourceCode(
                 _changes(task.source, reply.value), label, "", program["result"], tone, "what it changed"
             )
-    yield from programs_shown(
-        "repair", {}, {key: reply for key, reply in replies.items() if reply.status != "ok"}
-    )
+    unread = {key: reply for key, reply in replies.items() if reply.status != "ok"}
+    yield from programs_shown("repair", {}, unread)
     shows = {place: f"bug {bug}" for bug, places in enumerate(task.witnesses, 1) for place in places}
     yield from verdicts_shown(fixture, programs, task.tests, shows)
     wins = "Most bugs fixed wins, among equals the smaller edit; a program that breaks what was right fixed "

@@ -70,8 +70,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             yield quoted(reply)
         yield from _votes(rejected, replies)
     results = {
-        label: Counter(attempt["result"] for attempt in attempts if _label(attempt) == label)
-        for label in players
+        label: Counter(each["result"] for each in attempts if _label(each) == label) for label in players
     }
     points: Mapping[str, float] = outcome.detail.get("points", {})
     why = {

@@ -170,10 +170,8 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     yield from programs_shown("program", programs, replies)
     yield from verdicts_shown(fixture, programs, task.tests)
     why = {
-        label: program["result"]
-        if program["bytes"] is None
-        else f"{program['result']}, {program['bytes']:,} bytes"
-        for label, program in programs.items()
+        label: made["result"] + ("" if made["bytes"] is None else f", {made['bytes']:,} bytes")
+        for label, made in programs.items()
     }
     wins = "The shortest correct program wins; an incorrect one comes last."
     yield from ending(fixture, outcome, wins, why, _NO_RESULT)

@@ -328,7 +328,6 @@ def arena_settings(battles: Sequence[JsonBattle], ally_failure: str) -> dict[str
         "game": NAME,
         "rules": {"shares": [1], "ally_failure": ally_failure, "order": "recoveries"},
         "players": [
-            {"model": f"openrouter:{name}", "name": name}
-            for name in dict.fromkeys(info.name for info in infos)
+            {"model": f"openrouter:{name}", "name": name} for name in dict.fromkeys(of.name for of in infos)
         ],
     }

@@ -181,9 +181,8 @@ def _result(summary: str, read: Mapping[str, Sequence[bool]], rules: Compression
 def _ranked(results: Mapping[str, Mapping[str, Any]], detail: dict[str, Any]) -> Outcome:
     if len(results) < 2:
         return Outcome(void="no_answer", detail=detail)
-    return Outcome(
-        scores=by_rank({label: _worth(result) for label, result in results.items()}), detail=detail
-    )
+    worth = {label: _worth(result) for label, result in results.items()}
+    return Outcome(scores=by_rank(worth), detail=detail)
 
 
 def _worth(result: Mapping[str, Any]) -> tuple[int, int]:

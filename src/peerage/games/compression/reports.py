@@ -58,14 +58,8 @@ def reports(rng: Random, seats: int, facts: int) -> Reports:
         sentence = sentences.pop()
         asked = list(sentence["asks"])[:left]
         left -= len(asked)
-        plan.append(
-            (
-                rng.choice(sentence["says"]),
-                sentence["fill"],
-                asked,
-                [sentence["asks"][place] for place in asked],
-            )
-        )
+        questions = [sentence["asks"][place] for place in asked]
+        plan.append((rng.choice(sentence["says"]), sentence["fill"], asked, questions))
     shapes = [{place: _shape(rng, how) for place, how in fill.items()} for _, fill, _, _ in plan]
     between = [(rng.randint(0, len(plan)), text) for text in rng.sample(material["idle"], IDLE)]
     made: dict[str, SummaryReport] = {}

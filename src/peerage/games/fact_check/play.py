@@ -163,9 +163,8 @@ def house(call: HouseCall, skill: float, rng: Random) -> Verdicts | Probabilitie
     if "verdicts" in call.expects.schema()["properties"]:  # type: ignore[index]
         return Verdicts(verdicts)
     sure = [rng.randint(90, 99) if knows else rng.randint(55, 90) for knows in known]
-    return Probabilities(
-        [percent if true else SURE - percent for percent, true in zip(sure, verdicts, strict=True)]
-    )
+    pairs = zip(sure, verdicts, strict=True)
+    return Probabilities([percent if true else SURE - percent for percent, true in pairs])
 
 
 def forecasts(fixture: Fixture, outcome: Outcome) -> Iterator[Forecast]:

@@ -88,11 +88,7 @@ def _answers(outcome: Outcome, replies: Replies, players: Mapping[str, str]) -> 
     """The answers that scored best and worst, each with its question and every judge's score."""
     asked = {question["id"]: question for question in outcome.detail.get("questions", ())}
     worth = {answer: given[0] for answer, given in outcome.detail.get("answers", {}).items()}
-    ranked = [
-        question
-        for question in sorted(worth, key=lambda question: -worth[question])
-        if _key(question) in replies
-    ]
+    ranked = [item for item in sorted(worth, key=lambda item: -worth[item]) if _key(item) in replies]
     most = min(EXTREMES, len(ranked) // 2)
     chosen = {"The best answers": ranked[:most], "The weakest answers": ranked[len(ranked) - most :][::-1]}
     grades: dict[str, list[Grade]] = {}
@@ -179,9 +175,7 @@ def _questions(questions: Sequence[Mapping[str, Any]], players: Mapping[str, str
     if not questions:
         return
     yield Heading("The questions")
-    rated = sorted(
-        questions, key=lambda question: -(question["quality"] if question["quality"] is not None else -1.0)
-    )
+    rated = sorted(questions, key=lambda asked: -(asked["quality"] if asked["quality"] is not None else -1.0))
     yield Grid(
         ("Question", "By", "Category", ">Rated", "Asked"),
         tuple(

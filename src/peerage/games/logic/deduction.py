@@ -173,9 +173,8 @@ def _clue(rng: Random, attributes: Sequence[Sequence[str]], truth: Places, words
                 f"{first} {words.verb} somewhere {side} {other}.", lambda p: (p[i][a] - p[j][b]) * sign > 0
             )
         case 5:
-            return _Clue(
-                f"{first} {words.verb} directly {side} {other}.", lambda p: p[i][a] - p[j][b] == sign
-            )
+            text = f"{first} {words.verb} directly {side} {other}."
+            return _Clue(text, lambda p: p[i][a] - p[j][b] == sign)
         case 6 if i != j:
             return _Clue(f"{first} is not {other}.", lambda p: p[i][a] != p[j][b])
     between = abs(gap) - 1

@@ -155,9 +155,8 @@ def scored(rules: LogicRules, puzzles: Sequence[Puzzle], came: Came) -> Achieved
     solved = {}
     for label, (reply,) in came.items():
         given = reply.value.answers if reply.ok else [""] * len(puzzles)
-        solved[label] = [
-            solves(str(answer), puzzle.answer) for answer, puzzle in zip(given, puzzles, strict=True)
-        ]
+        pairs = zip(given, puzzles, strict=True)
+        solved[label] = [solves(str(answer), puzzle.answer) for answer, puzzle in pairs]
     points = {label: sum(own) for label, own in solved.items()}
     return Achieved(points, {"decided": "by puzzles solved", "solved": solved})
 

@@ -59,10 +59,7 @@ def play(rules: MarketRules, board: Mapping[str, int], seating: Sequence[str]) -
                     "rounds": str(rules.rounds),
                     "number": str(number),
                     "me": me,
-                    "history": "; ".join(
-                        [_past_between(other, done[me, other], done[other, me]) for other in opponents]
-                    )
-                    + ".",
+                    "history": f"{'; '.join([_past(at, done[me, at], done[at, me]) for at in opponents])}.",
                 },
                 expects,
                 Moves([grim(done[other, me], number == rules.rounds) for other in opponents]),
@@ -99,7 +96,7 @@ def gain(board: Mapping[str, int], own: str, theirs: str) -> int:
     return board["temptation" if theirs == "cooperate" else "punishment"]
 
 
-def _past_between(other: str, own: Sequence[str], theirs: Sequence[str]) -> str:
+def _past(other: str, own: Sequence[str], theirs: Sequence[str]) -> str:
     return f"{other}, you {_letters(own)}, it {_letters(theirs)}" if own else f"{other}, nothing yet"
 
 

@@ -34,7 +34,7 @@ class HouseSecret(Struct, frozen=True):
 
 HAGGLE: Prompt = texts(__package__)["haggle"]
 VALUES = {"buyer": "To you it is worth {value} coins.", "seller": "It costs you {value} coins."}
-PAST = " In round {number} you named {mine} and the {other} {theirs}."
+PAST = " In round {number} you named {own} and the {other} {theirs}."
 NO_PRICE = "no price"
 FORMAT = Json(PriceOffer)
 
@@ -106,7 +106,7 @@ def _heard(
     (other,) = [label for label in sides if label != me]
     last = past[-1][other] if past else None
     lines = [
-        PAST.format(number=number, mine=_price(offers[me]), theirs=_price(offers[other]), other=sides[other])
+        PAST.format(number=number, own=_price(offers[me]), theirs=_price(offers[other]), other=sides[other])
         for number, offers in enumerate(past, 1)
     ]
     message = last.message if last is not None else ""

@@ -70,9 +70,8 @@ def play(table: GameTable) -> Steps[Outcome]:
     left = [label for label in labels if label not in lost]
     if len(left) < FEWEST:
         return Outcome(void="no_answer")
-    counted = [
-        part.gains for market in played.values() for part in market.parts if not lost & {*part.members}
-    ]
+    parts = [part for market in played.values() for part in market.parts]
+    counted = [part.gains for part in parts if not lost & {*part.members}]
     gains = {label: sum([part.get(label, 0) for part in counted]) for label in left}
     boards = {
         key: {"columns": [*market.columns], "rows": [[*row] for row in market.rows]}

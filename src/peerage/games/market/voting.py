@@ -68,9 +68,7 @@ def play(rules: MarketRules, board: Mapping[str, Any], seating: Sequence[str]) -
                     "members": str(len(seating)),
                     "decisions": str(DECISIONS),
                     "options": str(OPTIONS),
-                    "worths": "; ".join(
-                        [f"decision {at}: {_listed(worth)}" for at, worth in enumerate(own, 1)]
-                    ),
+                    "worths": "; ".join([f"decision {at}: {_listed(of)}" for at, of in enumerate(own, 1)]),
                     "ballots": BALLOTS[rules.rounds > 1].format(rounds=rules.rounds),
                     "number": str(number),
                     "rounds": str(rules.rounds),

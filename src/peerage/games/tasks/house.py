@@ -83,8 +83,7 @@ def _holding(check: Check) -> str:
     if check.kind == "json":
         return msgspec.json.encode({} if expected is None else expected, order="sorted").decode()
     texts = [
-        wanted if isinstance(wanted, str) else msgspec.json.encode(wanted).decode()
-        for wanted in _listed(expected)
+        part if isinstance(part, str) else msgspec.json.encode(part).decode() for part in _listed(expected)
     ]
     if check.kind == "regex":
         return sampled(texts[0])

@@ -46,10 +46,7 @@ def template_of(config: Mapping[str, Any]) -> str:
     for several, and for one that is not here as a text."""
     stated = config.get("prompts")
     prompts = [stated] if isinstance(stated, str) else list(stated or ())
-    texts = [
-        prompt.get("raw", prompt.get("id", "")) if isinstance(prompt, Mapping) else prompt
-        for prompt in prompts
-    ]
+    texts = [of.get("raw", of.get("id", "")) if isinstance(of, Mapping) else of for of in prompts]
     if len(texts) > 1:
         raise ValueError(
             f"found {len(texts)} `prompts`; leave them out, and make each the `template` of a player of its "

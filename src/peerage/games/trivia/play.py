@@ -172,9 +172,7 @@ def scored(rules: TriviaRules, questions: Sequence[TriviaQuestion], came: Came) 
     """Return who got which questions right: none with a reply that cannot be used."""
     right = {
         label: [
-            at
-            for at, question in enumerate(questions)
-            if reply.ok and question.accepts(reply.value.answers[at])
+            at for at, asked in enumerate(questions) if reply.ok and asked.accepts(reply.value.answers[at])
         ]
         for label, (reply,) in came.items()
     }

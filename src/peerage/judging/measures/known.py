@@ -94,17 +94,9 @@ def held(votes: Iterable[tuple[str, str, int]]) -> list[KnownVotes]:
     judges = sorted(tasks)
     judged = zip(judges, accuracies([tasks[judge].values() for judge in judges]), strict=True)
     return [
-        KnownVotes(
-            judge,
-            accuracy.answers,
-            counts[judge][2],
-            counts[judge][1],
-            accuracy.accuracy,
-            accuracy.lower,
-            accuracy.upper,
-        )
-        for judge, accuracy in judged
-        if accuracy is not None
+        KnownVotes(judge, of.answers, counts[judge][2], counts[judge][1], of.accuracy, of.lower, of.upper)
+        for judge, of in judged
+        if of is not None
     ]
 
 

@@ -155,12 +155,8 @@ COMPARE = Instructions(COMPARE_ROLE)
 
 
 def _listed(criteria: Iterable[Criterion]) -> str:
-    return "\n".join(
-        [
-            escaped(f"- {criterion.name}: {criterion.about}" if criterion.about else f"- {criterion.name}")
-            for criterion in criteria
-        ]
-    )
+    lines = [f"- {of.name}: {of.about}" if of.about else f"- {of.name}" for of in criteria]
+    return "\n".join(map(escaped, lines))
 
 
 def framed(label: str, text: str) -> str:

@@ -205,10 +205,7 @@ def merge_seats(game: Game, how: Seats) -> Game:
     ranks: dict[int, list[int]] = defaultdict(list)
     for members, rank in zip(game.teams, game.ranks, strict=True):
         ranks[members[0]].append(1 + sum(other < rank for other in game.ranks))
-    merged = {
-        player: min(places) if how == "best" else sum(places) / len(places)
-        for player, places in ranks.items()
-    }
+    merged = {player: min(own) if how == "best" else sum(own) / len(own) for player, own in ranks.items()}
     return Game(tuple((player,) for player in merged), tuple(merged.values()), None, game.weight)
 
 

@@ -155,11 +155,8 @@ _TEXT = "$text"
 def _text(written: Any) -> str | None:
     """Return a text, or those of messages, by role where they are several; None where some of it is no text,
     such as a picture."""
-    turns = (
-        written
-        if isinstance(written, list)
-        else [written if isinstance(written, dict) else {"content": written}]
-    )
+    alone = written if isinstance(written, dict) else {"content": written}
+    turns = written if isinstance(written, list) else [alone]
     texts: list[list[Any]] = []
     for turn in turns:
         content = turn.get("content") if isinstance(turn, dict) else None

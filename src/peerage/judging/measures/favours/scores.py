@@ -147,9 +147,7 @@ class ScoreEvidence:
         trusted = ~aside & heard[:, None] & (self.marks > 0)
         judges, authors = trusted.shape
         each = [self._profiled(author, trusted[:, author]) for author in range(authors)]
-        reading = ScoreReading(
-            np.stack([value for value, _ in each]), np.stack([information for _, information in each])
-        )
+        reading = ScoreReading(*map(np.stack, zip(*each, strict=True)))
         strength = self._strength(trusted)
         bend = strength**2 - (strength**2).mean()
         slope = np.abs(self._slope) + 1e-9
