@@ -1,8 +1,8 @@
 """The append-only ledger of an arena; docs/ledger.md has its format.
 
 `forms` says what is stored, `stores` keep rows, and what these mean is written once above: `ledger`, over
-`tables`, `writer`, `lineup` and `holding`. Above it `matches`, `topics`, `check`, `out`. It imports shared
-nouns and settings, never players or the engine.
+`opening`, `tables`, `writer`, `lineup` and `holding`. Above it `matches`, `topics`, `check`, `out`. It
+imports shared nouns and settings, never players or the engine.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ from peerage.ledger.forms.rows import (
     Texts,
     Writes,
 )
-from peerage.ledger.ledger import Ledger, amend, amended, prepare
+from peerage.ledger.ledger import Ledger, amend, amended
+from peerage.ledger.opening import prepare
 from peerage.values.environment import environment
 
 __all__ = [

@@ -7,7 +7,6 @@ bytes of `body`, never over a re-encoding.
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -24,7 +23,6 @@ from peerage.ledger.forms.bodies import Bodies
 from peerage.ledger.forms.log import Rolling
 from peerage.ledger.forms.merkle import checksum
 from peerage.ledger.forms.rows import (
-    SCHEMA,
     Amendment,
     Attempts,
     Batch,
@@ -33,17 +31,14 @@ from peerage.ledger.forms.rows import (
     Exchange,
     FixtureRow,
     LedgerError,
-    LedgerMissing,
     MatchRows,
     RecordRow,
     Summary,
 )
 from peerage.ledger.forms.schema import (
-    BESIDE,
     FAILURES,
     FIXTURES,
     INTENTS,
-    META,
     RECORDS,
     REPLIES,
     SUMMARIES,
@@ -52,60 +47,15 @@ from peerage.ledger.forms.schema import (
 )
 from peerage.ledger.holding import Holding
 from peerage.ledger.lineup import LineUp
-from peerage.ledger.stores.contract import BLOCK, END, Insert, Reads, Row, Store, damaged
+from peerage.ledger.stores.contract import BLOCK, END, Reads, Row, Store, damaged
 from peerage.ledger.tables import StoredRows
 from peerage.ledger.writer import Writer
 from peerage.values.figures import counted
-from peerage.version import __version__
 
 T = TypeVar("T")
 COSTS_HELD = 5_000
 """Of how many of the newest matches every sum of costs holds what it adds up against the log."""
 _MOST = 10**15  # matches; what is beyond was not counted by us, and numbers after it do not fit a column
-
-
-def prepare(store: Store, *, create: bool) -> None:
-    """Check that this is a ledger we can use; make one (`create`) where there is none.
-
-    Raises LedgerError when there is none, when it is something else, or newer than this program.
-    """
-    if not _is_ledger(store):
-        if not create:
-            empty = "{} is empty; `peerage run` makes a ledger of it"
-            missing = "there is no ledger at {} yet; `peerage run` makes it"
-            raise LedgerMissing((missing if store.names() is None else empty).format(store.place))
-        store.make(TABLES, [Insert(META, [("schema", SCHEMA)])])
-
-
-def _is_ledger(store: Store) -> bool:
-    """Return whether there is a ledger that we can read; false where there is nothing at all. Raises
-    LedgerError where there is something else."""
-    names = [name for name in store.names() or () if name not in BESIDE]
-    if not names:
-        return False
-    fact = StoredRows(store, Bodies(store.place)).facts().get("schema") if META.name in names else None
-    if fact is None:
-        raise LedgerError(
-            f"{store.place} is a database, but not a ledger of Peerage: it holds "
-            f"{', '.join(sorted(names)[:5])} and no schema version. Name another one in arena.yaml"
-        )
-    if fact != SCHEMA:
-        stated, ours = _SCHEMA.fullmatch(fact), SCHEMA.split()[0]
-        if stated is None or int(stated[1]) <= int(ours):
-            raise damaged(
-                store.place, f"the schema version in its table meta is {fact!r}, expected {SCHEMA!r}"
-            )
-        raise LedgerError(
-            f"{store.place}: this ledger is of schema {stated[1]}, written by peerage {stated[2]} or a later "
-            f"one; this is peerage {__version__}, which reads schema {ours}: "
-            f"pip install --upgrade 'peerage>={stated[2]}'"
-        )
-    if lost := [table.name for table in TABLES if table.name not in names]:
-        raise LedgerError(
-            f"{store.place} lacks the table {', '.join(lost)}: it was made by a development version before "
-            "the first release, or was altered. Name another ledger in arena.yaml, or restore a copy of this"
-        )
-    return True
 
 
 def _of_no_match(rows: StoredRows) -> dict[StoredTable, int]:
@@ -119,9 +69,6 @@ def _of_no_match(rows: StoredRows) -> dict[StoredTable, int]:
 
 def _holds(table: StoredTable, number: int) -> str:
     return f"the table {table.name} holds {counted(number, 'row')}"
-
-
-_SCHEMA = re.compile(r"([1-9][0-9]{0,8}) ([0-9]+(?:\.[0-9]+)*(?:[a-z]+[0-9]+)?)", re.ASCII)
 
 
 class Ledger:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterable, Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from functools import partial
@@ -20,7 +19,6 @@ from peerage.engine.again.recovery import decided, read_budget_voids, recover
 from peerage.engine.calls.availability import Availability, spent_today
 from peerage.engine.calls.budget import Budget
 from peerage.engine.calls.calls import Reach
-from peerage.engine.calls.player_runtime import PlayerRuntime
 from peerage.engine.calls.reservations import Money, Reservations
 from peerage.engine.match.driving import Drive, Driving, MatchRun
 from peerage.engine.match.plans import Plans
@@ -43,26 +41,13 @@ from peerage.ledger.topics.votes import PeopleVotes
 from peerage.players.client import Client
 from peerage.players.keys import key_names
 from peerage.playing.players import RunPlayers
-from peerage.playing.requirements import (
-    budget_since,
-    check,
-    notices,
-    pin,
-    refuse_workers,
-)
-from peerage.settings import (
-    ArenaError,
-    ArenaSettings,
-    enough_players,
-    extra_installed,
-    rules_of,
-)
+from peerage.playing.requirements import budget_since, check, notices, pin, refuse_workers
+from peerage.settings import ArenaError, ArenaSettings, enough_players, extra_installed, rules_of
 from peerage.settings.game_file import files_of
 from peerage.standings import pinned_elo
 from peerage.standings.looks import look
 from peerage.standings.verify import check_records
 from peerage.values.clock import now_ms
-from peerage.values.environment import environment
 from peerage.values.sealing import sealing_key
 from peerage.version import __version__
 
@@ -172,7 +157,7 @@ async def _drive(
     `reached` already."""
     settings, runtimes = setup.settings, setup.runtimes
     programs = await _programs(settings, [fixture for fixture, _ in setup.recovered.pending], stack)
-    crew = None if reached else _crew(folder, settings, ledger, runtimes, programs, clients, stack)
+    crew = None if reached else _crew(folder, setup, ledger, programs, clients, stack)
 
     def drive(run: MatchRun, journal: Journal, budget: Budget, plans: Plans) -> Driving:
         reach = Reach(runtimes, settings.engine, setup.availability, programs)
@@ -185,14 +170,14 @@ async def _drive(
 
 def _crew(
     folder: Path,
-    settings: ArenaSettings,
+    setup: RunSetup,
     ledger: Ledger,
-    runtimes: Mapping[str, PlayerRuntime],
     programs: Programs | None,
     clients: Callable[[Any], Client] | None,
     stack: AsyncExitStack,
 ) -> Callable[..., Crew] | None:
     """Return what makes the driving by workers of a cluster; None where this process drives its matches."""
+    settings, runtimes, env = setup.settings, setup.runtimes, setup.env
     engine, budget = settings.engine, settings.budget
     if engine.kind == "local":
         return None
@@ -201,7 +186,7 @@ def _crew(
     from peerage.cluster.on_ray import RayPlaces
     from peerage.ledger.stores import access
 
-    cards, env = registered(ledger), environment(folder, os.environ)
+    cards = registered(ledger)
     posting = Posting(
         release=__version__,
         settings=settings,

@@ -20,7 +20,7 @@ from tests.ledger.on_servers import NEWER
 from peerage.ledger import Batch, FixtureRow, IntentRow, Ledger, LedgerError, ReplyRow, Summary, open_ledger
 from peerage.ledger.forms import schema
 from peerage.ledger.forms.rows import SCHEMA
-from peerage.ledger.ledger import prepare
+from peerage.ledger.opening import prepare
 from peerage.ledger.stores.sql import SqlTransaction
 from peerage.ledger.stores.sqlite import SqliteStore
 from peerage.standings.verify import verify

@@ -23,14 +23,14 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from peerage.engine.calls.availability import Availability, Away
 from peerage.engine.calls.budget import Affordable, dollars
 from peerage.engine.calls.call_limit import Load
 from peerage.engine.calls.dispatch import Dispatcher, Lane
 from peerage.engine.calls.pauses import Pauses, backoff, stated_wait
-from peerage.engine.calls.pending import PendingCall, Rendering
+from peerage.engine.calls.pending import CallOwners, PendingCall, Rendering
 from peerage.engine.calls.player_runtime import MAX_STORED_CHARS, PlayerRuntime, priced, raised
 from peerage.engine.calls.reservations import Money
 from peerage.engine.calls.troubles import Trouble, Troubles, in_short
@@ -52,31 +52,6 @@ END_OF_TIME_MS = 253_402_300_800_000
 """The year 10,000; what a player says of a later time means nothing."""
 
 _log = logging.getLogger("peerage")
-
-
-class CallOwners(Protocol):
-    """The owner of calls, which decides what a run does next about them."""
-
-    def replied(self, pending: PendingCall, raw: Reply, digest: bytes, model: str) -> None:
-        """A reply is there; `digest` is its leaf."""
-
-    def expired(self, match: int) -> bool:
-        """Return whether a match is past its deadline: its calls are void from then on."""
-
-    def broken(self, error: Exception) -> None:
-        """The run cannot go on, for a fault that is not a player's."""
-
-    def unaffordable(self, pending: PendingCall, worst: int) -> None:
-        """The arena's limit has stopped a match at this call."""
-
-    def tripped(self, player: str, match: int) -> None:
-        """A call of a match got a player benched."""
-
-    def look_soon(self) -> None:
-        """Calls wait for a player to recover."""
-
-    def put_off(self, pending: PendingCall, why: str, until_ms: int | None) -> None:
-        """A player asks for a call at another time."""
 
 
 class Reach(NamedTuple):

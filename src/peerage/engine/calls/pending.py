@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import Protocol, overload
 
 from peerage.engine.calls.call_limit import Load
 from peerage.game.house import House
-from peerage.game.protocol import Ask, Request, Speaker, fence, render
+from peerage.game.protocol import Ask, Reply, Request, Speaker, fence, render
 
 
 class Rendering(Sequence[tuple[Speaker, str]]):
@@ -72,3 +72,28 @@ class PendingCall:
     reserved: int = 0
     of_day: int = 0
     prompt: Sequence[tuple[Speaker, str]] = ()
+
+
+class CallOwners(Protocol):
+    """The owner of calls, which decides what a run does next about them."""
+
+    def replied(self, pending: PendingCall, raw: Reply, digest: bytes, model: str) -> None:
+        """A reply is there; `digest` is its leaf."""
+
+    def expired(self, match: int) -> bool:
+        """Return whether a match is past its deadline: its calls are void from then on."""
+
+    def broken(self, error: Exception) -> None:
+        """The run cannot go on, for a fault that is not a player's."""
+
+    def unaffordable(self, pending: PendingCall, worst: int) -> None:
+        """The arena's limit has stopped a match at this call."""
+
+    def tripped(self, player: str, match: int) -> None:
+        """A call of a match got a player benched."""
+
+    def look_soon(self) -> None:
+        """Calls wait for a player to recover."""
+
+    def put_off(self, pending: PendingCall, why: str, until_ms: int | None) -> None:
+        """A player asks for a call at another time."""

@@ -25,16 +25,9 @@ from peerage.challenges.pool import (
 from peerage.ledger.check.audit import settings_text, texts_of
 from peerage.ledger.forms.codec import by_hex, read_fixture, read_header, reply_salt
 from peerage.ledger.forms.codec_requests import request_salt
-from peerage.ledger.forms.rows import (
-    COPY,
-    Amendment,
-    Batch,
-    Exchange,
-    FixtureRow,
-    LedgerError,
-    RecordRow,
-)
-from peerage.ledger.ledger import Ledger, prepare
+from peerage.ledger.forms.rows import COPY, Amendment, Batch, Exchange, FixtureRow, LedgerError, RecordRow
+from peerage.ledger.ledger import Ledger
+from peerage.ledger.opening import prepare
 from peerage.ledger.stores.sqlite import SqliteStore
 from peerage.ledger.topics.secret import read_secret
 from peerage.values.sealing import MARK, Sealed, committed
