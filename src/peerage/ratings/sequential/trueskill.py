@@ -108,7 +108,7 @@ def rate(
         played[:known] += start.games
     long = len(history) >= _LONG_GAMES
     skills = {"mu": mu, "variance": variance}
-    chain = np.zeros((trueskill_kernels.ROWS, max(history.widest) + 1))
+    chain = np.zeros((max(history.widest) + 1, trueskill_kernels.COLUMNS))
     of_games = {name: getattr(history, name) for name in TeamGames._fields if name not in skills}
     play: Callable[..., None] = kernel(trueskill_kernels.games, long=long)
     play(

@@ -176,7 +176,7 @@ class GameNoise(NamedTuple):
     tolerance: float
 
 
-# Rows of the messages of one game, each with room for its seats, its teams and one more: of each seat,
+# Columns of the messages of one game, each with room for its seats, its teams and one more: of each seat,
 SKILL, DOUBT, PART = 0, 1, 2
 # of each team its performance, how far it may be from its centre, and that truncated difference,
 MEAN, SPREAD, WIDTH, OFF, OFF_VARIANCE = 3, 4, 5, 6, 7
@@ -186,12 +186,12 @@ FIRST, SIZE, CENTRE, WIDE_CENTRE, PRECISION, PRECISION_MEAN = 8, 9, 10, 11, 12, 
 ABOVE, ABOVE_MEAN, BELOW, BELOW_MEAN = 14, 15, 16, 17
 # and the truncated difference with the next place; an infinite variance is silence.
 CUT_MEAN, CUT_VARIANCE = 18, 19
-ROWS = 20
+COLUMNS = 20
 
 
 def games(of: TeamGames, noise: GameNoise, chain: Floats) -> None:
     """Play games of any number of teams, by message passing along the chain of places; of two teams by the
-    closed form. `chain` has room for the messages, shape (`ROWS`, seats or teams and one more).
+    closed form. `chain` has room for the messages, shape (seats or teams and one more, `COLUMNS`).
 
     A place is one team, or a centre between teams that tied: each performs within the draw margin of it, and
     the chain compares centres. So no order in which tied teams are listed moves them; the chain of teams of
@@ -218,16 +218,16 @@ def games(of: TeamGames, noise: GameNoise, chain: Floats) -> None:
             player, part = seat[i], max(share[i], _LEAST_SHARE)
             doubt = variance[player] + noise.drift
             wide += part * part * (doubt + noise.performance)
-            chain[PART, i - begin] = part = part if i < middle else -part
-            chain[DOUBT, i - begin] = doubt
+            chain[i - begin, PART] = part = part if i < middle else -part
+            chain[i - begin, DOUBT] = doubt
             gap += part * mu[player]
         s = math.sqrt(wide)
         margin = noise.unit_margin * math.sqrt(end - begin) / s
         v, w = tied(gap / s, margin) if rank[start] == rank[start + 1] else won(gap / s - margin)
         for i in range(begin, end):
-            variance[seat[i]] = chain[DOUBT, i - begin]
+            variance[seat[i]] = chain[i - begin, DOUBT]
         for i in range(begin, end):
-            player, part, doubt = seat[i], chain[PART, i - begin], chain[DOUBT, i - begin]
+            player, part, doubt = seat[i], chain[i - begin, PART], chain[i - begin, DOUBT]
             left = 1.0 - part * part * doubt / wide * w
             kept = left + weight[g] * (1.0 - left)  # the message to the power of the weight
             mu[player] += weight[g] * part * doubt / s * v / kept
@@ -243,42 +243,41 @@ def seated(of: TeamGames, chain: Floats, noise: GameNoise, start: int, teams: in
         total, noisy = 0.0, 0.0
         for i in range(low, high):
             player, own = seat[base + i], max(share[base + i], _LEAST_SHARE)
-            chain[SKILL, i], chain[PART, i] = mu[player], own
-            chain[DOUBT, i] = variance[player] + noise.drift
-            total += own * chain[SKILL, i]
-            noisy += own * own * (chain[DOUBT, i] + noise.performance)
-        chain[MEAN, t], chain[SPREAD, t] = total, noisy
+            chain[i, SKILL], chain[i, PART] = mu[player], own
+            chain[i, DOUBT] = variance[player] + noise.drift
+            total += own * chain[i, SKILL]
+            noisy += own * own * (chain[i, DOUBT] + noise.performance)
+        chain[t, MEAN], chain[t, SPREAD] = total, noisy
         # as far from the centre as makes two of a place as far apart as a tie of two
-        chain[WIDTH, t] = noise.unit_margin * math.sqrt(high - low)
-        chain[OFF, t], chain[OFF_VARIANCE, t] = 0.0, chain[WIDTH, t] * chain[WIDTH, t] / 3.0
+        chain[t, WIDTH] = noise.unit_margin * math.sqrt(high - low)
+        chain[t, OFF], chain[t, OFF_VARIANCE] = 0.0, chain[t, WIDTH] * chain[t, WIDTH] / 3.0
         if t == 0 or rank[start + t] != rank[start + t - 1]:
-            chain[FIRST, places], chain[SIZE, places] = t, 0.0
+            chain[places, FIRST], chain[places, SIZE] = t, 0.0
             places += 1
-        chain[SIZE, places - 1] += high - low
-    chain[FIRST, places] = teams
+        chain[places - 1, SIZE] += high - low
+    chain[places, FIRST] = teams
     for x in range(places):
-        t, tied_there = int(chain[FIRST, x]), chain[FIRST, x + 1] - chain[FIRST, x]
-        chain[SIZE, x] /= tied_there
+        t, tied_there = int(chain[x, FIRST]), chain[x + 1, FIRST] - chain[x, FIRST]
+        chain[x, SIZE] /= tied_there
         if tied_there > 1:
             find_centre(chain, x)
         else:
-            chain[CENTRE, x], chain[WIDE_CENTRE, x] = chain[MEAN, t], chain[SPREAD, t]
-        chain[ABOVE, x] = chain[BELOW, x] = chain[ABOVE_MEAN, x] = chain[BELOW_MEAN, x] = chain[
-            CUT_MEAN, x
-        ] = 0.0
-        chain[CUT_VARIANCE, x] = math.inf
+            chain[x, CENTRE], chain[x, WIDE_CENTRE] = chain[t, MEAN], chain[t, SPREAD]
+        chain[x, ABOVE] = chain[x, ABOVE_MEAN] = 0.0
+        chain[x, BELOW] = chain[x, BELOW_MEAN] = 0.0
+        chain[x, CUT_MEAN], chain[x, CUT_VARIANCE] = 0.0, math.inf
     return places
 
 
 def find_centre(chain: Floats, x: int) -> None:
     """Find the centre of a place's teams, by its precision too."""
     pi, pi_mean = 0.0, 0.0
-    for t in range(int(chain[FIRST, x]), int(chain[FIRST, x + 1])):
-        precision = 1.0 / (chain[SPREAD, t] + chain[OFF_VARIANCE, t])
+    for t in range(int(chain[x, FIRST]), int(chain[x + 1, FIRST])):
+        precision = 1.0 / (chain[t, SPREAD] + chain[t, OFF_VARIANCE])
         pi += precision
-        pi_mean += precision * (chain[MEAN, t] - chain[OFF, t])
-    chain[PRECISION, x], chain[PRECISION_MEAN, x] = pi, pi_mean
-    chain[CENTRE, x], chain[WIDE_CENTRE, x] = pi_mean / pi, 1.0 / pi
+        pi_mean += precision * (chain[t, MEAN] - chain[t, OFF])
+    chain[x, PRECISION], chain[x, PRECISION_MEAN] = pi, pi_mean
+    chain[x, CENTRE], chain[x, WIDE_CENTRE] = pi_mean / pi, 1.0 / pi
 
 
 def tied_teams(chain: Floats, places: int) -> float:
@@ -286,25 +285,25 @@ def tied_teams(chain: Floats, places: int) -> float:
     return the largest move."""
     moved = 0.0
     for x in range(places):
-        low, high = int(chain[FIRST, x]), int(chain[FIRST, x + 1])
+        low, high = int(chain[x, FIRST]), int(chain[x + 1, FIRST])
         if high - low == 1:
             continue
-        pi = chain[PRECISION, x] + (chain[ABOVE, x] + chain[BELOW, x])
-        pi_mean = chain[PRECISION_MEAN, x] + (
-            chain[ABOVE, x] * chain[ABOVE_MEAN, x] + chain[BELOW, x] * chain[BELOW_MEAN, x]
+        pi = chain[x, PRECISION] + (chain[x, ABOVE] + chain[x, BELOW])
+        pi_mean = chain[x, PRECISION_MEAN] + (
+            chain[x, ABOVE] * chain[x, ABOVE_MEAN] + chain[x, BELOW] * chain[x, BELOW_MEAN]
         )
         for t in range(low, high):
-            precision = 1.0 / (chain[SPREAD, t] + chain[OFF_VARIANCE, t])
+            precision = 1.0 / (chain[t, SPREAD] + chain[t, OFF_VARIANCE])
             rest = max(pi - precision, 1e-12 * pi)
-            gap = chain[MEAN, t] - (pi_mean - precision * (chain[MEAN, t] - chain[OFF, t])) / rest
-            wide = chain[SPREAD, t] + 1.0 / rest
+            gap = chain[t, MEAN] - (pi_mean - precision * (chain[t, MEAN] - chain[t, OFF])) / rest
+            wide = chain[t, SPREAD] + 1.0 / rest
             s = math.sqrt(wide)
-            v, w = tied(gap / s, chain[WIDTH, t] / s)
+            v, w = tied(gap / s, chain[t, WIDTH] / s)
             now, variance = 0.0, 1e9 * wide  # a margin beyond all doubt says nothing
             if w > 1e-9:
                 now, variance = gap + s * v / w, wide * (1.0 - w) / w
-            moved = max(moved, change(now, variance, chain[OFF, t], chain[OFF_VARIANCE, t]))
-            chain[OFF, t], chain[OFF_VARIANCE, t] = now, variance
+            moved = max(moved, change(now, variance, chain[t, OFF], chain[t, OFF_VARIANCE]))
+            chain[t, OFF], chain[t, OFF_VARIANCE] = now, variance
         find_centre(chain, x)
     return moved
 
@@ -319,14 +318,14 @@ def change(mean: float, variance: float, was_mean: float, was_variance: float) -
 
 def without_below(chain: Floats, x: int) -> tuple[float, float]:
     """Return the precision and the mean of a place by itself and the places above it."""
-    pi = 1.0 / chain[WIDE_CENTRE, x] + chain[ABOVE, x]
-    return pi, (chain[CENTRE, x] / chain[WIDE_CENTRE, x] + chain[ABOVE, x] * chain[ABOVE_MEAN, x]) / pi
+    pi = 1.0 / chain[x, WIDE_CENTRE] + chain[x, ABOVE]
+    return pi, (chain[x, CENTRE] / chain[x, WIDE_CENTRE] + chain[x, ABOVE] * chain[x, ABOVE_MEAN]) / pi
 
 
 def without_above(chain: Floats, x: int) -> tuple[float, float]:
     """Return the precision and the mean of a place by itself and the places below it."""
-    pi = 1.0 / chain[WIDE_CENTRE, x] + chain[BELOW, x]
-    return pi, (chain[CENTRE, x] / chain[WIDE_CENTRE, x] + chain[BELOW, x] * chain[BELOW_MEAN, x]) / pi
+    pi = 1.0 / chain[x, WIDE_CENTRE] + chain[x, BELOW]
+    return pi, (chain[x, CENTRE] / chain[x, WIDE_CENTRE] + chain[x, BELOW] * chain[x, BELOW_MEAN]) / pi
 
 
 def swept(chain: Floats, unit_margin: float, places: int, teams: int) -> float:
@@ -341,16 +340,16 @@ def swept(chain: Floats, unit_margin: float, places: int, teams: int) -> float:
         pi_y, mean_y = without_above(chain, y)
         gap, wide = mean_x - mean_y, 1.0 / pi_x + 1.0 / pi_y
         s = math.sqrt(wide)
-        v, w = won(gap / s - unit_margin * math.sqrt(chain[SIZE, x] + chain[SIZE, y]) / s)
+        v, w = won(gap / s - unit_margin * math.sqrt(chain[x, SIZE] + chain[y, SIZE]) / s)
         mean, variance = 0.0, math.inf
         if w > 0.0:
             mean, variance = gap + s * v / w, wide * (1.0 - w) / w
-        moved = max(moved, change(mean, variance, chain[CUT_MEAN, x], chain[CUT_VARIANCE, x]))
-        chain[CUT_MEAN, x], chain[CUT_VARIANCE, x] = mean, variance
+        moved = max(moved, change(mean, variance, chain[x, CUT_MEAN], chain[x, CUT_VARIANCE]))
+        chain[x, CUT_MEAN], chain[x, CUT_VARIANCE] = mean, variance
         if turn < last or places < teams:
-            chain[ABOVE, y], chain[ABOVE_MEAN, y] = 1.0 / (variance + 1.0 / pi_x), mean_x - mean
+            chain[y, ABOVE], chain[y, ABOVE_MEAN] = 1.0 / (variance + 1.0 / pi_x), mean_x - mean
         if (turn >= last and last) or places < teams:
-            chain[BELOW, x], chain[BELOW_MEAN, x] = 1.0 / (variance + 1.0 / pi_y), mean + mean_y
+            chain[x, BELOW], chain[x, BELOW_MEAN] = 1.0 / (variance + 1.0 / pi_y), mean + mean_y
     return moved
 
 
@@ -360,11 +359,11 @@ def ended(chain: Floats, places: int) -> None:
     if last < 0:
         return
     pi, mean = without_above(chain, 1)
-    chain[BELOW, 0] = 1.0 / (chain[CUT_VARIANCE, 0] + 1.0 / pi)
-    chain[BELOW_MEAN, 0] = chain[CUT_MEAN, 0] + mean
+    chain[0, BELOW] = 1.0 / (chain[0, CUT_VARIANCE] + 1.0 / pi)
+    chain[0, BELOW_MEAN] = chain[0, CUT_MEAN] + mean
     pi, mean = without_below(chain, last)
-    chain[ABOVE, last + 1] = 1.0 / (chain[CUT_VARIANCE, last] + 1.0 / pi)
-    chain[ABOVE_MEAN, last + 1] = mean - chain[CUT_MEAN, last]
+    chain[last + 1, ABOVE] = 1.0 / (chain[last, CUT_VARIANCE] + 1.0 / pi)
+    chain[last + 1, ABOVE_MEAN] = mean - chain[last, CUT_MEAN]
 
 
 def learned(of: TeamGames, chain: Floats, performance: float, g: int, places: int) -> None:
@@ -373,25 +372,25 @@ def learned(of: TeamGames, chain: Floats, performance: float, g: int, places: in
     start = game[g]
     base = team[start]
     for i in range(team[game[g + 1]] - base):
-        variance[seat[base + i]] = chain[DOUBT, i]
+        variance[seat[base + i]] = chain[i, DOUBT]
     for x in range(places):
-        for t in range(int(chain[FIRST, x]), int(chain[FIRST, x + 1])):
-            precision = chain[ABOVE, x] + chain[BELOW, x]
-            level = chain[ABOVE, x] * chain[ABOVE_MEAN, x] + chain[BELOW, x] * chain[BELOW_MEAN, x]
-            if chain[FIRST, x + 1] - chain[FIRST, x] > 1:
-                own = 1.0 / (chain[SPREAD, t] + chain[OFF_VARIANCE, t])
-                precision += 1.0 / chain[WIDE_CENTRE, x] - own
-                level += chain[CENTRE, x] / chain[WIDE_CENTRE, x] - own * (chain[MEAN, t] - chain[OFF, t])
-                level = level / precision + chain[OFF, t]
-                precision = 1.0 / (1.0 / precision + chain[OFF_VARIANCE, t])
+        for t in range(int(chain[x, FIRST]), int(chain[x + 1, FIRST])):
+            precision = chain[x, ABOVE] + chain[x, BELOW]
+            level = chain[x, ABOVE] * chain[x, ABOVE_MEAN] + chain[x, BELOW] * chain[x, BELOW_MEAN]
+            if chain[x + 1, FIRST] - chain[x, FIRST] > 1:
+                own = 1.0 / (chain[t, SPREAD] + chain[t, OFF_VARIANCE])
+                precision += 1.0 / chain[x, WIDE_CENTRE] - own
+                level += chain[x, CENTRE] / chain[x, WIDE_CENTRE] - own * (chain[t, MEAN] - chain[t, OFF])
+                level = level / precision + chain[t, OFF]
+                precision = 1.0 / (1.0 / precision + chain[t, OFF_VARIANCE])
             elif precision == 0.0:
                 continue
             else:
                 level /= precision
             for i in range(team[start + t] - base, team[start + t + 1] - base):
-                player, p, own = seat[base + i], chain[PART, i], chain[DOUBT, i] + performance
-                message = (level - (chain[MEAN, t] - p * chain[SKILL, i])) / p
-                others = 1.0 / precision + (chain[SPREAD, t] - p * p * own)
+                player, p, own = seat[base + i], chain[i, PART], chain[i, DOUBT] + performance
+                message = (level - (chain[t, MEAN] - p * chain[i, SKILL])) / p
+                others = 1.0 / precision + (chain[t, SPREAD] - p * p * own)
                 message_pi = weight[g] / (others / (p * p) + performance)
                 kept = 1.0 / (1.0 + variance[player] * message_pi)
                 mu[player] = (mu[player] + variance[player] * message_pi * message) * kept
