@@ -75,7 +75,7 @@ class Encoding(Struct, frozen=True, tag="encoding"):
 
     Accepted: a JSON object, as `reading` finds it, with `obfuscated` and `instructions`, a list or a
     text of one instruction a line; or the original's `<obfuscated_text>` and `<instructions_list>` tags, once
-    each. Blank instructions do not count. What is missing or longer than allowed is unusable, and so are
+    each. Blank instructions do not count. Parts that are missing or too long are unusable, and so are
     characters that cannot be seen: they do not reach the reader. `plan_chars` bounds the thoughts before it
     where a schema is enforced.
     """

@@ -1,4 +1,4 @@
-"""What authors of games import: `from peerage.game import Ask, GameSpec, Outcome, …`.
+"""Names that authors of games import: `from peerage.game import Ask, GameSpec, Outcome, …`.
 
 Requests and replies (`protocol`), fixtures and outcomes (`match`), what a game says of itself (`spec`), the
 blocks that show a match (`blocks`), house play and texts. It imports formats and values, nothing above them.

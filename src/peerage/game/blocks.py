@@ -49,7 +49,7 @@ class Sentence(Struct, frozen=True, gc=False, tag="sentence"):
 
 
 class TaskText(Struct, frozen=True, gc=False, tag="task"):
-    """What contestants were given to do: a question, a statement. `name` tells parts of it apart; `by` are
+    """The task of contestants: a question, a statement. `name` tells parts of it apart; `by` are
     the labels of those who wrote it, none where it was drawn or given; `key` is the reply that holds it.
     So many characters `more` are on record than in `text`. `prose` is Markdown."""
 
@@ -62,7 +62,7 @@ class TaskText(Struct, frozen=True, gc=False, tag="task"):
 
 
 class Quoted(Struct, frozen=True, gc=False, tag="quoted"):
-    """What a seat said, in its own words. `verdict` says in a word or two what it came to, `note` adds what
+    """The words of a seat. `verdict` says in a word or two what it came to, `note` adds what
     the words leave out; `key` is the request that it answers. So many characters `more` are on record than in
     `text`. `prose` is Markdown, as models write to people."""
 
@@ -97,7 +97,7 @@ class Grid(Struct, frozen=True, gc=False, tag="grid"):
 
 
 class ScoreLine(Struct, frozen=True, gc=False, tag="score"):
-    """What a contestant's play was worth (None: unranked), and why."""
+    """Worth of a contestant's play (None: unranked), with the reason."""
 
     label: str
     score: float | None
@@ -136,8 +136,8 @@ class GivenVerdict(Struct, frozen=True, gc=False):
 
 
 class VoteLine(Struct, frozen=True, gc=False):
-    """How one seat voted: a verdict under each title of its strip (None where it gave none there), what they
-    count as together, and the share of the weight."""
+    """The votes of one seat: a verdict under each title of its strip (None where it gave none there), the
+    verdict that they count as together, and the share of the weight."""
 
     label: str
     given: tuple[GivenVerdict | None, ...]
@@ -264,7 +264,7 @@ def ending(
 
 
 def unusable(replies: Iterable[SeatReply]) -> Iterator[Block]:
-    """Those of some replies that could not be used."""
+    """The replies among some that could not be used."""
     yield from (quoted(reply) for reply in replies if reply.status not in ("ok", "waiting"))
 
 

@@ -93,7 +93,7 @@ class Recording(NamedTuple):
 
 
 class GameTable:
-    """What a game is given: a fixture, its rules as the game's own type, and named streams of randomness.
+    """Input of a game: a fixture, its rules as the game's own type, and named streams of randomness.
 
     `rng(name)` is a fresh generator for that name, the same in every replay, independent of all others.
     """
@@ -119,7 +119,7 @@ DEVELOPMENT = "development"
 
 
 class Outcome(Struct, frozen=True):
-    """What a match came to.
+    """Outcome of a match.
 
     `void` is empty, or the reason why the match does not count. `scores` maps each contestant's label
     to its score (a duel: 1, ½ or 0); a contestant without one, whose provider failed, is unranked: the match
@@ -142,7 +142,7 @@ def topic_of(drawn: Mapping[str, Any]) -> str:
 
 
 def ranked(labels: Iterable[str], void: str, scores: Mapping[str, float]) -> list[str]:
-    """Those contestants' labels whose match an outcome is: of a void one all, else those with a score."""
+    """The labels of contestants whose match an outcome is: of a void one all, else those with a score."""
     return [label for label in labels if void or label in scores]
 
 

@@ -1,4 +1,4 @@
-"""What passes between a game and the engine: requests and replies (their formats are in `formats`).
+"""Messages between a game and the engine: requests and replies (their formats are in `formats`).
 
 A game is a generator. It yields requests (`Ask`, `Run`), a sequence of them ("all at once"), or
 `Together` (several multi-step protocols side by side), receives `Reply` objects, and returns an
@@ -40,7 +40,7 @@ from peerage.values.texts import visible
 __all__ = [
     "Choice", "Chosen", "Code", "Color", "Encoding", "Format", "FormatError", "Integer", "Json", "Shaped",
     "Text", "Turn", "WithTool", ]  # fmt: skip
-"""What games take from here that is defined elsewhere."""
+"""Names that games import from here and that are defined elsewhere."""
 
 Role: TypeAlias = Literal["author", "committee", "contestant", "judge"]
 Speaker: TypeAlias = Literal["system", "user", "assistant"]
@@ -245,7 +245,7 @@ SANDBOX = "sandbox"
 
 
 class Run(Struct, frozen=True, gc=False):
-    """A program to be run in the sandbox, once. What is expected of it must not stand in it.
+    """A program to be run in the sandbox, once. The expected output must not be in it.
 
     Its reply's value is a `Ran`; when the sandbox itself fails, the match is void. `key` is unique in the
     match. `fuel` counts instructions: the limit that a verdict rests on, since it does not depend on the
@@ -266,7 +266,7 @@ class Run(Struct, frozen=True, gc=False):
 
 
 class Ran(Struct, frozen=True, gc=False):
-    """How a run ended: it came to its end (ok), failed by itself (error), or met one of its limits.
+    """End of a run: it finished (ok), failed by itself (error), or met one of its limits.
 
     `fuel` is what it used, None when it was killed.
     """
@@ -286,7 +286,7 @@ def ran(text: str) -> Ran:
 
 
 class Reply(Struct, frozen=True, gc=False):
-    """What came back.
+    """A reply.
 
     `key` is the full request key it answers (that of the second request, when there was one that counts).
     `status`: ok · invalid (unusable, also after it was asked again) · refused · void (the provider failed).

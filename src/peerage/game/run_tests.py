@@ -38,7 +38,7 @@ def trial(source: str, tests: Sequence[Test]) -> Steps[tuple[str, ...]]:
     """Run `source` on every test; each test's verdict, in order.
 
     A verdict is passed, wrong, or how the run ended (error, timeout, fuel, memory, output). A program that
-    meets a limit in the first test is not run on the others and fails them. What is expected stays here.
+    meets a limit in the first test is not run on the others and fails them. The expected output stays here.
     """
     first = yield Run("test/1", source, tests[0][0] + "\n")
     verdicts = [_verdict(first, tests[0])]

@@ -82,8 +82,8 @@ def _with_nulls(stated: Mapping[str, Any]) -> dict[str, Any]:
 def expanded(package: str, stated: Any, usual: str) -> Any:
     """Lay the rules that a game's settings state over those of their preset.
 
-    The preset is `usual` if they name none. What is no mapping, and the name of an unknown preset, is left
-    for validation to report.
+    The preset is `usual` if they name none. Where the rules are no mapping, or the preset is unknown,
+    validation reports it.
     """
     if not isinstance(stated, Mapping):
         return stated

@@ -52,7 +52,7 @@ _SEED = 1  # of the posterior from which chances come
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What to compute; None leaves a constant at its method's default.
+    """Choice of method and constants; None leaves a constant at its method's default.
 
     `method` auto is Elo as published for `cob`, TrueSkill for games, IRT for answers, Bradley-Terry for
     battles. `k` is Elo's K, and the k of mu - k·sigma elsewhere. `cluster` and `controls` name columns that

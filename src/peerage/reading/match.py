@@ -237,7 +237,7 @@ class Match:
 
     @cached_property
     def unranked(self) -> list[str]:
-        """Those without whom a decided match went on."""
+        """The contestants without whom a decided match went on."""
         scores = self.outcome.scores
         return [
             self.players[seat.label] for seat in self.fixture.seats if scores and seat.label not in scores

@@ -23,7 +23,7 @@ from peerage.reading.replies import Replies, ReplyCounts
 from peerage.reading.verdicts.scores import scores
 
 CHALLENGES = Layout(codes=3, counts=0, numbers=0)
-"""What contestants were asked before a panel: match, topic, and who drafted it; empty where there is none."""
+"""Challenges put to contestants before a panel: match, topic and drafter; empty where there is none."""
 
 
 Forecasts = dict[str, dict[int, int]]

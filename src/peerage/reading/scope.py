@@ -13,7 +13,7 @@ class ScopeError(ValueError):
 
 
 class Scope(Struct, frozen=True):
-    """What a table is about; empty: every game, every topic, players on any side.
+    """Subject of a table; empty: every game, every topic, players on any side.
 
     `weights` say how much a match of a game counts, and `games` how much a whole game does on the track
     `overall`, 1 by default. `source` says whose results

@@ -1,4 +1,4 @@
-"""How long players take to answer: one definition for tables, pages and charts.
+"""Time that players take to answer: one definition for tables, pages and charts.
 
 An answer is a reply that came to a request a player got as a contestant, usable or not; what it did as an
 author, on a committee or as a judge does not count, as it does not in the price of a match.

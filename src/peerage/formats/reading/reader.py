@@ -4,7 +4,7 @@ not quote it (`authorship`). Pure, in linear time.
 A field is stated by a JSON object that has it, or by a line: `field: value`, `field is value`, the value
 alone in `[[…]]`, `\\boxed{…}`, `**…**` or `<field>…</field>`. Three rules make that safe:
 
-- All statements must agree. What is quoted counts against, so a reply with two readings has none.
+- All statements must agree. A quoted one counts against them, so a reply with two readings has none.
 - One statement at least is the writer's own: it is the whole reply, or begins or ends it, and neither the
   words before it lead on to a quotation ("The answer says:", a line of `>`) nor the words after it go on ("…
   is what it says"). With text on both sides only an object counts, and only after words such as "Here is my

@@ -251,7 +251,7 @@ def fitted(value: Any, schema: Schema, where: str, problems: list[str]) -> Any:
     """The value as the schema has it; what is wrong with it goes to `problems`.
 
     Total over decoded JSON. As in JSON Schema a whole number may be written `5.0`; nothing else is converted,
-    and true is no number. What no store holds of a text is U+FFFD.
+    and true is no number. Characters of a text that no store holds become U+FFFD.
     """
     if "anyOf" in schema:
         return _fitted_to_one(value, schema, where, problems)

@@ -6,7 +6,7 @@
 Challenges that were accepted here, and some of the pool that were drawn when the match was paired, are dealt
 out at random; nobody learns who wrote what. Right answers, wrong ones, passes and failing at one's own
 challenge each have their number of points. A challenge that the pool knows is not accepted again, nor one for
-which two answers were given here. What was accepted and attempted leaves as facts, from which the pool is
+which two answers were given here. Accepted challenges and attempts leave as facts, from which the pool is
 folded (`challenges.pool`); answers and programs in them are sealed.
 """
 

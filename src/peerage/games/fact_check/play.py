@@ -64,7 +64,7 @@ class Verdicts(Struct):
 
 
 class Probabilities(Struct):
-    """How likely a player holds each statement to be true."""
+    """A player's probabilities that each statement is true."""
 
     probabilities: Annotated[
         list[Annotated[int, Meta(ge=0, le=SURE, description="in percent, that it is true")]],

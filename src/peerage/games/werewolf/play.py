@@ -109,7 +109,7 @@ class Village:
         return ""
 
     def able(self, labels: Iterable[str]) -> list[str]:
-        """Those of them that live and can be asked."""
+        """The players among them that live and can be asked."""
         return [label for label in labels if label in self.living and label not in self.lost]
 
     def others(self, label: str) -> tuple[str, ...]:

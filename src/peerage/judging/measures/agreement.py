@@ -81,7 +81,7 @@ class ChoicesByUnit(NamedTuple):
     value: Ints | Floats
 
     def paired(self) -> ChoicesByUnit:
-        """Those on units with two votes or more, numbered again without gaps."""
+        """The votes on units with two or more, numbered again without gaps."""
         size = np.bincount(self.unit)
         number = np.cumsum(size > 1) - 1
         kept = size[self.unit] > 1

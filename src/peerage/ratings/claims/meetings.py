@@ -27,7 +27,7 @@ class Meetings(NamedTuple):
 
 
 def meetings(evidence: Evidence) -> tuple[Ints, Meetings]:
-    """Those who met anybody, decided or not, and the decided meetings."""
+    """Return the players who met anybody, decided or not, and the decided meetings."""
     ranked = evidence.rankings
     met = np.unique(np.concatenate([evidence.first, evidence.second, ranked.seat]))
     heaviest = max(evidence.weight.max(initial=0.0), ranked.weight.max(initial=0.0), _LITTLE)

@@ -1,4 +1,4 @@
-"""Who can be compared with whom: the strong components of the graph of wins."""
+"""Players that can be compared: the strong components of the graph of wins."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ _BLOCK = 256  # rows of a matrix worked on at a time
 
 @dataclass(frozen=True)
 class CovariateEffect:
-    """What one unit of a covariate adds to the first player's rating, in points, with its 95% interval."""
+    """Effect of one unit of a covariate on the first player's rating, in points, with its 95% interval."""
 
     name: str
     points: float

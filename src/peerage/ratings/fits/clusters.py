@@ -33,8 +33,8 @@ player and covariate, and by two covariates."""
 
 
 class Curves(NamedTuple):
-    """What each row adds to a log-likelihood's slope in the difference of its two strengths (`d`) and in the
-    further parameters (`e`, shape (rows, parameters)), and to its information: `dd`, `de`, and in two further
+    """Parts of each row in a log-likelihood's slope, by the difference of its two strengths (`d`) and by the
+    further parameters (`e`, shape (rows, parameters)), and in its information: `dd`, `de`, and in two further
     parameters the products of `ee`, a pair of arrays shaped as `e`."""
 
     d: Floats
@@ -44,7 +44,7 @@ class Curves(NamedTuple):
     ee: tuple[Floats, Floats]
 
     def of(self, rows: Ints | NDArray[np.bool_] | slice) -> Curves:
-        """Those of some rows, in their order."""
+        """The contributions of some rows, in their order."""
         first, other = self.ee
         ee = first[rows], other[rows]
         return Curves(self.d[rows], self.e[rows], self.dd[rows], self.de[rows], ee)

@@ -1,4 +1,4 @@
-"""How uncertain sequential Elo ratings are, in closed form.
+"""Uncertainty of sequential Elo ratings, in closed form.
 
 Elo is a filter of fixed gain K. Let θ be the strengths, R the ratings, w = e_a - e_b the duel of a and b, and
 ε its result less its expectation, of variance p(1-p). To first order one duel does
@@ -32,7 +32,7 @@ _SHORT = 1e-3  # the part of the history that is stepped over at once, in units 
 
 @dataclass(frozen=True)
 class EloError:
-    """What is uncertain about ratings: `covariance` and `togo`, both of shape (players, players), in points.
+    """Uncertainty of ratings: `covariance` and `togo`, both of shape (players, players), in points.
 
     `covariance` is that of the ratings against their mean, were the same duels played again. `togo` maps the
     gap between strengths and starting points to what the ratings still lack of it.

@@ -1,6 +1,6 @@
 """Two blocks of judges that contradict each other.
 
-Each judge has an order of the players in mind. What it gives one player over another in half of the matches
+Each judge has an order of the players in mind. Its preference for one player in half of the matches
 is multiplied with what each judge gives in the other half, so that neither the luck of a match nor its places
 make two judges look alike. The first eigenvector of these products parts judges who agree with each other
 from those who agree among themselves on something else. They are two blocks where each agrees within itself
