@@ -1,8 +1,10 @@
 """Every game goes through the checks that are shipped, each in the ways its settings change it."""
 
 import json
+from collections.abc import Iterator
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +15,8 @@ from peerage.formats import Json, Questions, Score, Scores
 from peerage.game.protocol import Ask, Encoding, Reply, Text
 from peerage.game.spec import GameSpec
 from peerage.games import GAMES
+from peerage.games.bug_hunt import play as play_of_hunts
+from peerage.games.bug_hunt.tasks import BuggyTask, buggy
 from peerage.games.challenge_exchange.creation import Proposed
 from peerage.testing import CHECKS
 from peerage.testing.conformance import HOSTILE, PLAYERS, memory_wins_nothing, skill_share, skill_wins
@@ -108,6 +112,21 @@ CASES = [
     for at, rules in enumerate(VARIANTS.get(name, [{}]))
 ]
 every_game = pytest.mark.parametrize(("spec", "rules"), CASES)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def hunts_drawn_once() -> Iterator[None]:
+    """The checks play hunts of the same seeds, and a hunt takes a tenth of a second to draw."""
+    drawn: dict[tuple[object, ...], BuggyTask] = {}
+
+    def once(rng: Random, *numbers: int) -> BuggyTask:
+        key = rng.getstate(), *numbers
+        if key not in drawn:
+            drawn[key] = buggy(rng, *numbers)
+        return drawn[key]
+
+    with patch.object(play_of_hunts, "buggy", once):
+        yield
 
 
 CHECKED = [
