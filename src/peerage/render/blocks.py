@@ -174,7 +174,7 @@ class Beside(Struct, frozen=True, tag="beside"):
 class Section(Struct, frozen=True, tag="section"):
     """Blocks that belong together, as a kind of thing that a medium may lay out in its own way."""
 
-    kind: Literal["decision", "telling", "matches"]
+    kind: Literal["decision", "telling", "matches", "cards"]
     blocks: Sequence[Any]
 
 

@@ -171,7 +171,7 @@ def table(rows: Sequence[ChallengeRow], title: str = "") -> Rows:
         Column("difficulty", "Difficulty", signed, number=True, spare=2, small=_error),
         Column("discrimination", "Discrimination", hundredths, number=True, spare=3, page=False),
         Column("reference_answer", "Answer", number=True, value=_answer),
-        Column("description", "Description", _short, spare=1, page=False),
+        Column("description", "Description", _short, spare=1),
     ]
     return Rows(rows, columns, title=title, name="pool", anchor=lambda row: row.challenge_id)
 

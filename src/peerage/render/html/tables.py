@@ -189,8 +189,12 @@ class TableWriter:
             drawing = _record(*value) if column.draw == "record" else scales[column.key].draw(value, text)
             text = f"<small>{text}</small>"
         if column.small:
-            text += "".join([_small(one) for one in column.small(row)])
+            text += "".join([self._small(one) for one in column.small(row)])
         return text + drawing
+
+    def _small(self, one: Small) -> str:
+        text = shown(self._short.in_text(one.text))
+        return f'<small class="{one.tone}{" narrow" if one.narrow else ""}">{text}</small>'
 
     def _controls(self, block: Rows, picks: Sequence[Column]) -> str:
         """Return the form that shows some rows only."""
@@ -343,7 +347,3 @@ def _shade(column: Column, row: Any, value: Any) -> str:
     """Return the class that colours a cell, from w0 (always lost) to w6 (always won)."""
     rate = column.shade(row) if column.shade and value is not None else None
     return " self" if rate is None else f" w{min(6, int(rate * 7))}"
-
-
-def _small(one: Small) -> str:
-    return f'<small class="{one.tone}{" narrow" if one.narrow else ""}">{shown(one.text)}</small>'

@@ -208,7 +208,7 @@ class Html(MatchWriter):
         inside = f'<nav class="tabs" aria-label="{label}">\n{chr(10).join(links)}\n</nav>\n'
         if not block.title:
             return inside
-        return folded(block.title, inside)
+        return folded(self._short.in_text(block.title), inside)
 
 
 CHIPS = 8

@@ -61,7 +61,7 @@ async function search() {
 }
 
 function begin() {
-  for (const [name, value] of params()) {
+  for (const [name, value] of [...new URLSearchParams(location.search), ...params()]) {
     const field = form.elements.namedItem(name);
     if (field) field.value = value;
   }
@@ -83,7 +83,7 @@ function begin() {
     shown += SHOWN;
     search();
   });
-  if ([...params()].length) search();
+  if (location.search || [...params()].length) search();
 }
 
 if (form && body) begin();

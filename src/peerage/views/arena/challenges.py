@@ -6,22 +6,30 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from peerage.game.blocks import Heading, ScoreLine, Sentence, TaskText
-from peerage.reading.match import Match
+from peerage.game.blocks import Heading, Sentence, TaskText
+from peerage.reading.match import Match, in_words
 from peerage.render.blocks import (
+    ChoiceForm,
+    Column,
     Fold,
     Link,
     Links,
+    Rows,
+    Section,
+    Small,
     ViewBlock,
 )
-from peerage.values.figures import percent
+from peerage.values.figures import counted, listed, percent
 from peerage.views.arena.tables import ArenaTables
 from peerage.views.challenges import ChallengeRow, table
 from peerage.views.match.match import tasks
 from peerage.views.stats.officials import authors
 
-NEWEST = 60
-"""Challenges of so many of the newest matches are shown."""
+NEWEST, LOOKED = 20, 60
+"""Challenges in a table, of so many of the newest matches."""
+
+SHOWN = 110
+"""Characters of a challenge in a table."""
 
 POOLED = 500
 """Challenges of the pool on the page, the newest first; all of them are in the file to download."""
@@ -35,25 +43,48 @@ POOL = (
 
 
 def challenges(arena: ArenaTables) -> Iterator[ViewBlock]:
-    """Yield authors, the pool, and what was asked in the newest matches."""
-    yield Heading("Challenges", 1)
-    if arena.stats.authors:
-        yield authors(arena.stats.authors)
-    if pool := arena.pool[: -POOLED - 1 : -1]:
-        yield Heading("The pool")
-        of = f" The newest {len(pool):,} of {len(arena.pool):,}." if len(arena.pool) > len(pool) else ""
-        yield Sentence(f"{POOL}{of}", "quiet")
-        yield Links([Link("All as CSV", ("file", "data/challenges.csv"))])
-        yield table(pool)
-        yield from map(_pooled, pool)
-    newest = arena.matches(max(1, arena.number - NEWEST + 1), arena.number)
-    shown = [_told(match, asked) for match in newest if (asked := posed(match))][::-1]
-    if shown or not pool:
-        yield Heading("Of the newest matches")
-    for one in shown:
-        yield from one
-    if not (shown or pool):
+    """Yield which challenges tell most, the pool, what was asked in the newest matches, and who wrote it."""
+    pool = arena.pool[: -POOLED - 1 : -1]
+    newest = arena.matches(max(1, arena.number - LOOKED + 1), arena.number)
+    asked = [challenge for match in newest if (challenge := posed(match))][: -NEWEST - 1 : -1]
+    yield Heading(_headline(arena), 1)
+    if not (asked or pool):
         yield Sentence("None yet.")
+        return
+    yield ChoiceForm(
+        ("view", "matches.html"), [("q", "Search what was asked and answered", (), "")], "Search"
+    )
+    if pool:
+        of = f"The newest {len(pool):,} of {len(arena.pool):,}." if len(arena.pool) > len(pool) else ""
+        yield Heading("The pool", notes=(POOL, *[of] * bool(of)))
+        yield table(pool[:NEWEST])
+        yield Fold(
+            f"All {len(pool):,} with their texts, and who solved them",
+            [*[table(pool)] * (len(pool) > NEWEST), *map(_pooled, pool)],
+        )
+        yield Links([Link("All as CSV", ("file", "data/challenges.csv"))])
+    if asked:
+        yield Heading("Asked in the newest matches")
+        yield Section("matches", [Rows(asked, ASKED, name="asked", sorts=False)])
+    if arena.stats.authors:
+        yield Fold("Who wrote challenges", [authors(arena.stats.authors)])
+
+
+def _headline(arena: ArenaTables) -> str:
+    """Return which challenges tell most and least, in numbers where there are some."""
+    solved = [row.solved for row in arena.pool if row.solved is not None]
+    if solved:
+        ends = f"the hardest solved by {percent(min(solved))}, the easiest by {percent(max(solved))}"
+        return f"{counted(len(arena.pool), 'challenge')}: {ends}"
+    known = [row for row in arena.judges.challenges if row.kind == "topic" and row.tell is not None]
+    if len(known) < 2:
+        return f"What was asked in {counted(arena.number, 'match')}"
+    known.sort(key=lambda row: row.tell or 0.0)
+    best, worst = known[-1], known[0]
+    if (best.tell_lower or 0.0) <= (worst.tell_upper or 0.0):
+        return f"Challenges on all {len(known)} topics tell players apart alike"
+    told = f"{best.name} tell players apart best ({best.tell:.2f})"
+    return f"Challenges on {told}, on {worst.name} worst ({worst.tell:.2f})"
 
 
 def _pooled(row: ChallengeRow) -> Fold:
@@ -115,30 +146,29 @@ def posed(match: Match) -> AskedChallenge | None:
     )
 
 
-def _told(match: Match, asked: AskedChallenge) -> list[ViewBlock]:
-    """Return a challenge, who wrote it, and what became of contestants."""
-    lines = {block.label: block.why for block in match.blocks if isinstance(block, ScoreLine)}
-    by = f"by {' and '.join(dict.fromkeys(asked.authors.values()))}" if asked.authors else ""
+def _result(asked: AskedChallenge) -> str:
+    """Return who won, in a word where nobody did."""
+    if not asked.scores:
+        return in_words(asked.status)
+    best = max(asked.scores.values())
+    won = [player for player, score in asked.scores.items() if score == best]
+    return f"{won[0]} won" if len(won) == 1 else "tied" if len(won) == len(asked.scores) else "shared"
+
+
+def _text(asked: AskedChallenge) -> str:
+    text = " ".join(" ".join(asked.texts.values())[: 2 * SHOWN].split())
+    return text if len(text) <= SHOWN else f"{text[:SHOWN].rstrip()}…"
+
+
+def _author(asked: AskedChallenge) -> Iterator[Small]:
+    by = f"by {listed([*dict.fromkeys(asked.authors.values())])}" if asked.authors else ""
     if by and asked.approval is not None:
         by += f", approved by {percent(asked.approval)} of the committee"
-    if by and len(match.drafts) > 1:
-        by += f", after {len(match.drafts)} drafts"
-    results = [
-        f"{seat.player}: {', '.join(filter(None, (_result(match, seat.label), lines.get(seat.label))))}"
-        for seat in match.contestants
-    ]
-    topic = f", {asked.topic}" if asked.topic else ""
-    return [
-        Heading(f"Match {asked.match}{topic}", 3, ("match", str(asked.match))),
-        *map(TaskText, asked.texts.values()),
-        Sentence(" · ".join(filter(None, (by, *results))), "quiet"),
-    ]
+    yield from [Small(by)] * bool(by)
 
 
-def _result(match: Match, label: str) -> str:
-    scores = match.outcome.scores
-    score = scores.get(label)
-    if score is None:
-        return match.status
-    shared = list(scores.values()).count(match.best) > 1
-    return ("tied" if shared else "won") if score == match.best else "lost"
+ASKED = (
+    Column("text", "Challenge", value=_text, link=lambda row: ("match", str(row.match)), small=_author),
+    Column("part", "Topic", value=lambda row: row.topic or row.game, spare=1),
+    Column("winner", "Result", value=_result),
+)

@@ -17,7 +17,7 @@ from peerage.render.blocks import (
     numbers,
     texts,
 )
-from peerage.values.figures import dollars, rounded
+from peerage.values.figures import dollars, estimated, rounded
 from peerage.views.arena.tables import ArenaTables
 from peerage.views.stats.costs import by_kind, by_player
 from peerage.views.stats.players import billed
@@ -50,7 +50,7 @@ def costs_and_gains(arena: ArenaTables) -> Iterator[ViewBlock]:
         LoneFigure("Matches per dollar", rounded(arena.tally.decided / spent if spent else None)),
     ]
     shown = {"Possibly billed": possibly, "Probes before runs": probes, "Hosts beyond calls": held}
-    yield Heading("Costs", 1)
+    yield Heading(_headline(arena, spent, unknown=unknown), 1)
     yield Facts([fact for fact in facts if shown.get(fact.title, True)])
     if spent and len({row["day"] for row in rows}) > 1:
         about = "Dollars of all matches that ended on a day (UTC)."
@@ -58,6 +58,14 @@ def costs_and_gains(arena: ArenaTables) -> Iterator[ViewBlock]:
     yield Heading("What dollars bought")
     tables = [by_player(found.costs), by_kind(found.kinds), hosted(found.hosted), billed(found.players)]
     yield from (table for table in tables if table.rows)
+
+
+def _headline(arena: ArenaTables, spent: float, *, unknown: bool) -> str:
+    """Return what was spent, and what a decided match cost of it."""
+    if not spent:
+        return "What was spent is unknown" if unknown and arena.number else "Nothing was spent"
+    each = f", {estimated(spent / arena.tally.decided)} a match" if arena.tally.decided else ""
+    return f"{estimated(spent)} spent{' at least' * unknown}{each}"
 
 
 def by_day(arena: ArenaTables) -> list[dict[str, Any]]:

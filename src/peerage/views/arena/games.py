@@ -2,55 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from peerage.game.blocks import Heading, Sentence
+from peerage.game.blocks import Heading, Sentence, Target
 from peerage.game.match import DONE
 from peerage.games import installed, tracks_of
 from peerage.reading.match import in_words
-from peerage.render.blocks import (
-    Facts,
-    Link,
-    Links,
-    LoneFigure,
-    ViewBlock,
-)
+from peerage.render.blocks import Beside, Fold, Link, Links, Section, ViewBlock
 from peerage.settings import EVERY, ArenaSettings
-from peerage.values.figures import whole
+from peerage.values.figures import counted, likely
 from peerage.views.arena.tables import ArenaTables
+from peerage.views.leaderboard.board import Leaderboard
 from peerage.views.leaderboard.tracks import METHODS, Track
+from peerage.views.match.finder import telling
 from peerage.views.player import settings
 
 EVERY_GAME: tuple[Track, ...] = ("bt", "trueskill", "glicko2")
 """The tracks that matches of any game feed."""
 
 
+CLEAR = 0.5
+"""The chance to be the best above which a player leads a game."""
+
+
 def games(arena: ArenaTables) -> Iterator[ViewBlock]:
-    """Yield each game with its matches, and what rates them."""
+    """Yield each game with its best player, a match to watch, and what rates it."""
     played = arena.board().games
-    tables = played if len(played) > 1 else ()
     set_to = () if EVERY in arena.settings.games else arena.settings.lineup
     unplayed: dict[str, dict[str, int]] = {name: {} for name in set_to}
-    yield Heading("Games", 1)
-    for name, counts in (unplayed | arena.tally.games).items():
-        spec, matches, decided = installed(name), sum(counts.values()), counts.get(DONE, 0)
-        voids = [f"{n:,}: {in_words(status)}" for status, n in sorted(counts.items()) if status != DONE]
-        yield Heading(name)
-        yield Sentence(spec.about if spec else "This game is not installed here.")
-        facts = [LoneFigure("Matches", whole(matches)), LoneFigure("Decided", whole(decided))]
-        facts.append(LoneFigure("No result", whole(matches - decided), "; ".join(voids)))
-        rated = ", ".join([METHODS[track].name for track in rated_by(arena, name)])
-        yield Facts([*facts, LoneFigure("Rated by", "", rated)])
-        links = [Link("The table of this game", ("game", name))] if name in tables else []
-        if spec and (original := spec.original) and decided:
-            title = f"All matches as {original.file}"
-            links.append(Link(title, ("file", original.file), note=f"as {original.about} reads them"))
-        yield from [Links(links)] if links else ()
-        if rules := stated_rules(arena.settings, name):
-            yield settings(rules, "Rules stated in this arena; all others are the game's defaults")
+    counts = unplayed | arena.tally.games
+    boards = {
+        name: arena.board(game=name if len(played) > 1 else "") for name in counts if counts[name].get(DONE)
+    }
+    yield Heading(_headline(counts, boards), 1)
+    yield Section(
+        "cards", [Beside([[*_card(arena, name, counts[name], boards.get(name))] for name in counts])]
+    )
     asked = Link("What was asked", ("view", "challenges.html"))
     yield Links([asked, Link("How it is rated", ("view", "method.html"))])
+
+
+def _headline(counts: Mapping[str, Mapping[str, int]], boards: Mapping[str, Leaderboard]) -> str:
+    """Return which player leads how many games."""
+    leads = Counter([best[0] for found in boards.values() if (best := _best(found))[1] > CLEAR])
+    names = counted(len(counts), "game") if len(counts) > 1 else "".join(counts)
+    if not leads:
+        return f"{names or 'Games'}: nobody stands out yet"
+    player, most = leads.most_common(1)[0]
+    return f"{names}: {player} leads{f' {most} of them' if len(counts) > 1 else ''}"
+
+
+def _best(found: Leaderboard) -> tuple[str, float]:
+    """Return who is most likely the best, and how likely that is; empty and 0 where no one is rated."""
+    chances = found.chances
+    return (chances.pick, float(chances.best[chances.of(chances.pick)])) if chances.pick else ("", 0.0)
+
+
+def _card(
+    arena: ArenaTables, name: str, counts: Mapping[str, int], found: Leaderboard | None
+) -> Iterator[ViewBlock]:
+    """Yield what a game is, who is best at it and how sure that is, and the match that tells most."""
+    spec, matches = installed(name), sum(counts.values())
+    notes = [f"Rated by {', '.join([METHODS[track].name for track in rated_by(arena, name)])}"]
+    notes += [f"{n:,} without a result: {in_words(status)}" for status, n in counts.items() if status != DONE]
+    to: Target | None = ("game", name) if found and len(arena.board().games) > 1 else None
+    yield Heading(name, 2, to, notes=tuple(notes))
+    yield Sentence(spec.about if spec else "This game is not installed here.", "quiet")
+    links = []
+    player, chance = _best(found) if found else ("", 0.0)
+    if found and player:
+        about = f"{likely(chance)} likely the best, by {counted(matches, 'match')}"
+        yield Sentence(f"{player}: {about}." if chance > CLEAR else f"Nobody stands out ({player}: {about}).")
+        number, why = telling([row for row in arena.summaries if row.game == name], found.chances)
+        links = [Link(f"Watch match {number:,}", ("match", str(number)), note=why)] * bool(number)
+    else:
+        yield Sentence(f"No match of {matches:,} is decided yet." if matches else "Not played yet.")
+    if spec and (original := spec.original) and counts.get(DONE):
+        links.append(Link(original.file, ("file", original.file), note=f"for {original.about}"))
+    yield from [Links(links)] * bool(links)
+    if rules := stated_rules(arena.settings, name):
+        yield Fold("Rules stated here", [settings(rules)])
 
 
 def rated_by(arena: ArenaTables, game: str) -> tuple[Track, ...]:

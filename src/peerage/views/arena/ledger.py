@@ -20,7 +20,7 @@ from peerage.render.blocks import (
     numbers,
     texts,
 )
-from peerage.values.figures import moment, whole
+from peerage.values.figures import counted, moment, whole
 from peerage.values.texts import visible
 from peerage.views.arena.tables import ArenaTables
 
@@ -108,27 +108,26 @@ def about_ledger(
 ) -> Iterator[ViewBlock]:
     """Yield what is in the ledger, its heads, the checkpoints of it, and how to check and to copy it."""
     topics = sorted(arena.moment.topics().items())
-    yield Heading("Ledger", 1)
-    yield Sentence(LEDGER)
+    signed = max([one.matches for one in checkpoints], default=0)
+    seals = f", {signed:,} of them signed" if signed else ""
+    yield Heading(
+        f"{counted(arena.number, 'match')} on a ledger that anyone can check{seals}", 1, notes=(LEDGER,)
+    )
     entries = [LoneFigure(ENTRIES.get(topic, topic.capitalize()), whole(count)) for topic, count in topics]
     yield Facts([LoneFigure("Records", whole(arena.number)), *entries])
-    yield Heading("Heads")
+    yield Heading("Heads", notes=(HEADS,))
     yield Sentence(f"Play head: `{arena.chain}`")
     if root := log_root([entry_leaf(one.position, one.about, one.digest) for one in arena.moment.log()]):
         yield Sentence(f"Log root: `{root}`")
-        yield Sentence(HEADS, "quiet")
     if changes := [visible(change.in_words) for change in settings_changes(arena.moment)]:
-        yield Heading("What was changed")
-        yield Sentence(CHANGES)
+        yield Heading("What was changed", notes=(CHANGES,))
         yield Notes(changes)
     if checkpoints:
-        yield Heading("Checkpoints")
-        yield Sentence(CHECKPOINTS)
+        yield Heading("Checkpoints", notes=(CHECKPOINTS,))
         yield Links([Link("The public keys", ("file", "checkpoints/keys.txt"))])
         yield Rows(checkpoints, _CHECKPOINTS, name="checkpoints")
-    yield Heading("Check it")
+    yield Heading("Check it", notes=(CHAIN,))
     yield SourceCode(CHECK)
-    yield Sentence(CHAIN)
     yield Heading("Download")
     there = [one.name for one in offered]
     columns = [Column("name", "File", link=lambda one: ("file", one.path)), *texts(about="What it is")]

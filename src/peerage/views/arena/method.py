@@ -63,8 +63,7 @@ def method(arena: ArenaTables) -> Iterator[ViewBlock]:
     boards = [arena.board(track) for track in arena.tracks]
     every = [note for note in boards[0].notes if all(note in one.notes for one in boards[1:])]
     names = list(arena.tally.players)
-    yield Heading("Method", 1)
-    yield Sentence(METHOD)
+    yield Heading("Every number follows from the ledger, and anyone can recompute it", 1, notes=(METHOD,))
     yield Heading("Ratings")
     yield Notes(every, names)
     for board in boards:
@@ -76,8 +75,7 @@ def method(arena: ArenaTables) -> Iterator[ViewBlock]:
     yield Sentence(COSTS)
     yield Heading("Settings of this arena")
     yield from (settings(stated, title) for title, stated in values if stated)
-    yield Heading("What players are asked")
-    yield Sentence(FORMS)
+    yield Heading("What players are asked", notes=(FORMS,))
     for role, digest, messages in forms(arena):
         parts = [SourceCode(template, note=speaker) for speaker, template in messages]
         yield Fold(f"{role} `{digest}`", parts, f"f{digest}")

@@ -192,6 +192,20 @@ def notable(row: Summary, chances: Chances) -> tuple[str, ...]:
     return ("upset",) * bool(min(chances.wins[won, other] for other in places if other != won) < UPSET)
 
 
+def telling(rows: Iterable[Summary], chances: Chances) -> tuple[int, str]:
+    """Return the match that tells most by its players and scores, and why: the newest upset, or that of the
+    two best players, or the newest; 0 where none is decided."""
+    best = {chances.players[place] for place in chances.best.argsort()[-2:].tolist()}
+    found = {"": 0}
+    for row in rows:
+        if row.status == DONE:
+            upset = "upset" in notable(row, chances)
+            why = "an upset" if upset else "the two best meet" if best <= {*row.players} else "the newest"
+            found[why] = row.number
+    why = next((why for why in ("an upset", "the two best meet", "the newest") if why in found), "")
+    return found[why], why
+
+
 def holds(match: Match, line: MatchLine, words: Iterable[str]) -> bool:
     """Return whether a match holds all words in its names, topic, prompts or answers."""
     missing = [*words]
@@ -216,6 +230,7 @@ def table(lines: Sequence[MatchLine], now_ms: int | None = None, kept: str = "")
     """Return matches as rows; with `now_ms` (Unix milliseconds) those of this day are said to be today's.
     Their addresses have a query that is `kept`."""
     several = len({line.game for line in lines}) > 1
+    judges = "Judges" if any(line.votes for line in lines) else "Notable"
     columns = [
         *numbers(whole, number="# ~1"),
         *[Column(key, key, pick="value", shown=False) for key in ("game", "topic")],
@@ -225,7 +240,7 @@ def table(lines: Sequence[MatchLine], now_ms: int | None = None, kept: str = "")
         ],
         Column("result", "Players and result", link=lambda row: (row.to[0], row.to[1] + kept), small=_prompt),
         Column("prompt", "Prompt", _brief, spare=2, page=False),
-        *[Column("votes", "Judges", value=_marks, tip=_votes, small=_notable)]
+        *[Column("votes", judges, value=_marks, tip=_votes, small=_notable)]
         * any(line.votes or line.notable for line in lines),
         Column("notable", "Notable", ", ".join, page=False),
         *[Column("part", "Game" if several else "Topic", spare=1, value=partial(_part, several))]
@@ -236,7 +251,8 @@ def table(lines: Sequence[MatchLine], now_ms: int | None = None, kept: str = "")
         ),
     ]
     hint = "● for the winner's answer, ○ for another, ◐ a tie or flipped with the order"
-    return Rows(lines, explained(columns, votes=hint), name="matches", sorts=False)
+    hints = {"votes": hint} if judges == "Judges" else {}
+    return Rows(lines, explained(columns, **hints), name="matches", sorts=False)
 
 
 def _prompt(row: MatchLine) -> Iterator[Small]:
