@@ -65,6 +65,7 @@ def environment() -> Environment:
         loader=PackageLoader("peerage.site"),
         autoescape=True,
         undefined=StrictUndefined,
+        auto_reload=False,
         finalize=_shown,
         trim_blocks=True,
         lstrip_blocks=True,

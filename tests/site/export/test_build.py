@@ -27,8 +27,10 @@ from peerage.engine.again.replay import repair
 from peerage.ledger import open_ledger
 from peerage.ledger.topics.secret import disclose
 from peerage.ledger.topics.votes import Vote
+from peerage.reading.match import Match
 from peerage.site import cards
 from peerage.site.export import build as site_build
+from peerage.site.export import made as made_parts
 from peerage.site.export.build import FILES, SiteError, build, build_folder
 from peerage.site.pages import downloads, matches
 from peerage.site.pages.router import body, page, paths
@@ -90,28 +92,29 @@ def test_a_file_is_written_where_its_bytes_differ(tmp_path: Path) -> None:
 def test_pages_of_matches_of_which_nothing_changed_are_not_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(site_build, "CHUNK", 10)
+    for module in (site_build, made_parts):
+        monkeypatch.setattr(module, "CHUNK", 10)
     arena, out = hostile_arena(tmp_path / "arena", 30), tmp_path / "out"
     build_folder(arena, out)
     made: list[int] = []
 
-    def noted(site: Site, first: int, last: int) -> Any:
-        made.append(first)
-        return pages_of(site, first, last)
+    def noted(site: Site, place: int, match: Match) -> Any:
+        made.append(place)
+        return page_of(site, place, match)
 
-    pages_of = matches.pages
-    monkeypatch.setattr(matches, "pages", noted)
+    page_of = matches.page_of
+    monkeypatch.setattr(matches, "page_of", noted)
     build_folder(arena, out)
     assert made == []
     (out / "match" / "12.html").write_bytes(b"somebody else's")
     build_folder(arena, out)
-    assert made == [11]
+    assert made == [*range(11, 21)]
     assert b"somebody" not in (out / "match" / "12.html").read_bytes()
     settings = yaml.safe_load((arena / "arena.yaml").read_text())
     (arena / "arena.yaml").write_text(yaml.safe_dump({**settings, "name": "Another name"}))
     made.clear()
     build_folder(arena, out)
-    assert len(made) > 2
+    assert len(made) == len([*(out / "match").iterdir()])
     assert b"Another name" in (out / "match" / "12.html").read_bytes()
 
 

@@ -9,42 +9,36 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from functools import cache, lru_cache
-from hashlib import sha256
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 from filelock import FileLock, Timeout
 
-import peerage
 from peerage.engine.run.process import tuned
-from peerage.games import installed
 from peerage.ledger import open_ledger
 from peerage.ledger.check.kept_checkpoints import KeptCheckpoint
 from peerage.ledger.stores import access
 from peerage.ledger.topics.votes import PeopleVotes
 from peerage.settings import load
-from peerage.site.addresses import match_page, number_in
-from peerage.site.pages import downloads, matches
-from peerage.site.pages.matches import RENDERED, framed
-from peerage.site.pages.router import body, document, paths
+from peerage.site.addresses import SHARD, match_page, number_in
+from peerage.site.export.made import CHUNK, Stale, made_of, note, stale
+from peerage.site.pages import downloads, match_list, matches
+from peerage.site.pages.router import body, document, links, paths
 from peerage.site.reading import Site
 from peerage.values.outputs import SITE, Folder, OutputRefused, arena_files, marked
 from peerage.values.parallel import Lost, Processes
+from peerage.views.match.finder import MatchLine, line_of
 
 FILES = ".peerage-site/files.json"
 """The paths that builds wrote, so that the next one removes those that are pages no more."""
 
-CHUNK = 100
-"""Pages of matches that a process makes at a time."""
+PROOFS = 50
+"""Files of proofs that a process makes at a time."""
 
 PARALLEL_FROM = 600
 """Pages of matches and proofs from which on it is worth more than one process."""
-
-MADE = ".peerage-site/matches.json"
-"""What pages of matches were made of, and their files, by the place of the first of so many at a time: those
-of which nothing has changed are not made again."""
 
 
 class SiteError(Exception):
@@ -78,25 +72,21 @@ def build(site: Site, folder: Path, out: Path, workers: int | None = None, *, fo
         wanted = dict.fromkeys((*pages, *copies))
         # An interrupted build leaves a folder known to hold a site, and whose files are known.
         _list(target, {**dict.fromkeys(before), **wanted})
-        others = [path for path in pages if number_in(path, "match", ".html") is None]
-        made_of, known = _made_of(site), _known(target)
-        parts = [
-            first
-            for first, made in made_of.items()
-            if not made or known.get(first) != [made, _stamp(site, target, first)]
-        ]
-        proofs = [path for path in others if number_in(path, "proofs", ".jsonl")]
+        listed = {*match_list.paths(site)}
+        others = [path for path in pages if number_in(path, "match", ".html") is None and path not in listed]
+        made = made_of(site)
+        parts = [*stale(site, target, made)]
         if workers is None:
-            pages_to_make = CHUNK * len(parts) + len(proofs)
+            pages_to_make = CHUNK * sum([len(part.chunks) for part in parts]) + len(others)
             workers = (os.cpu_count() or 1) if pages_to_make >= PARALLEL_FROM else 1
         if workers > 1:
-            others = [path for path in others if path not in {*proofs}]
-            written = _in_parallel(site, folder, target, workers, (parts, proofs), (others, copies))
+            written = _in_parallel(site, folder, target, workers, parts, others)
         else:
-            written = sum([_write_matches(site, target, first) for first in parts])
-            written += _write(site, target, others) + _copied(site, target, copies)
-        stamps = {first: [made, _stamp(site, target, first)] for first, made in made_of.items()}
-        target.write(MADE, msgspec.json.encode(stamps))
+            written = sum([_write_matches(site, target, part) for part in parts]) + _write(
+                site, target, others
+            )
+        written += _copied(site, target, copies)
+        note(site, target, made)
         removed = sum([_removed(target, path) for path in before if path not in wanted])
         _list(target, wanted)
     return Built(written, len(wanted) - written, removed, site.discloses)
@@ -109,82 +99,22 @@ def build_folder(folder: Path, out: Path, *, url: str = "", force: bool = False)
         return build(site, folder, out, force=force)
 
 
-def _at(site: Site, first: int) -> range:
-    """Return the places of the matches that are made together with the one at place `first`."""
-    return range(first, min(first + CHUNK, site.number + 1))
-
-
-def _made_of(site: Site) -> dict[int, str]:
-    """Return by the place of the first of some matches what their pages are made of: all that is on record,
-    by its chain, and what pages share. Empty where a game of others, whose files may change, shows them."""
-    specs = [installed(game) for game in sorted(site.tally.games)]
-    ours = all(spec is None or spec.show.__module__.startswith("peerage.") for spec in specs)
-    shared = repr(
-        (
-            _source(),
-            document(site, match_page(1), framed()),
-            [(spec.name, spec.version) for spec in specs if spec],
-            site.tally.players,
-            site.settings.rating,
-            site.amended,
-            site.number > RENDERED,
-            site.checkpoints[-1:],
-        )
-    )
-    made = {}
-    for first in range(1, site.number + 1, CHUNK):
-        places = _at(site, first)
-        (row,) = site.moment.records(places[-1], places[-1])
-        after = [*site.moment.numbers(places[-1] + 1, min(places[-1] + 1, site.number))]
-        digest = sha256(f"{shared}{row.chain.hex()}{row.at_ms}{after}".encode()).hexdigest()
-        made[first] = digest if ours else ""
-    return made
-
-
-@cache
-def _source() -> list[tuple[str, int, int]]:
-    """Return the files of this program, with their sizes and times."""
-    root = Path(peerage.__file__).parent
-    files = [path for path in sorted(root.rglob("*")) if path.suffix in (".py", ".html", ".toml")]
-    return [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
-
-
-def _stamp(site: Site, target: Folder, first: int) -> str:
-    """Return a digest of the sizes and times of the files of some pages; empty where one is missing."""
-    numbers = site.moment.numbers(first, _at(site, first)[-1])
-    try:
-        found = [os.stat(target.root / match_page(number)) for number in numbers]
-    except OSError:
-        return ""
-    return sha256(repr([(file.st_size, file.st_mtime_ns) for file in found]).encode()).hexdigest()
-
-
-def _known(target: Folder) -> dict[int, list[str]]:
-    with suppress(OSError, msgspec.MsgspecError):
-        return msgspec.json.decode((target.root / MADE).read_bytes(), type=dict[int, list[str]])
-    return {}
-
-
 def _in_parallel(
-    site: Site,
-    folder: Path,
-    target: Folder,
-    workers: int,
-    theirs: tuple[Sequence[int], Sequence[str]],
-    ours: tuple[Sequence[str], Sequence[str]],
+    site: Site, folder: Path, target: Folder, workers: int, parts: Sequence[Stale], pages: Sequence[str]
 ) -> int:
-    """Have processes make pages of matches and proofs, and make our pages and copies; how many files were
-    written."""
+    """Have processes make matches and proofs, and make the other pages; how many files were written."""
+    theirs = [path for path in pages if number_in(path, "proofs", ".jsonl")]
+    ours = [path for path in pages if not number_in(path, "proofs", ".jsonl")]
     arena = folder.resolve(), site.ledger.address, site.number, site.url
     with Processes(workers, access(site.ledger.address)) as helpers:
-        parts = [helpers.submit(_part, *arena, tuple(site.checkpoints), target, at, ()) for at in theirs[0]]
-        parts += [
-            helpers.submit(_part, *arena, tuple(site.checkpoints), target, 0, theirs[1][at : at + CHUNK])
-            for at in range(0, len(theirs[1]), CHUNK)
+        jobs = [helpers.submit(_part, *arena, tuple(site.checkpoints), target, part, ()) for part in parts]
+        jobs += [
+            helpers.submit(_part, *arena, tuple(site.checkpoints), target, None, theirs[at : at + PROOFS])
+            for at in range(0, len(theirs), PROOFS)
         ]
-        written = _write(site, target, ours[0]) + _copied(site, target, ours[1])
+        written = _write(site, target, ours)
         try:
-            return written + sum([part.result() for part in parts])
+            return written + sum([job.result() for job in jobs])
         except Lost as lost:
             raise SiteError(f"{lost}; build again") from None
 
@@ -196,21 +126,29 @@ def _part(
     url: str,
     checkpoints: Sequence[KeptCheckpoint],
     target: Folder,
-    first: int,
+    part: Stale | None,
     proofs: Sequence[str],
 ) -> int:
     """Write pages in a process of their own; how many differed."""
     site = _opened(folder, address, number, url)
     site.checkpoints = checkpoints  # one may have been signed since
-    return (_write_matches(site, target, first) if first else 0) + _write(site, target, proofs)
+    return (_write_matches(site, target, part) if part else 0) + _write(site, target, proofs)
 
 
-def _write_matches(site: Site, target: Folder, first: int) -> int:
-    """Write the pages of some matches where they differ from what is there; how many did."""
-    places = _at(site, first)
+def _write_matches(site: Site, target: Folder, part: Stale) -> int:
+    """Write the pages of some matches, and their piece of the list, where they differ from what is there; how
+    many did. Each match is read once."""
+    written, lines, last = 0, list[MatchLine](), min(part.first + SHARD - 1, site.number)
+    rows, found = site.moment.summaries(part.first, last), site.matches(part.first, last)
     with tuned():
-        made = matches.pages(site, places[0], places[-1])
-        return sum([target.write(path, document(site, path, page), durable=False) for path, page in made])
+        for place, (match, row, plain) in enumerate(zip(found, rows, part.notable, strict=True)):
+            lines.append(line_of(match, row, plain))
+            if part.first + place - place % CHUNK in part.chunks:
+                page = matches.page_of(site, part.first + place, match)
+                path = match_page(match.number)
+                written += target.write(path, document(site, path, page), durable=False)
+        script = match_list.as_script(part.first, lines, links(site, match_list.MATCHES))
+        return written + target.write(match_list.shard_path(part.first), script, durable=False)
 
 
 @lru_cache(1)

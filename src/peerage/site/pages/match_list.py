@@ -6,7 +6,7 @@ scripts, since a page in a plain folder may not fetch anything else.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import urlencode
 
 import msgspec
@@ -19,7 +19,17 @@ from peerage.site.addresses import SHARD, first_of, number_in
 from peerage.site.reading import Site
 from peerage.site.rendering import PageView
 from peerage.values.texts import visible
-from peerage.views.match.finder import NOTABLE, MatchFilter, find, headline, line_of, notable, outcome, table
+from peerage.views.match.finder import (
+    NOTABLE,
+    MatchFilter,
+    MatchLine,
+    find,
+    headline,
+    line_of,
+    notable,
+    outcome,
+    table,
+)
 
 MATCHES = "matches.html"
 FILTER = ("q", "game", "topic", "only")
@@ -28,7 +38,7 @@ WHOLE = "This search reads names, topics and how prompts begin; `peerage serve` 
 
 
 def paths(site: Site) -> Iterator[str]:
-    yield from (f"data/matches-{first}.js" for first in range(1, site.number + 1, SHARD))
+    yield from map(shard_path, range(1, site.number + 1, SHARD))
 
 
 def first_in(site: Site, path: str) -> int | None:
@@ -37,12 +47,27 @@ def first_in(site: Site, path: str) -> int | None:
     return first if first is not None and first == first_of(first, SHARD) and first <= site.number else None
 
 
+def shard_path(first: int) -> str:
+    """Return where a piece of the list is."""
+    return f"data/matches-{first}.js"
+
+
+def notables(site: Site, first: int) -> list[tuple[str, ...]]:
+    """Return what is notable about each match of a piece, by its row."""
+    chances = site.board().chances
+    return [notable(row, chances) for row in site.moment.summaries(first, first + SHARD - 1)]
+
+
 def shard(site: Site, first: int, writer: Html) -> bytes:
     """A piece of the list as a script: the rows of matches from `first` on, the newest first."""
-    chances = site.board().chances
     rows: list[Summary] = [*site.moment.summaries(first, first + SHARD - 1)]
     matches = site.matches(first, first + SHARD - 1)
-    lines = [line_of(match, row, notable(row, chances)) for match, row in zip(matches, rows, strict=True)]
+    found = zip(matches, rows, notables(site, first), strict=True)
+    return as_script(first, [line_of(match, row, plain) for match, row, plain in found], writer)
+
+
+def as_script(first: int, lines: Sequence[MatchLine], writer: Html) -> bytes:
+    """Return the lines of a piece of the list as a script."""
     _, _, body = writer.blocks([table(lines[::-1])]).partition("<tbody>\n")
     return b"peerageShard(%d,%b)\n" % (first, msgspec.json.encode(body.partition("</tbody>")[0]))
 

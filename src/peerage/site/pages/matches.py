@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 from msgspec.structs import replace
 
 from peerage.ledger.topics.series import matches_of
+from peerage.reading.match import Match
 from peerage.render.blocks import ViewBlock
 from peerage.site.addresses import BUNDLE, first_of, match_page, number_in
 from peerage.site.cards import CardRow
@@ -36,7 +37,7 @@ def view(site: Site, path: str) -> PageView | bytes | None:
     if number is not None:
         found = site.moment.match(number, exchanges=False)
         place = site.moment.place(number) if found else 0
-        return next(pages(site, place, place))[1] if found else None
+        return page_of(site, place, next(iter(site.matches(place, place)))) if found else None
     return None
 
 
@@ -62,31 +63,34 @@ def filtered(site: Site, path: str, query: Mapping[str, str]) -> PageView | None
     return page._replace(values={**page.values, **nearest, "query": f"?{urlencode(stated)}"})
 
 
-def pages(site: Site, first: int, last: int) -> Iterator[tuple[str, PageView]]:
-    """Yield the pages of the matches folded at these places, each with its path."""
-    unit = site.settings.rating.cost_unit.name
-    proven = {number for number, entries in site.entries.items() if entries[0].position <= site.signed_to}
-    for place, match in enumerate(site.matches(first, last), first):
-        series = tuple(matches_of(site.moment, match.fixture.series)) if match.fixture.series else ()
-        shown = view_of(match, match.verdict, match.blocks, series, requests=False)
-        proof = f"proofs/{first_of(place, BUNDLE)}.jsonl" if match.number in proven else ""
-        numbers = site.moment.numbers(max(place - 1, 1), min(place + 1, site.number))
-        at = numbers.index(match.number)
-        nearest = {
-            "before": numbers[at - 1] if at else 0,
-            "after": numbers[at + 1] if at + 1 < len(numbers) else 0,
-        }
-        told = transcript(shown, unit, asked=match.asked, proof=proof)
-        if site.number > RENDERED and not site.menu:
-            told = replace(told, plain=AS_WRITTEN)
-        page = framed(shown.title, [told], shown.headline, **nearest)
-        scored = [(seat, match.outcome.scores.get(seat.label)) for seat in match.contestants]
-        card = [
-            CardRow(seat.player, score(got), marked=got == match.best)
-            for seat, got in scored
-            if got is not None
-        ]
-        yield match_page(match.number), page._replace(card=card)
+def page_of(site: Site, place: int, match: Match) -> PageView:
+    """Return the page of the match that was folded at a place."""
+    series = tuple(matches_of(site.moment, match.fixture.series)) if match.fixture.series else ()
+    shown = view_of(match, match.verdict, match.blocks, series, requests=False)
+    entries = site.entries.get(match.number, ())
+    proven = any(entry.position <= site.signed_to for entry in entries)
+    numbers = site.moment.numbers(max(place - 1, 1), min(place + 1, site.number))
+    at = numbers.index(match.number)
+    told = transcript(
+        shown,
+        site.settings.rating.cost_unit.name,
+        asked=match.asked,
+        proof=f"proofs/{first_of(place, BUNDLE)}.jsonl" if proven else "",
+    )
+    if site.number > RENDERED and not site.menu:
+        told = replace(told, plain=AS_WRITTEN)
+    page = framed(
+        shown.title,
+        [told],
+        shown.headline,
+        before=numbers[at - 1] if at else 0,
+        after=numbers[at + 1] if at + 1 < len(numbers) else 0,
+    )
+    scored = [(seat, match.outcome.scores.get(seat.label)) for seat in match.contestants]
+    card = [
+        CardRow(seat.player, score(got), marked=got == match.best) for seat, got in scored if got is not None
+    ]
+    return page._replace(card=card)
 
 
 def framed(title: str = "", blocks: Sequence[ViewBlock] = (), says: str = " ", **values: int) -> PageView:
