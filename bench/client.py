@@ -20,7 +20,8 @@ IN_FLIGHT = 512
 PROMPT = "Which of these two answers explains better why a long bridge sways in the wind? " * 25
 SYSTEM = "You are a careful and fair judge."
 SERVER = Path(__file__).parent.parent / "tests" / "servers" / "openai_server.py"
-TARGET_MS = 2.0
+MOST_TIMES = 3
+"""What a recorded call may cost in CPU of bare aiohttp's."""
 
 Ask = Callable[[], Awaitable[object]]
 
@@ -157,12 +158,11 @@ def main(calls: int = 4_000) -> None:
     finally:
         server.stdin.close()
         server.wait()
-    print(f"client path: {IN_FLIGHT} calls in flight, answered in 200 ms (at most {TARGET_MS} ms CPU a call)")
-    mine = found["ours"]["ms CPU/call"]
+    print(f"client path: {IN_FLIGHT} calls in flight, answered in 200 ms (recorded: at most {MOST_TIMES} x)")
+    bare = found["aiohttp"]["ms CPU/call"]
     for way, figures in found.items():
-        cpu = figures["ms CPU/call"]
-        ratio = "" if way == "ours" else f"   ratio to ours {cpu / mine:6.2f}"
-        print(f"  {way:12} {cpu:7.3f} ms CPU/call {figures['calls/s']:8.0f} calls/s{ratio}")
+        cpu, speed = figures["ms CPU/call"], figures["calls/s"]
+        print(f"  {way:12} {cpu:7.3f} ms CPU/call {speed:8.0f} calls/s   {cpu / bare:6.2f} x aiohttp")
 
 
 if __name__ == "__main__":
