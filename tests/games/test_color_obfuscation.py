@@ -14,7 +14,7 @@ from tests.offline import Played, fixture, house, play, scripted
 
 from peerage.arena import open_arena
 from peerage.formats import Encoded
-from peerage.game.blocks import Block, ScoreLine, SeatReply, Sentence
+from peerage.game.blocks import Block, Grid, SeatReply, Sentence
 from peerage.game.protocol import Ask, Reply
 from peerage.games import GAMES
 from peerage.games.color_obfuscation import GAME as COLOR_OBFUSCATION
@@ -185,8 +185,8 @@ def shown(script: Script) -> list[Block]:
 
 
 def test_a_broken_encoding_is_shown_as_what_gave_the_round_away() -> None:
-    won, lost = [block.why for block in shown({"1/recover": "123456"}) if isinstance(block, ScoreLine)]
-    assert (won, lost) == ("as attacker was given the round", "as attacker did not find the color")
+    (grid,) = [block for block in shown({"1/recover": "123456"}) if isinstance(block, Grid)]
+    assert [row[1] for row in grid.rows] == ["was given the round", "did not find the color"]
 
 
 def test_fresh_colors_or_the_same() -> None:

@@ -126,6 +126,6 @@ def test_a_round_is_told_statement_by_statement(tmp_path: Path) -> None:
     where = ["--dir", str(tmp_path)]
     assert cli.invoke(app, ["demo", "--game", "fact-check", "--matches", "1", *where]).exit_code == 0
     shown = cli.invoke(app, ["match", "1", *where]).output
-    parts = ("The statements", "✗ judged wrong", ". → ", "What came of it", " of 20 right")
+    parts = ("The result", " of 20", "The statements", "✗ false")
     order = [shown.index(words) for words in parts]
     assert order == sorted(order)

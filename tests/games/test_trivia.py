@@ -318,8 +318,7 @@ def test_a_match_is_told_question_by_question(tmp_path: Path) -> None:
     assert cli.invoke(app, ["demo", "--game", "trivia", "--matches", "1", *where]).exit_code == 0
     shown = cli.invoke(app, ["match", "1", *where]).output
     order = [
-        shown.index(words)
-        for words in ("Question 1, ", "Right: ", "Question 10, ", "What came of it", " of 10 right")
+        shown.index(words) for words in ("The result", " of 10", "Question 1, ", "Right: ", "Question 10, ")
     ]
     assert order == sorted(order)
     with open_arena(tmp_path) as opened:

@@ -13,7 +13,7 @@ Players are named by seat label; renderers add who sat there.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
@@ -27,18 +27,19 @@ Target: TypeAlias = tuple[
 ]
 """The target of a link: a kind of thing, and which one, of a pair two names, a line each. Each medium finds
 its own address for it, or none."""
-Cell: TypeAlias = str | int | float | None
 
 
 class Heading(Struct, frozen=True, gc=False, tag="heading"):
     """The title of what follows, up to the next heading; of level 1 that of a whole view. `to` is where it
-    leads, `anchor` what links lead to it by; `notes` explain what follows, a sentence each, to who asks."""
+    leads, `anchor` what links and marks lead to it by; `notes` explain what follows, a sentence each, to who
+    asks. What follows one that is `closed` opens on demand, where a medium can open anything."""
 
     text: str
     level: Literal[1, 2, 3] = 2
     to: Target | None = None
     anchor: str = ""
     notes: tuple[str, ...] = ()
+    closed: bool = False
 
 
 class Sentence(Struct, frozen=True, gc=False, tag="sentence"):
@@ -77,7 +78,8 @@ class Quoted(Struct, frozen=True, gc=False, tag="quoted"):
 
 
 class SourceCode(Struct, frozen=True, gc=False, tag="program"):
-    """Source code: of a seat, or, without a `label`, of the task."""
+    """Source code: of a seat, or, without a `label`, of the task; or as a unified `diff`, whose lines say by
+    their first character whether they were added or removed."""
 
     source: str
     label: str = ""
@@ -86,10 +88,40 @@ class SourceCode(Struct, frozen=True, gc=False, tag="program"):
     tone: Tone = ""
     note: str = ""
     more: int = 0
+    diff: bool = False
+
+
+class CellMark(Struct, frozen=True, gc=False, tag="mark"):
+    """A cell that is read at a glance: ✓, ✗, a letter, a word. `about` says more; `opens` is the anchor of
+    the heading that it leads to."""
+
+    text: str
+    tone: Tone = ""
+    about: str = ""
+    opens: str = ""
+
+
+class SeatName(Struct, frozen=True, gc=False, tag="seat"):
+    """A cell that names who sits at a label, struck out where `out` of the game."""
+
+    label: str
+    out: bool = False
+
+
+class Bar(Struct, frozen=True, gc=False, tag="bar"):
+    """A number from `least` to `most`, drawn as a bar that begins at 0; alone, or in a cell."""
+
+    caption: str
+    value: float
+    most: float = 1.0
+    least: float = 0.0
+
+
+Cell: TypeAlias = str | int | float | CellMark | SeatName | Bar | None
 
 
 class Grid(Struct, frozen=True, gc=False, tag="grid"):
-    """Rows of texts and numbers (None: not known); a column whose name begins with ">" holds numbers."""
+    """Rows of cells (None: not known); a column whose name begins with ">" holds numbers."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
@@ -97,31 +129,29 @@ class Grid(Struct, frozen=True, gc=False, tag="grid"):
 
 
 class ScoreLine(Struct, frozen=True, gc=False, tag="score"):
-    """Worth of a contestant's play (None: unranked), with the reason."""
+    """Worth of a contestant's play (None: unranked), with the reason. Where it is `drawn` a picture shows it,
+    and no line of its own does."""
 
     label: str
     score: float | None
     why: str = ""
+    drawn: bool = False
 
 
 class Swatch(Struct, frozen=True, gc=False, tag="swatch"):
-    """Colors side by side, each a caption and six hex digits."""
+    """Colors side by side, each a caption and six hex digits. Where one is `hidden` it comes first, and the
+    digits of the others are marked that equal its digits in the same places."""
 
     colors: tuple[tuple[str, str], ...]
+    hidden: str = ""
 
 
 class Board(Struct, frozen=True, gc=False, tag="board"):
-    """A position on a board: one text a row, every character as wide as the others."""
+    """A position on a board: one text a row, every character as wide as the others. Where it is `squared`
+    each character is a square: letters of chess are drawn as its pieces, a point or a blank is empty."""
 
     rows: tuple[str, ...]
-
-
-class Bar(Struct, frozen=True, gc=False, tag="bar"):
-    """A number from 0 to `most`, drawn as a bar."""
-
-    caption: str
-    value: float
-    most: float = 1.0
+    squared: bool = False
 
 
 class GivenVerdict(Struct, frozen=True, gc=False):
@@ -155,10 +185,24 @@ class VoteStrip(Struct, frozen=True, gc=False, tag="votes"):
 
 class Private(Struct, frozen=True, gc=False, tag="private"):
     """What follows, up to the next heading or block of this type, only the seats `labels` could see while
-    the match ran; without labels everybody. `marked` False: the blocks say themselves who saw them."""
+    the match ran; without labels everybody, of `NO_SEAT` spectators alone. `marked` False: the blocks say
+    themselves who saw them."""
 
     labels: tuple[str, ...] = ()
     marked: bool = True
+
+
+NO_SEAT = ("",)
+"""Labels of what no seat could see."""
+
+Picture: TypeAlias = Grid | Swatch | Board
+
+
+class State(Struct, frozen=True, gc=False, tag="state"):
+    """The state of the game after the reply above, such as a board after a move: a page shows it while a
+    match is replayed, in place of the state before. Only spectators see it."""
+
+    picture: Picture
 
 
 Block: TypeAlias = (
@@ -174,6 +218,7 @@ Block: TypeAlias = (
     | Bar
     | VoteStrip
     | Private
+    | State
 )
 """The blocks that games show matches with."""
 
@@ -192,7 +237,7 @@ def seen_by(blocks: Iterable[Block], label: str) -> Iterator[Block]:
     for block in blocks:
         if isinstance(block, Private | Heading):
             hidden = isinstance(block, Private) and bool(block.labels) and label not in block.labels
-        if not hidden:
+        if not hidden and not isinstance(block, State):
             yield block
 
 
@@ -261,6 +306,52 @@ def ending(
     if sentence := no_result.get(outcome.void, outcome.void) or wins:
         yield Sentence(sentence)
     yield from score_lines(fixture, outcome, why)
+
+
+def result_grid(
+    outcome: Outcome,
+    wins: str,
+    columns: Iterable[str],
+    rows: Mapping[str, Iterable[Cell]],
+    why: Mapping[str, str] = {},
+    no_result: Mapping[str, str] = NO_RESULT,
+    out: Collection[str] = (),
+) -> Iterator[Block]:
+    """Yield how a match ended as one picture: who `wins`, in words, or why there is no result; then a row of
+    cells for each seat, the best first, with those struck that are `out`. `why` is by label, for headlines.
+    """
+    yield Heading("The result")
+    if said := no_result.get(outcome.void, outcome.void) or wins:
+        yield Sentence(said)
+    ranked = sorted(rows, key=lambda label: -outcome.scores.get(label, float("-inf")))
+    if ranked:
+        yield Grid(
+            ("Player", *columns), tuple([(SeatName(label, label in out), *rows[label]) for label in ranked])
+        )
+    if not outcome.void:
+        for label in ranked:
+            yield ScoreLine(label, outcome.scores.get(label), why.get(label, ""), drawn=True)
+
+
+def credit_mark(credit: float | None, about: str = "", opens: str = "") -> CellMark:
+    """Return credit from 0, wrong, to 1, right, as a mark; None where nothing was given."""
+    if credit is None:
+        return CellMark("–", "quiet", about, opens)
+    if credit >= 1 or credit <= 0:
+        return CellMark(*(("✓", "good") if credit >= 1 else ("✗", "bad")), about, opens)
+    return CellMark(f"{min(99, max(1, round(100 * credit)))}%", "", about, opens)
+
+
+def answers_grid(answers: Mapping[str, str], credits: Mapping[str, float]) -> Grid:
+    """Return answers and their credits, both by label, as rows of equal ones with those who gave them."""
+    given: dict[tuple[float | None, str], list[str]] = {}
+    for label, answer in answers.items():
+        given.setdefault((credits.get(label), answer), []).append(label)
+    ranked = sorted(
+        given.items(), key=lambda row: (-1 if row[0][0] is None else row[0][0], len(row[1])), reverse=True
+    )
+    rows = [(credit_mark(credit), answer, ", ".join(labels)) for (credit, answer), labels in ranked]
+    return Grid(("", "Answer", "Given by"), tuple(rows))
 
 
 def unusable(replies: Iterable[SeatReply]) -> Iterator[Block]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from peerage.game.blocks import Block, Grid, Heading, Replies, SourceCode, Tone, player_names, quoted
-from peerage.game.match import Fixture, Seat
+from peerage.game.blocks import Block, CellMark, Grid, Heading, Replies, SourceCode, Tone, quoted
+from peerage.game.match import Seat
 from peerage.game.protocol import Ask, Ran, Reply, Run, Steps, Together
 from peerage.game.same_tasks import asked_alike
 
@@ -88,28 +88,21 @@ def programs_shown(key: str, programs: Mapping[str, Any], replies: Replies) -> I
         yield SourceCode(reply.value, reply.label, reply.key, program.get("result", ""), tone, note)
 
 
-def verdicts_shown(
-    fixture: Fixture,
-    programs: Mapping[str, Any],
-    tests: Sequence[Sequence[str]],
-    bugs: Mapping[int, str] | None = None,
-) -> Iterator[Block]:
-    """Yield how each program did on each hidden test, in a table; `tests` are input and output, where they
-    are known, `bugs` says which bug a test shows, by its place."""
-    tried = {label: program["tests"] for label, program in programs.items() if program["tests"]}
-    if not tried:
-        return
-    players = player_names(fixture)
-    columns = ["Test", *["Input", "Output"] * bool(tests), *["Shows"] * (bugs is not None)]
-    columns += [f"{players[label]} ({label})" for label in tried]
+def verdict_marks(verdicts: Sequence[str]) -> Iterator[CellMark]:
+    """Yield a mark for each verdict of a program: what else went wrong than what it printed, in a word."""
+    for verdict in verdicts:
+        text = {"passed": "✓", "wrong": "✗"}.get(verdict, verdict)
+        yield CellMark(text, "good" if verdict == "passed" else "bad", verdict, "tests")
+
+
+def hidden_tests(tests: Sequence[Sequence[str]], bugs: Mapping[int, str] | None = None) -> Iterator[Block]:
+    """Yield the hidden tests, to be looked up; `bugs` says which bug a test shows, by its place."""
     rows = []
-    for place in range(max(map(len, tried.values()))):
-        row = [str(place + 1), *([_short(text) for text in tests[place]] if tests else [])]
-        if bugs is not None:
-            row.append(bugs.get(place, "what was right"))
-        rows.append((*row, *[verdicts[place] for verdicts in tried.values()]))
-    yield Heading("The hidden tests")
-    yield Grid(tuple(columns), tuple(rows))
+    for place, test in enumerate(tests):
+        shows = [] if bugs is None else [bugs.get(place, "what was right")]
+        rows.append((str(place + 1), *map(_short, test), *shows))
+    yield Heading("The hidden tests", anchor="tests", closed=True)
+    yield Grid(("Test", "Input", "Output", *["Shows"] * (bugs is not None)), tuple(rows))
 
 
 def _short(text: str) -> str:

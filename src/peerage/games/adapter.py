@@ -10,12 +10,15 @@ play. A library's module says what one deal is like (`Deal`), and how a house pl
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from hashlib import sha256
 from importlib.util import find_spec
 from random import Random
+from string import ascii_lowercase
 from typing import Any, Protocol
 
 import msgspec
@@ -47,7 +50,6 @@ from peerage.game import (
     TaskText,
     by_rank,
     ending,
-    player_names,
 )
 from peerage.game.texts import toml
 
@@ -270,26 +272,48 @@ def asks(rules: TwoRules, fixture: Fixture, entry: AdaptedGame) -> Iterator[Asks
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies, entry: AdaptedGame) -> Iterator[Block]:
     """The rules, deal by deal the moves and how it ended, and the result."""
-    players, detail = player_names(fixture), outcome.detail
+    detail = outcome.detail
     yield Heading(f"The game: {entry.title}")
     yield TaskText(entry.rules)
-    for number, recorded in enumerate(detail.get("deals", ()), 1):
-        who = ", ".join(
-            f"{players[label]} ({label}) is player {at}" for at, label in enumerate(recorded["players"])
-        )
+    for number, deal in enumerate(detail.get("deals", ()), 1):
+        who = ", ".join(f"{label} is player {at}" for at, label in enumerate(deal["players"]))
         yield Heading(f"Deal {number}")
         yield Sentence(f"{who}.", "quiet")
-        yield Sentence("; ".join(recorded["moves"]) + "." if recorded["moves"] else "Nobody moved.")
-        if end := recorded.get("end"):
-            yield Board(tuple(end.rstrip().split("\n")))
-        if "points" in recorded:
-            came = zip(recorded["players"], recorded["points"], strict=True)
+        yield Sentence("; ".join(deal["moves"]) + "." if deal["moves"] else "Nobody moved.")
+        if end := deal.get("end"):
+            yield board(end)
+        if "points" in deal:
+            came = zip(deal["players"], deal["points"], strict=True)
             yield Sentence("; ".join(f"{label} {points:+g}" for label, points in dict(came).items()) + ".")
-    lost = [f"{players[label]} ({label})" for label in detail.get("forfeited", ())]
+    lost = detail.get("forfeited", ())
     wins = f"{' and '.join(lost)} named no legal move, and loses by that." if lost else ""
     why = {label: f"{points:+g} points" for label, points in detail.get("points", {}).items()}
     no_result = {"no_answer": "The provider of a player failed, so there is no result."}
     yield from ending(fixture, outcome, wins, why, no_result)
+
+
+_ROW = re.compile(r"\s*\d{0,2} ?([^\s\d](?: ?[^\s\d])+)\s*\d{0,2}\s*")
+"""A row of a board: one sign a square, blanks between them or none, the row's number before or after it."""
+
+
+def board(text: str) -> Board:
+    """Return a position as its library prints it: as squares where it has rows of as many single signs each,
+    one below the other, else as it is. A placement of chess (FEN) is written out."""
+    first = text.split(" ")[0]
+    if first.count("/") == 7:
+        ranks = re.sub("[1-8]", lambda found: "." * int(found[0]), first).split("/")
+        if all(len(rank) == 8 for rank in ranks):
+            return Board(tuple(ranks), squared=True)
+    lines = text.rstrip().split("\n")
+    found = [(line, match[1].replace(" ", "")) for line in lines if (match := _ROW.fullmatch(line))]
+    rows = [(line, row) for line, row in found if row.lower() != ascii_lowercase[: len(row)]]
+    wide = Counter([len(row) for _, row in rows]).most_common(1)[0][0] if rows else 0
+    kept = [line for line, row in rows if len(row) == wide]
+    begin = lines.index(kept[0]) if kept else 0
+    indents = {len(line) - len(line.lstrip()) for line in kept}  # slanted rows are no squares
+    if min(wide, len(kept)) > 2 and len(indents) == 1 and lines[begin : begin + len(kept)] == kept:
+        return Board(tuple([row for _, row in rows if len(row) == wide]), squared=True)
+    return Board(tuple(lines))
 
 
 def draw(rules: TwoRules, secret: str, number: int) -> dict[str, Any]:

@@ -63,13 +63,14 @@ def _block(block: ViewBlock, within: Transcript | None = None) -> Iterator[str]:
         case Board():
             yield from _quoted((), "\n".join(block.rows))
         case Grid():
-            yield from _rows(laid.of_table(block))
-        case ScoreLine():
+            yield from _rows(laid.of_table(block, who))
+        case ScoreLine() if not block.drawn:
             yield inert(laid.worth(block, who(block.label)))
         case Bar():
-            yield inert(f"{laid.amount(block)} {block.caption}")
+            yield inert(laid.cell(block))
         case Swatch():
-            yield inert(" · ".join(f"{caption} #{color}" for caption, color in block.colors))
+            parts = [f"{tile.caption} #{tile.color} {tile.right}".rstrip() for tile in laid.tiles(block)]
+            yield inert(" · ".join(parts))
         case Private():
             if block.labels and block.marked:
                 yield inert(f"seen by {who(*block.labels)} alone")

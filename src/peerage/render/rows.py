@@ -9,7 +9,18 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from peerage.game.blocks import Bar, Cell, Grid, ScoreLine, VoteLine, VoteStrip
+from peerage.game.blocks import (
+    Bar,
+    Board,
+    Cell,
+    CellMark,
+    Grid,
+    ScoreLine,
+    SeatName,
+    Swatch,
+    VoteLine,
+    VoteStrip,
+)
 from peerage.render.blocks import Column, Meeting, Rows
 from peerage.values.figures import DASH, dollars, per_hundred, places_of, score, sentence
 
@@ -78,18 +89,61 @@ def sentences(notes: Sequence[str], rows: Sequence[Any]) -> list[str]:
     return [sentence(note, [name for name in names if name]) for note in notes]
 
 
-def cell(value: Cell) -> str:
-    """Return a plain cell of a game's table as text."""
-    if value is None:
-        return DASH
-    if isinstance(value, str):
-        return value
-    return f"{value:,.2f}" if isinstance(value, float) else f"{value:,}"
+def cell(value: Cell, who: Callable[[str], str] = str) -> str:
+    """Return a cell of a game's table as text; `who` says who sits at a label."""
+    match value:
+        case None:
+            return DASH
+        case str():
+            return value
+        case CellMark():
+            return value.text
+        case SeatName():
+            return f"{who(value.label)}{' †' * value.out}"
+        case Bar():
+            return f"{amount(value)} {value.caption}".rstrip()
+        case _:
+            return f"{value:,.2f}" if isinstance(value, float) else f"{value:,}"
 
 
 def amount(bar: Bar) -> str:
     """Return the number that a bar draws."""
-    return f"{bar.value:.0%}" if bar.most == 1 else cell(bar.value)
+    whole = isinstance(bar.value, float) and bar.value.is_integer()
+    return f"{bar.value:.0%}" if bar.most == 1 else cell(int(bar.value) if whole else bar.value)
+
+
+_PIECES = dict(zip("KQRBNPkqrbnp", "♔♕♖♗♘♙♚♛♜♝♞♟", strict=True))
+EMPTY = " .-+"
+"""Signs of squares on which nothing stands."""
+FILLED = dict(zip("♔♕♖♗♘♙", "♚♛♜♝♞♟", strict=True))
+"""Figures of chess as one that is coloured has them."""
+
+
+def squares(board: Board) -> list[list[str]]:
+    """Return what stands on each square, a piece of chess as its figure; nothing on an empty one."""
+    signs = set("".join(board.rows))
+    chess = "k" in signs and signs <= {*_PIECES, *EMPTY}
+    pieces = _PIECES if chess else {}
+    return [["" if char in EMPTY else pieces.get(char, char) for char in row] for row in board.rows]
+
+
+class Tile(NamedTuple):
+    """A colour as it is shown: which of its digits are `same` as those of a hidden one, and how many."""
+
+    caption: str
+    color: str
+    same: list[bool]
+    right: str = ""
+
+
+def tiles(block: Swatch) -> list[Tile]:
+    """Return the hidden colour, if any, and the others, each compared with it."""
+    tiles = [Tile("hidden", block.hidden, [])] if block.hidden else []
+    for caption, color in block.colors:
+        hidden = block.hidden.ljust(len(color)) if block.hidden else ""
+        same = [digit == wanted for digit, wanted in zip(color, hidden, strict=False)]
+        tiles.append(Tile(caption, color, same, f"{sum(same)} of {len(same)} digits right" if same else ""))
+    return tiles
 
 
 def worth(line: ScoreLine, who: str) -> str:
@@ -132,14 +186,15 @@ def of_votes(strip: VoteStrip, who: Callable[[str], str]) -> Rows:
     return Rows(strip.votes, columns, sorts=False)
 
 
-def of_table(block: Grid) -> Rows:
-    """Return a table of plain cells as rows under columns."""
+def of_table(block: Grid, who: Callable[[str], str] = str) -> Rows:
+    """Return a game's table as rows under columns; `who` says who sits at a label."""
+    seats = bool(block.rows) and all(isinstance(row[0], SeatName) for row in block.rows)
 
     def column(place: int, name: str) -> Column:
         return Column(
-            str(place),
+            "player" if seats and not place else str(place),
             name.removeprefix(">"),
-            cell,
+            lambda value: cell(value, who),
             number=name.startswith(">"),
             value=lambda row: row[place],
         )

@@ -6,7 +6,8 @@ In a pipe a table is as wide as it needs to be. What opens on demand, leads else
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from string import ascii_lowercase
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TextIO
 
@@ -55,6 +56,7 @@ _GAP = 2  # characters between two columns
 _FOLDS = 40  # from so many characters on a text rather takes several lines than be left out
 _NAMES = ("player", "model", "judge", "author")  # shortened where a terminal is too narrow, never broken
 _NAME = 16  # characters of a name that are worth a column that may be spared
+_NARROW = 24  # characters of a column of numbers, marks or bars
 _LEAST = 8  # characters of a name that stay in any case
 
 
@@ -150,25 +152,26 @@ class _Writer:
             case VoteStrip():
                 self._votes(block)
             case Grid():
-                grid = drawn(cells(laid.of_table(block)), block.title)
                 self._console.print()
-                self._indented(grid, 2)
+                for place, part in enumerate(_of_grid(block, self._who, self._console.width - 2)):
+                    self._indented(drawn(part, "" if place else block.title), 2)
                 self._console.print()
-            case ScoreLine():
+            case ScoreLine() if not block.drawn:
                 self._line(laid.worth(block, self._who(block.label)), indent=2)
             case Swatch():
-                for caption, color in block.colors:
-                    self._indented(_color(caption, color), 4)
+                for tile in laid.tiles(block):
+                    self._indented(_color(*tile), 4)
             case Board():
-                for row in block.rows:
-                    self._line(row, indent=4)
+                if block.squared:
+                    self._console.print(_squared(block))
+                else:
+                    for row in block.rows:
+                        self._line(row, indent=4)
             case Private():
                 if block.labels and block.marked:
                     self._line(f"seen by {self._who(*block.labels)} alone", "dim", 2)
             case Bar():
-                share = max(0.0, min(1.0, block.value / block.most if block.most else 0.0))
-                filled = f"{'█' * round(24 * share):·<24}"
-                self._line(f"{filled} {laid.amount(block)} {block.caption}", indent=2)
+                self._line(f"{_bar(block, 24)} {laid.cell(block)}", indent=2)
             case _:
                 pass
 
@@ -214,7 +217,7 @@ class _Writer:
         if isinstance(block, Quoted):
             self._quoted(block.text, block.more, prose=block.prose)
         else:
-            self._quoted(block.source, block.more)
+            self._quoted(block.source, block.more, diff=block.diff)
 
     def _votes(self, strip: VoteStrip) -> None:
         several, width = len(strip.titles) > 1, self._console.width - 2
@@ -229,12 +232,13 @@ class _Writer:
                     if given.text:
                         self._quoted(given.text, 0)
 
-    def _quoted(self, words: str, more: int, *, prose: bool = False) -> None:
+    def _quoted(self, words: str, more: int, *, prose: bool = False, diff: bool = False) -> None:
+        kinds = {"+": "green", "-": "red", "@": "dim"} if diff else {}
         if prose and self._console.is_terminal and laid.maybe_markdown(words):
             self._markdown(words + " …" * bool(more))
         else:
             for line in _quoted(words or "(nothing)", more, self._console):
-                self._put(line)
+                self._put(line, kinds.get(line[len(MARGIN) :][:1], ""))
         if more:
             self._line(f"{more:,} more characters", "dim", 2)
 
@@ -249,11 +253,66 @@ class _Writer:
             self._console.print(Segments([Segment(MARGIN), *line, Segment.line()]), end="")
 
 
-def _color(caption: str, color: str) -> Any:
+def _color(caption: str, color: str, same: Sequence[bool], right: str) -> Any:
     from rich.text import Text
 
     known = re.fullmatch("[0-9A-Fa-f]{6}", color)
-    return Text.assemble(("      ", f"on #{color}" if known else ""), f" {visible(caption)} {visible(color)}")
+    digits = zip(visible(color), ["bold green" if good else "dim" for good in same], strict=True)
+    parts = digits if known and same else [(visible(color), "")]
+    line = Text.assemble(("      ", f"on #{color}" if known else ""), f" {visible(caption)} ", *parts)
+    return line.append(f"  {right}" if right else "", "dim")
+
+
+def _bar(bar: Bar, length: int) -> str:
+    """Return a bar from 0 to its value in so many characters."""
+    least, most = min(bar.least, 0.0), max(bar.most, 0.0)
+    scale = length / ((most - least) or 1.0)
+    ends = sorted((round((min(max(bar.value, least), most) - least) * scale), round(-least * scale)))
+    return f"{'·' * ends[0]}{'█' * (ends[1] - ends[0])}{'·' * (length - ends[1])}"
+
+
+def _squared(block: Board) -> Any:
+    """Return a board whose squares differ in their ground, and in a point where nothing is coloured."""
+    from rich.text import Text
+
+    rows, lines = laid.squares(block), Text()
+    for y, row in enumerate(rows):
+        lines.append(f"    {len(rows) - y:>2} ", "dim")
+        for x, piece in enumerate(row):
+            lines.append(f" {visible(piece) or '·'} ", "on grey23" if (x + y) % 2 else "on grey35")
+        lines.append("\n")
+    files = "".join([f" {letter} " for letter, _ in zip(ascii_lowercase, rows[0], strict=False)])
+    return lines.append(f"       {files}", "dim")
+
+
+def _of_grid(block: Grid, who: Callable[[str], str], width: int) -> Iterator[Cells]:
+    """Yield a game's table in as many parts as it takes in `width`, each with the first column; bars are
+    drawn where one column alone has them."""
+    from rich.cells import cell_len
+
+    table = cells(laid.of_table(block, who))
+    bars = [place for place, cell in enumerate(block.rows[0] if block.rows else ()) if isinstance(cell, Bar)]
+    if len(bars) == 1:
+        for line, row in zip(table.rows, block.rows, strict=True):
+            if isinstance(bar := row[bars[0]], Bar):
+                line[bars[0]] = f"{_bar(bar, 12)} {line[bars[0]]}"
+    wide = [
+        _GAP + max(cell_len(column.title), _longest(table, place))
+        for place, column in enumerate(table.columns)
+    ]
+    first = min(wide[0], _NARROW)
+    if first + sum(wide[1:]) <= width or max(wide[1:], default=0) > _NARROW:  # what has words folds them
+        yield _named(table, width)
+        return
+    rest = [*range(1, len(wide))]
+    while rest:
+        fits = [
+            first + sum(wide[place] for place in rest[:count]) <= width for count in range(1, len(rest) + 1)
+        ]
+        now = max(1, sum(fits))
+        part = _only(table, [table.columns[place] for place in (0, *rest[:now])])
+        yield _named(part, first + sum(wide[place] for place in rest[:now]))
+        rest = rest[now:]
 
 
 def _quoted(words: str, more: int, console: Console) -> Iterator[str]:

@@ -18,14 +18,17 @@ from peerage.game.blocks import (
     Bar,
     Block,
     Board,
+    CellMark,
     GivenVerdict,
     Grid,
     Heading,
     Private,
     Quoted,
     ScoreLine,
+    SeatName,
     Sentence,
     SourceCode,
+    State,
     Swatch,
     TaskText,
     VoteLine,
@@ -84,18 +87,26 @@ def test_a_player_without_whom_a_match_went_on_is_told_as_unranked(tmp_path: Pat
     assert match.contestants[-1].player == lost
     assert f"({lost} is unranked: the provider failed)" in match.verdict
     assert article(match).count("unranked</span>") == 1
-    assert "(B): unranked, its provider failed" in article(match)
+    assert "B is unranked: its provider failed." in article(match)
 
 
 HOSTILE = (
     Heading(EVIL),
+    Heading(EVIL, anchor=EVIL, closed=True),
+    TaskText(EVIL),
     Sentence(EVIL, "bad"),
     TaskText(EVIL, EVIL, (EVIL,)),
     Quoted(EVIL, EVIL + "x" * 20_000, EVIL, EVIL, "good", EVIL),
     SourceCode(EVIL, EVIL, EVIL, EVIL, "bad", EVIL),
+    SourceCode(f"+{EVIL}\n-{EVIL}\n@{EVIL}\n{EVIL}", diff=True),
     Grid((EVIL, f">{EVIL}"), ((EVIL, 1.5), (None, 2)), EVIL),
+    Grid(
+        (EVIL, EVIL, EVIL), ((SeatName(EVIL, out=True), CellMark(EVIL, "bad", EVIL, EVIL), Bar(EVIL, -1.0)),)
+    ),
+    State(Board((EVIL, EVIL))),
     ScoreLine(EVIL, 1.0, EVIL),
     Swatch(((EVIL, EVIL), ("red", "FF0000"), ("evil", 'FF0000"/><script>'))),
+    Swatch(((EVIL, "FF0000"), (EVIL, EVIL)), EVIL),
     Board((EVIL, EVIL)),
     Bar(EVIL, 0.5),
     VoteStrip((EVIL,), (VoteLine(EVIL, (GivenVerdict(EVIL, EVIL, EVIL, "bad", EVIL),), EVIL, 0.5),), EVIL),

@@ -10,7 +10,7 @@ fails is unranked, while two are left.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import Annotated, Any
 
@@ -21,8 +21,10 @@ from peerage.game import (
     SCORE,
     Achieved,
     Ask,
+    Bar,
     Block,
     Came,
+    Cell,
     Demo,
     Fixture,
     GameRules,
@@ -35,10 +37,11 @@ from peerage.game import (
     Prompt,
     Replies,
     Reply,
+    SeatName,
     Seats,
     TaskText,
-    ending,
-    player_names,
+    credit_mark,
+    result_grid,
     same_tasks,
     tasks_of,
     texts,
@@ -151,28 +154,39 @@ def house(call: HouseCall, skill: float, rng: Random) -> AllocationPlan:
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
-    """The tasks with their plans, then the ranking."""
+    """How near everybody came to the optimum of each task; each task with its plans."""
     tasks = tasks_of(fixture.drawn, AllocationTask)
     results: list[Any] = outcome.detail.get("tasks", [{}] * len(tasks))
-    players = player_names(fixture)
-    for number, (task, result) in enumerate(zip(tasks, results, strict=True), 1):
-        what = "cost" if FAMILIES[task.family].costs else "worth"
-        yield Heading(f"Task {number} of {len(tasks)}: {task.family}")
-        yield TaskText(statement(task))
-        rows = []
-        for label, verdict in result.get("plans", {}).items():
-            plan = getattr(replies[f"{number}/{label}"].value, "plan", ())
-            came = "; ".join(verdict["broken"]) or verdict["result"]
-            rows.append((players[label], _listed(plan), verdict["worth"], f"{verdict['share']:.1%}", came))
-        if rows:
-            rows.append(("(the best plan)", _listed(task.best), result["optimum"], "100.0%", "proven"))
-            columns = ("Player", "Plan", f">{what.capitalize()}", ">Of the optimum", "Result")
-            yield Grid(columns, tuple(rows), "The plans")
-        yield from unusable([reply for key, reply in replies.items() if key.startswith(f"{number}/")])
-    shares = outcome.detail.get("shares", {})
-    why = {label: f"{share:.1%} of the optimum on average" for label, share in shares.items()}
+    shares: Mapping[str, float] = outcome.detail.get("shares", {})
     wins = "Closest to the proven optimum wins, by the mean over all tasks; a plan that breaks a constraint "
-    yield from ending(fixture, outcome, f"{wins}counts 0.", why)
+    plans = [found.get("plans", {}) for found in results]
+    rows: dict[str, tuple[Cell, ...]] = {
+        label: (
+            Bar("", share),
+            *[
+                credit_mark(each[label]["share"] if label in each else None, opens=f"q{at}")
+                for at, each in enumerate(plans, 1)
+            ],
+        )
+        for label, share in shares.items()
+    }
+    why = {label: f"{share:.1%} of the optimum on average" for label, share in shares.items()}
+    columns = (">Mean", *[f"Task {at}" for at in range(1, len(tasks) + 1)])
+    yield from result_grid(outcome, f"{wins}counts 0.", columns, rows, why)
+    for number, (task, found) in enumerate(zip(tasks, results, strict=True), 1):
+        what = "cost" if FAMILIES[task.family].costs else "worth"
+        yield Heading(f"Task {number}, {task.family}", anchor=f"q{number}", closed=True)
+        yield TaskText(statement(task))
+        listed: list[tuple[Cell, ...]] = []
+        for label, result in found.get("plans", {}).items():
+            plan = getattr(replies[f"{number}/{label}"].value, "plan", ())
+            came = "; ".join(result["broken"]) or result["result"]
+            listed.append((SeatName(label), _listed(plan), result["worth"], Bar("", result["share"]), came))
+        if listed:
+            best = (_listed(task.best), found["optimum"], Bar("", 1.0), "proven")
+            columns = ("Player", "Plan", f">{what.capitalize()}", ">Of the optimum", "Result")
+            yield Grid(columns, (*listed, ("(the best plan)", *best)), "The plans")
+        yield from unusable([reply for key, reply in replies.items() if key.startswith(f"{number}/")])
 
 
 def _listed(plan: Any) -> str:

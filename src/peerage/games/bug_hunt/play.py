@@ -13,7 +13,7 @@ fails is unranked, while two are left.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher, unified_diff
 from random import Random
 from typing import Any
@@ -25,7 +25,10 @@ from pydantic import Field
 from peerage.game import (
     SCORE,
     Asks,
+    Bar,
     Block,
+    Cell,
+    CellMark,
     Code,
     Demo,
     Fixture,
@@ -46,13 +49,15 @@ from peerage.game import (
     TaskText,
     Tone,
     by_rank,
-    ending,
+    credit_mark,
+    result_grid,
     texts,
 )
 from peerage.game.house import programmer
-from peerage.game.run_tests import programs_shown, tried, verdicts_shown
+from peerage.game.run_tests import hidden_tests, programs_shown, tried
 from peerage.games.bug_hunt.tasks import BUGS, BuggyTask, buggy, repairs
 from peerage.sandbox.program import environment
+from peerage.values.figures import counted
 
 HUNT: Prompt = texts(__package__)["hunt"]
 
@@ -146,28 +151,47 @@ _NO_RESULT = {"no_answer": "Too few programs came, since providers failed; there
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
-    """The broken program, the fixes, the tests, the result."""
+    """The bugs that each player fixed and what it broke; what each changed, the program given, the tests."""
     task = convert(fixture.drawn, BuggyTask)
-    bugs = "one bug" if len(task.bugs) == 1 else f"{len(task.bugs)} bugs"
-    yield Heading("The broken program")
-    yield TaskText(task.statement)
-    yield SourceCode(task.source.rstrip(), note=f"with {bugs}")
     programs = outcome.detail.get("programs", {})
-    yield Heading("The fixes")
+    edits = max([program["edit"] for program in programs.values()], default=0)
+    rows: dict[str, tuple[Cell, ...]] = {
+        label: (*_repaired(task, program["tests"]), Bar("", program["edit"], edits))
+        for label, program in programs.items()
+    }
+    wins = "Most bugs fixed wins, among equals the smaller edit; a program that breaks what was right fixed "
+    why = {label: program["result"] for label, program in programs.items()}
+    bugs = [f"Bug {at}" for at in range(1, len(task.bugs) + 1)]
+    columns = (*bugs, "The rest", ">Lines edited")
+    yield from result_grid(outcome, f"{wins}nothing.", columns, rows, why, _NO_RESULT)
+    yield Heading("The task")
+    yield TaskText(task.statement)
+    yield Heading("The program given", closed=True)
+    yield SourceCode(task.source.rstrip(), note=f"with {counted(len(task.bugs), 'bug')}")
+    yield Heading("What each changed")
     for label, program in programs.items():
         reply = replies[f"repair/{label}"]
         if isinstance(reply.value, str):
             tone: Tone = "good" if program["fixed"] == len(task.bugs) else "" if program["fixed"] else "bad"
-            yield SourceCode(
-                _changes(task.source, reply.value), label, "", program["result"], tone, "what it changed"
-            )
-    unread = {key: reply for key, reply in replies.items() if reply.status != "ok"}
-    yield from programs_shown("repair", {}, unread)
+            changed = _changes(task.source, reply.value)
+            yield SourceCode(changed, label, "", program["result"], tone, diff=True)
+    yield from programs_shown(
+        "repair", {}, {key: reply for key, reply in replies.items() if reply.status != "ok"}
+    )
     shows = {place: f"bug {bug}" for bug, places in enumerate(task.witnesses, 1) for place in places}
-    yield from verdicts_shown(fixture, programs, task.tests, shows)
-    wins = "Most bugs fixed wins, among equals the smaller edit; a program that breaks what was right fixed "
-    why = {label: program["result"] for label, program in programs.items()}
-    yield from ending(fixture, outcome, f"{wins}nothing.", why, _NO_RESULT)
+    yield from hidden_tests(task.tests, shows)
+
+
+def _repaired(task: BuggyTask, verdicts: Sequence[str]) -> list[CellMark]:
+    """Return which bugs a program fixed, and whether it left alone what was right; nothing of none."""
+    if not verdicts:
+        return [credit_mark(None)] * (len(task.bugs) + 1)
+    passed = {place for place, verdict in enumerate(verdicts) if verdict == "passed"}
+    guards = set(range(len(task.tests))).difference(*task.witnesses)
+    fixed = [credit_mark(passed.issuperset(places), opens="tests") for places in task.witnesses]
+    kept = credit_mark(guards <= passed, opens="tests")
+    rest = "kept" if guards <= passed else "broken"
+    return [*fixed, msgspec.structs.replace(kept, text=f"{kept.text} {rest}")]
 
 
 def _changes(before: str, after: str) -> str:

@@ -25,7 +25,9 @@ from pydantic import Field
 from peerage.game import (
     SCORE,
     Asks,
+    Bar,
     Block,
+    Cell,
     Code,
     Demo,
     Fixture,
@@ -45,11 +47,11 @@ from peerage.game import (
     Steps,
     TaskText,
     by_rank,
-    ending,
+    result_grid,
     texts,
 )
 from peerage.game.house import programmer
-from peerage.game.run_tests import Test, programs_shown, tried, verdicts_shown
+from peerage.game.run_tests import Test, hidden_tests, programs_shown, tried, verdict_marks
 from peerage.games.numbers import Plan, drawn, line, outputs, program, statement
 from peerage.sandbox.program import environment
 
@@ -160,21 +162,31 @@ _NO_RESULT: Mapping[str, str] = texts(__package__)["no_result"]
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
-    """The task, the programs, the tests, the result."""
+    """The length of each program and the tests it passed; the task, the programs, the tests."""
     task = convert(fixture.drawn, GolfTask)
+    programs = outcome.detail.get("programs", {})
+    most = max([program["bytes"] or 0 for program in programs.values()], default=0)
+    rows: dict[str, tuple[Cell, ...]] = {
+        label: (
+            program["result"] if program["bytes"] is None else Bar("", program["bytes"], most),
+            *verdict_marks(program["tests"]),
+            *[""] * (TESTS - len(program["tests"])),
+        )
+        for label, program in programs.items()
+    }
+    wins = "The shortest correct program wins; an incorrect one comes last."
+    columns = (">Bytes", "Test 1", *map(str, range(2, TESTS + 1)))
+    why = {
+        label: program["result"] + (f", {program['bytes']:,} bytes" if program["bytes"] is not None else "")
+        for label, program in programs.items()
+    }
+    yield from result_grid(outcome, wins, columns, rows, why, _NO_RESULT)
     yield Heading("The task")
     yield TaskText(task.statement)
     yield Grid(("Input", "Output"), task.examples, "Examples that players saw")
-    programs = outcome.detail.get("programs", {})
-    yield Heading("The programs")
+    yield Heading("The programs", closed=True)
     yield from programs_shown("program", programs, replies)
-    yield from verdicts_shown(fixture, programs, task.tests)
-    why = {
-        label: made["result"] + ("" if made["bytes"] is None else f", {made['bytes']:,} bytes")
-        for label, made in programs.items()
-    }
-    wins = "The shortest correct program wins; an incorrect one comes last."
-    yield from ending(fixture, outcome, wins, why, _NO_RESULT)
+    yield from hidden_tests(task.tests)
 
 
 GAME: GameSpec[CodeGolfRules] = GameSpec(

@@ -23,12 +23,13 @@ from msgspec import convert
 from peerage.game import (
     Ask,
     Block,
+    Cell,
+    CellMark,
     Encoded,
     Fixture,
     GameRating,
     GameSpec,
     GameTable,
-    Grid,
     Heading,
     Outcome,
     Quote,
@@ -38,12 +39,13 @@ from peerage.game import (
     Seating,
     Secrecy,
     Sentence,
+    State,
     Steps,
     Swatch,
-    ending,
-    player_names,
+    credit_mark,
     presets,
     quoted,
+    result_grid,
     texts,
 )
 from peerage.game.spec import Original
@@ -232,12 +234,25 @@ _NO_RESULT: Mapping[str, str] = texts(__package__)["no_result"]
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
-    """Both rounds, and the result."""
-    players = player_names(fixture)
+    """The result, and both rounds: the riddle, then every attempt with the color it came to."""
+    reading = reading_of(fixture.settings["ally_failure"])
     rounds = convert(outcome.detail["rounds"], tuple[Round, ...])
-    for number, played in enumerate(rounds, 1):
-        hider, attacker = (f"{players[label]} ({label})" for label in (played.obfuscator, played.attacker))
-        yield Heading(f"Round {number}: {hider} hides a color from {attacker}")
+    how = outcome.detail.get("decided", "")
+    wins = f"Decided {how}." if how.startswith("by") else f"{how.capitalize()}." if how else ""
+    most = max([len(round_.attempts) for round_ in rounds])
+    rows: dict[str, tuple[Cell, ...]] = {
+        round_.attacker: (_attack(round_, reading), *_marks(round_), *[""] * (most - len(round_.attempts)))
+        for round_ in rounds
+    }
+    columns = ("As attacker", *map(str, range(1, most + 1)))
+    why = {round_.attacker: f"as attacker {_attack(round_, reading)}" for round_ in rounds}
+    yield from result_grid(outcome, wins, columns, rows, why, _NO_RESULT)
+    for number, round_ in enumerate(rounds, 1):
+        yield Heading(f"Round {number}: {round_.obfuscator} hides a color from {round_.attacker}")
+        guesses = [(f"try {place}", guess) for place, guess in enumerate(round_.attempts, 1)]
+        if round_.ally is not None:
+            guesses.insert(0, ("its ally", round_.ally))
+        yield Swatch(_colors(guesses), round_.color)
         reply = replies[f"{number}/obfuscate"]
         made = reply.value
         if isinstance(made, Encoded):
@@ -246,42 +261,40 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             yield Quoted(reply.label, listed, note="the instructions, which its ally sees")
         else:
             yield quoted(reply)
-        guesses = [(f"attempt {place}", guess) for place, guess in enumerate(played.attempts, 1)]
-        if played.ally is not None:
-            guesses.insert(0, ("its ally", played.ally))
-        if guesses:
-            yield Grid(
-                ("Who", "Answer", "", "Instructions seen"),
-                tuple([(who, *_answer(guess), f"{guess.shown} of {played.count}") for who, guess in guesses]),
-            )
-        guessed = [(who, guess.color) for who, guess in guesses if guess.color]
-        yield Swatch((("hidden", played.color), *guessed))
-        yield from _ended(played, attacker)
-    reading = reading_of(fixture.settings["ally_failure"])
-    why = {
-        played.attacker: f"as attacker found the color at attempt {played.recovered}"
-        if played.recovered
-        else "as attacker was given the round"
-        if played.needed(reading)
-        else "as attacker did not find the color"
-        for played in rounds
-    }
-    how = outcome.detail.get("decided", "")
-    wins = f"Decided {how}." if how.startswith("by") else f"{how.capitalize()}." if how else ""
-    yield from ending(fixture, outcome, wins, why, _NO_RESULT)
+        yield State(Swatch((), round_.color))
+        for at, (who, guess) in enumerate(guesses, 1):
+            key = f"{number}/{'recover' if who == 'its ally' else who.replace('try ', 'attack/')}"
+            if key not in replies:
+                continue
+            saw = f"{who}, with {guess.shown} of {round_.count} instructions"
+            tried = quoted(replies[key], *(("right", "good") if guess.right else ("wrong", "bad")), saw)
+            yield msgspec.structs.replace(tried, text=guess.color) if guess.color else tried
+            yield State(Swatch(_colors(guesses[:at]), round_.color))
+        yield from _ended(round_)
 
 
-def _answer(guess: Guess) -> tuple[str, str]:
-    return (guess.color, "right" if guess.right else "wrong") if guess.color else ("", guess.status)
+def _colors(guesses: list[tuple[str, Guess]]) -> tuple[tuple[str, str], ...]:
+    return tuple([(who, guess.color) for who, guess in guesses if guess.color])
 
 
-def _ended(played: Round, attacker: str) -> Iterator[Block]:
-    if played.broken:
+def _marks(round_: Round) -> list[CellMark]:
+    return [credit_mark(guess.right if guess.color else None, guess.color) for guess in round_.attempts]
+
+
+def _attack(round_: Round, reading: str) -> str:
+    """Return what came of a round for its attacker."""
+    if round_.recovered:
+        return f"found the color at try {round_.recovered}"
+    return "was given the round" if round_.needed(reading) else "did not find the color"
+
+
+def _ended(round_: Round) -> Iterator[Block]:
+    if round_.broken:
         yield Sentence("The ally could not find the color: this encoding is broken.", "bad")
-    if played.recovered:
-        yield Sentence(f"{attacker} found the color at attempt {played.recovered}.")
-    elif played.attempts:
-        yield Sentence(f"{attacker} did not find the color.")
+    if round_.recovered:
+        yield Sentence(f"{round_.attacker} found the color at try {round_.recovered}.")
+    elif round_.attempts:
+        yield Sentence(f"{round_.attacker} did not find the color.")
 
 
 GAME: GameSpec[ColorObfuscationRules] = GameSpec(

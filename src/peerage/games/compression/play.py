@@ -19,7 +19,10 @@ from msgspec import convert
 
 from peerage.game import (
     Ask,
+    Bar,
     Block,
+    Cell,
+    CellMark,
     Demo,
     Fixture,
     GameSpec,
@@ -33,14 +36,12 @@ from peerage.game import (
     Replies,
     Reply,
     Secrecy,
-    Sentence,
     Steps,
     TaskText,
-    Tone,
     by_rank,
-    ending,
-    player_names,
+    credit_mark,
     quoted,
+    result_grid,
     texts,
 )
 from peerage.game.house import SPREAD
@@ -234,45 +235,56 @@ _NO_RESULT: Mapping[str, str] = texts(__package__)["no_result"]
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
-    """The reports, what was made of them, and how much of it came back."""
+    """The length of each summary and the facts that came back from it; the questions, the reports."""
     drawn = convert(fixture.drawn, Reports)
     results: Mapping[str, Any] = outcome.detail.get("summaries", {})
-    yield Heading("The questions that a summary must answer")
+    readers: Mapping[str, Any] = outcome.detail.get("readers", {})
+    most = max([summary.get("length", 0) for summary in results.values()], default=0)
+    rows: dict[str, tuple[Cell, ...]] = {
+        label: (
+            Bar("", summary["length"], most) if "length" in summary else summary["result"],
+            *(_came_back(summary) or [credit_mark(None)] * len(drawn.questions)),
+            _reads(readers.get(label)),
+        )
+        for label, summary in results.items()
+    }
+    columns = (">Characters", "Fact 1", *map(str, range(2, len(drawn.questions) + 1)), "Reads")
+    wins = (
+        "The shortest summary from which the others knew enough facts wins. Reads: how much a player knew "
+        f"from summaries; one below {TRUST:.0%} counts nowhere."
+    )
+    why = {label: summary["result"] for label, summary in results.items()}
+    yield from result_grid(outcome, wins, columns, rows, why, _NO_RESULT)
+    yield Heading("The questions that a summary must answer", anchor="facts", closed=True)
     listed = [f"{at}. {question}" for at, question in enumerate(drawn.questions, 1)]
     yield TaskText("\n".join(listed))
+    yield Heading("The summaries")
+    for seat in fixture.seats:
+        if reply := replies.get(f"write/{seat.label}"):
+            summary = results.get(seat.label, {})
+            yield quoted(reply, summary.get("result", ""), "good" if summary.get("valid") else "bad")
     for seat, report in zip(fixture.seats, drawn.reports, strict=False):
-        reply = replies.get(f"write/{seat.label}")
-        if reply is None:
-            continue
-        yield Heading(f"{seat.player} ({seat.label}) had to sum up")
-        yield TaskText(report.text, name=f"{len(report.text)} characters")
-        result = results.get(seat.label, {})
-        tone: Tone = "good" if result.get("valid") else "bad"
-        yield quoted(reply, result.get("result", ""), tone)
-        if "facts" in result:
-            yield Grid(
-                ("Question", "Right answer", f">Right, of {len(result['readers'])} readers"),
-                tuple(zip(drawn.questions, report.answers, result["facts"], strict=True)),
-            )
-    if readers := outcome.detail.get("readers"):
-        yield from _readers(fixture, readers)
-    wins = "The shortest summary from which the others knew enough facts wins."
-    why = {label: result["result"] for label, result in results.items()}
-    yield from ending(fixture, outcome, wins, why, _NO_RESULT)
+        yield Heading(f"What {seat.label} had to sum up: {len(report.text)} characters", closed=True)
+        yield TaskText(report.text)
+        answers = zip(drawn.questions, report.answers, _came_back(results.get(seat.label, {})), strict=False)
+        yield Grid(("Question", "Right answer", "Came back"), tuple(answers))
 
 
-def _readers(fixture: Fixture, readers: Mapping[str, Any]) -> Iterator[Block]:
-    players = player_names(fixture)
-    yield Heading("The readers")
-    yield Sentence(
-        f"Who got less than {TRUST:.0%} right of a summary of the arena's own, and of what most others who "
-        "read the same got right, counted nowhere."
-    )
-    rows = [
-        (players[label], f"{reader['right']:.0%}", "yes" if reader["counts"] else "no")
-        for label, reader in readers.items()
+def _came_back(summary: Mapping[str, Any]) -> list[CellMark]:
+    """Return which facts enough readers got right, as far as that is on record."""
+    count = len(summary.get("readers", ()))
+    return [
+        credit_mark(2 * right >= count, f"right: {right} of {count} readers", "facts")
+        for right in summary.get("facts", ())
     ]
-    yield Grid(("Reader", ">Right", "Counted"), tuple(rows))
+
+
+def _reads(reader: Mapping[str, Any] | None) -> Cell:
+    if reader is None:
+        return None
+    return CellMark(
+        f"{reader['right']:.0%}{'' if reader['counts'] else ' ✗'}", "" if reader["counts"] else "bad"
+    )
 
 
 GAME: GameSpec[CompressionRules] = GameSpec(

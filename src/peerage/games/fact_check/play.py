@@ -15,6 +15,7 @@ from random import Random
 from typing import Annotated
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 from pydantic import Field
 
 from peerage.facts import DOMAINS, Difficulty, Domains, missing
@@ -24,6 +25,8 @@ from peerage.game import (
     Ask,
     Block,
     Came,
+    Cell,
+    CellMark,
     Demo,
     Fixture,
     GameRating,
@@ -39,8 +42,8 @@ from peerage.game import (
     Replies,
     Reply,
     Seats,
-    Sentence,
-    ending,
+    credit_mark,
+    result_grid,
     same_tasks,
     texts,
     unusable,
@@ -179,30 +182,44 @@ def forecasts(fixture: Fixture, outcome: Outcome) -> Iterator[Forecast]:
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
-    """The statements, the verdicts, the result."""
+    """Who judged which statement right, then the statements."""
     given = {reply.label: _given(reply.value) for reply in replies.values() if reply.value is not None}
-    yield Heading("The statements")
-    if given:
-        marks = "" if "brier" in outcome.detail else "✓ judged right, ✗ judged wrong. "
-        yield Sentence(f"{marks}A false statement is followed by → and what is true.", "quiet")
-    rows = []
-    for at, statement in enumerate(fixture.drawn[TASKS]):
-        verdicts = [_mark(values[at], statement["true"]) for values in given.values()]
-        about = statement["said"] if statement["true"] else f"{statement['said']} → {statement['truth']}"
-        rows.append((at + 1, statement["domain"], about, "true" if statement["true"] else "false", *verdicts))
-    yield Grid((">#", "Domain", "Statement", "It is", *given), tuple(rows))
-    yield from unusable(replies.values())
-    count, wins = len(rows), "The player with the most right verdicts wins; equally many tie."
-    if "brier" in outcome.detail:
+    statements = fixture.drawn[TASKS]
+    right, brier = outcome.detail.get("right", {}), outcome.detail.get("brier", {})
+    wins = "The player with the most right verdicts wins; equally many tie."
+    worth = {label: f"{count} of {len(statements)}" for label, count in right.items()}
+    why = {label: f"{count} right" for label, count in worth.items()}
+    if brier:
         wins = (
-            "Each letter's column holds the probability in percent that it gave. The lowest mean Brier score "
+            "A number is the probability in percent that a player gave to a statement. The lowest mean Brier "
+            "score wins: 0 is perfect, 0.25 is what 50% for everything comes to."
         )
-        wins += "wins: 0 is perfect, 0.25 is what 50% for everything comes to."
-    why = {label: f"{right} of {count} right" for label, right in outcome.detail.get("right", {}).items()}
-    why |= {
-        label: f"mean Brier score {score:.4f}" for label, score in outcome.detail.get("brier", {}).items()
+        worth = {label: f"{score:.4f}" for label, score in brier.items()}
+        why = {label: f"mean Brier score {score}" for label, score in worth.items()}
+    rows: dict[str, tuple[Cell, ...]] = {
+        label: (
+            said,
+            *[
+                _mark(given.get(label, [])[at : at + 1], statement["true"])
+                for at, statement in enumerate(statements)
+            ],
+        )
+        for label, said in worth.items()
     }
-    yield from ending(fixture, outcome, wins, why)
+    columns = (">Brier score" if brier else ">Right", *map(str, range(1, len(statements) + 1)))
+    yield from result_grid(outcome, wins, columns, rows, why)
+    yield Heading("The statements", anchor="said", closed=True)
+    said = [
+        (
+            at,
+            statement["said"],
+            CellMark(*(("✓ true", "good") if statement["true"] else ("✗ false", "bad"))),
+            statement["truth"],
+        )
+        for at, statement in enumerate(statements, 1)
+    ]
+    yield Grid((">#", "Statement", "It is", "What is true"), tuple(said))
+    yield from unusable(replies.values())
 
 
 def _given(value: object) -> list[bool | int]:
@@ -211,9 +228,12 @@ def _given(value: object) -> list[bool | int]:
     return list(getattr(value, "probabilities", ()) if verdicts is None else verdicts)
 
 
-def _mark(verdict: bool | int, true: bool) -> str | int:
-    """Return whether a verdict is right; a percentage as it is."""
-    return ("✓" if verdict == true else "✗") if isinstance(verdict, bool) else verdict
+def _mark(said: list[bool | int], true: bool) -> CellMark:
+    """Return whether a verdict is right; a percentage with what it leans to."""
+    if not said or isinstance(said[0], bool):
+        return credit_mark(said[0] == true if said else None, opens="said")
+    leans = credit_mark(None if 2 * said[0] == SURE else (2 * said[0] > SURE) == true, opens="said")
+    return replace(leans, text=f"{said[0]}{leans.text}")
 
 
 GAME = same_tasks(

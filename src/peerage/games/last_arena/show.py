@@ -3,12 +3,14 @@ much, the questions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
 from peerage.game import (
+    Bar,
     Block,
+    CellMark,
     Fixture,
     Grid,
     Heading,
@@ -17,6 +19,7 @@ from peerage.game import (
     Quoted,
     Replies,
     Scored,
+    SeatName,
     SeatReply,
     Sentence,
     grid_of,
@@ -29,8 +32,14 @@ from peerage.values.figures import percent
 
 EXTREMES = 3
 """Answers shown of the best, and as many of the weakest."""
+SCALE = 10.0
 QUESTIONS = 60
 """Questions that are listed."""
+_HOW = (
+    "Everybody wrote questions, answered them all, and scored all answers but its own, blind. Each judge's "
+    "scores are levelled, to an average of 5. A player beats those whom it is ahead of beyond the error. The "
+    "last columns: its score on the questions of each player."
+)
 _NO_RESULT = {
     DEVELOPMENT: "A tournament of two is for development: nobody is rated, since each judged one author.",
     "no_questions": "No usable question was written, so there is no result.",
@@ -40,51 +49,77 @@ _NO_RESULT = {
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
-    """The ranking, who scored whom how, the answers that scored best and worst, the questions."""
+    """The ranking with everybody's scores on whose questions; the best and the weakest answers, and more
+    tables to look up."""
     detail, lost = outcome.detail, outcome.detail.get("unranked", ())
-    players = {
-        seat.label: f"{seat.player} ({seat.label})" + ": unranked, its provider failed" * (seat.label in lost)
-        for seat in fixture.seats
-    }
+    labels = {seat.label: seat.label for seat in fixture.seats}
+    names = player_names(fixture)
+    places = ranking(labels, detail)
     yield Heading("The ranking")
-    if outcome.void:
-        yield Sentence(_NO_RESULT.get(outcome.void, outcome.void))
-    else:
-        yield Sentence(
-            "Everybody wrote questions, answered them all, and scored all answers but its own, blind. Each "
-            "judge's scores are levelled, to an average of 5. A player beats those whom it is ahead of "
-            "beyond the error and ties with those within it; ranks follow from that, a tie being half a win."
-        )
-    scores, written = (">Score", ">±", ">As given"), (">Questions", ">Dropped", ">Diversity")
+    yield Sentence(_NO_RESULT.get(outcome.void, outcome.void) or _HOW)
+    solved = _by_author(detail)
     yield Grid(
-        (">Rank", "Player", ">Beats", *scores, *written),
+        ("Player", ">Rank", ">Score", ">±", ">Beats", *_on(labels)),
         tuple(
             (
-                *(row.rank, row.player, row.ahead, row.score, row.se, row.raw),
-                *(row.written, row.duplicates, percent(row.diversity)),
+                SeatName(place.player, place.player in lost),
+                *(
+                    place.rank,
+                    None if place.score is None else Bar("", place.score, SCALE),
+                    place.se,
+                    place.ahead,
+                ),
+                *[_score_mark(solved.get((place.player, author))) for author in labels],
             )
-            for row in ranking(players, detail)
+            for place in places
         ),
     )
-    yield from _matrix(matrix(players, detail), {players[seat.label]: seat.label for seat in fixture.seats})
-    players = player_names(fixture)
-    yield from _answers(outcome, replies, players)
-    yield from _questions(detail.get("questions", ()), players)
-    columns = {"score": ">Score", "se": ">±", "answers": ">Answers"}
-    if len({row.sort for row in sorts(players, detail)}) > 1:
-        yield Heading("By sort of question")
-        yield grid_of(sorts(players, detail), {"player": "Player", "sort": "Sort", **columns})
-    if rows := scaling(players, detail):
-        yield Heading("What more tokens are worth")
+    for label in lost:
+        yield Sentence(f"{label} is unranked: its provider failed.", "bad")
+    yield from _matrix(matrix(labels, detail), labels)
+    written = (">As given", ">Questions", ">Dropped", ">Diversity")
+    yield Heading("The scores as given, and the questions that each wrote", closed=True)
+    facts = [(place.raw, place.written, place.duplicates, percent(place.diversity)) for place in places]
+    rows = [(SeatName(place.player), *row) for place, row in zip(places, facts, strict=True)]
+    yield Grid(("Player", *written), tuple(rows))
+    found = {"score": ">Score", "se": ">±", "answers": ">Answers"}
+    if len({row.sort for row in sorts(names, detail)}) > 1:
+        yield Heading("By sort of question", closed=True)
+        yield grid_of(sorts(names, detail), {"player": "Player", "sort": "Sort", **found})
+    if budgets := scaling(names, detail):
+        yield Heading("What more tokens are worth", closed=True)
         limits = {"player": "Player", "max_tokens": ">At most", "output_tokens": ">Used"}
-        yield grid_of(rows, {**limits, **columns})
-    if judges := reasons(players, detail):
-        yield Heading("Reasons for 0 and 10")
+        yield grid_of(budgets, {**limits, **found})
+    if judges := reasons(names, detail):
+        yield Heading("Reasons for 0 and 10", closed=True)
         words = [(row.judge, row.zeros, row.tens, ", ".join(row.words)) for row in judges]
         yield Grid(("Judge", ">Zeros", ">Tens", "Its words"), tuple(words))
+    yield from _questions(detail.get("questions", ()))
+    yield from _answers(outcome, replies)
 
 
-def _answers(outcome: Outcome, replies: Replies, players: Mapping[str, str]) -> Iterator[Block]:
+def _by_author(detail: Mapping[str, Any]) -> dict[tuple[str, str], float]:
+    """Return the mean score of a player's answers to the questions of an author."""
+    authors = {question["id"]: question["author"] for question in detail.get("questions", ())}
+    scores: dict[tuple[str, str], list[float]] = {}
+    for answer, (score, *_) in detail.get("answers", {}).items():
+        question, label, *_ = answer.split("/")
+        scores.setdefault((label, authors[question]), []).append(score)
+    return {place: fmean(some) for place, some in scores.items()}
+
+
+def _on(labels: Iterable[str]) -> list[str]:
+    return [f"{'to ' * (not place)}{label}" for place, label in enumerate(labels)]
+
+
+def _score_mark(score: float | None) -> CellMark:
+    """Return a score from 0 to 10 with the half of the scale it is in."""
+    if score is None:
+        return CellMark("–", "quiet")
+    return CellMark(f"{score:.1f}", "good" if score >= 6 else "bad" if score < 4 else "")
+
+
+def _answers(outcome: Outcome, replies: Replies) -> Iterator[Block]:
     """The answers that scored best and worst, each with its question and every judge's score."""
     asked = {question["id"]: question for question in outcome.detail.get("questions", ())}
     worth = {answer: given[0] for answer, given in outcome.detail.get("answers", {}).items()}
@@ -99,7 +134,7 @@ def _answers(outcome: Outcome, replies: Replies, players: Mapping[str, str]) -> 
     )
     for title, some in chosen.items():
         if some:
-            yield Heading(title)
+            yield Heading(title, closed=True)
         for answer in some:
             question, reply = asked[answer.split("/")[0]], replies[_key(answer)]
             yield Quoted(
@@ -109,12 +144,12 @@ def _answers(outcome: Outcome, replies: Replies, players: Mapping[str, str]) -> 
             mean = f"{fmean(score.raw for score in given):.1f} of 10 as given; " if given else ""
             levelled = f"{mean}{worth[answer]:.1f} levelled, so that every judge averages 5"
             yield Quoted(reply.label, reply.text, reply.key, levelled, prose=True)
-            reasons = {score.judge: why.get((score.judge, answer), "") for score in given}
-            if any(reasons.values()):
-                rows = [(players[score.judge], score.raw, reasons[score.judge]) for score in given]
+            said = {grade.judge: why.get((grade.judge, answer), "") for grade in given}
+            if any(said.values()):
+                rows = [(SeatName(grade.judge), grade.raw, said[grade.judge]) for grade in given]
                 yield Grid(("Judge", ">As given", "Reason"), tuple(rows))
             else:
-                scores = ", ".join([f"{score.raw:g} from {players[score.judge]}" for score in given])
+                scores = ", ".join([f"{grade.raw:g} from {grade.judge}" for grade in given])
                 yield Sentence(f"As given: {scores}.")
 
 
@@ -147,10 +182,10 @@ def _judged(reply: SeatReply) -> list[str]:
     ]
 
 
-def _matrix(cells: Sequence[Cell], players: Mapping[str, str]) -> Iterator[Block]:
+def _matrix(cells: Sequence[Cell], labels: Iterable[str]) -> Iterator[Block]:
     if not cells:
         return
-    yield Heading("Who scored whom how")
+    yield Heading("Who scored whom how", closed=True)
     yield Sentence(
         "The mean of what each judge (a row) gave each author (a column, by its letter), every judge brought "
         "to an average of 5; then how much that is above (+) or below (−) what the other judges gave the "
@@ -160,8 +195,8 @@ def _matrix(cells: Sequence[Cell], players: Mapping[str, str]) -> Iterator[Block
     )
     given = {(cell.judge, cell.author): _mean(cell) for cell in cells}
     judges = dict.fromkeys(cell.judge for cell in cells)
-    rows = [(judge, *[given.get((judge, author)) for author in players]) for judge in judges]
-    yield Grid(("Judge", *[f">to {label}" for label in players.values()]), tuple(rows))
+    rows = [(SeatName(judge), *[given.get((judge, author)) for author in labels]) for judge in judges]
+    yield Grid(("Judge", *[f">{title}" for title in _on(labels)]), tuple(rows))
 
 
 def _mean(cell: Cell) -> str:
@@ -171,17 +206,19 @@ def _mean(cell: Cell) -> str:
     return f"{cell.mean:.1f} ({favour})"
 
 
-def _questions(questions: Sequence[Mapping[str, Any]], players: Mapping[str, str]) -> Iterator[Block]:
+def _questions(questions: Sequence[Mapping[str, Any]]) -> Iterator[Block]:
     if not questions:
         return
-    yield Heading("The questions")
-    rated = sorted(questions, key=lambda asked: -(asked["quality"] if asked["quality"] is not None else -1.0))
+    yield Heading("The questions", closed=True)
+    rated = sorted(
+        questions, key=lambda question: -(question["quality"] if question["quality"] is not None else -1.0)
+    )
     yield Grid(
         ("Question", "By", "Category", ">Rated", "Asked"),
         tuple(
             (
                 question["text"],
-                players[question["author"]],
+                question["author"],
                 question["category"] + (f", {question['sort']}" if question["sort"] != "plain" else ""),
                 question["quality"],
                 "yes" if question["weight"] else "no",

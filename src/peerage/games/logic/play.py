@@ -25,10 +25,10 @@ from peerage.game import (
     Ask,
     Block,
     Came,
+    Cell,
     Demo,
     Fixture,
     GameRules,
-    Grid,
     Heading,
     HouseCall,
     Json,
@@ -40,9 +40,10 @@ from peerage.game import (
     Seats,
     Sentence,
     TaskText,
-    ending,
-    player_names,
+    answers_grid,
+    credit_mark,
     quoted,
+    result_grid,
     same_tasks,
     tasks_of,
     texts,
@@ -179,32 +180,39 @@ def _mistaken(right: str, rng: Random) -> str:
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
-    """The puzzles, the answers, the reasoning, the result."""
-    solved, players = outcome.detail.get("solved", {}), player_names(fixture)
+    """Who solved which puzzle; each puzzle with its answers, and the reasoning."""
+    solved: Mapping[str, Sequence[bool]] = outcome.detail.get("solved", {})
     values = {label: replies[f"answers/{label}"].value for label in solved}
-    for at, puzzle in enumerate(tasks_of(fixture.drawn, Puzzle)):
-        yield Heading(f"Puzzle {at + 1}: {puzzle.family}")
+    puzzles = tasks_of(fixture.drawn, Puzzle)
+    rows: dict[str, tuple[Cell, ...]] = {
+        label: (
+            f"{sum(each)} of {len(each)}",
+            *[credit_mark(right, opens=f"q{at}") for at, right in enumerate(each, 1)],
+        )
+        for label, each in solved.items()
+    }
+    columns = (">Solved", *map(str, range(1, len(puzzles) + 1)))
+    why = {label: f"{sum(each)} of {len(each)} solved" for label, each in solved.items()}
+    yield from result_grid(outcome, "Most puzzles solved wins; equally many tie.", columns, rows, why)
+    for at, puzzle in enumerate(puzzles):
+        by = sum(each[at] for each in solved.values())
+        title = f"Puzzle {at + 1}, {puzzle.family}" + (f": solved by {by} of {len(solved)}" if solved else "")
+        yield Heading(title, anchor=f"q{at + 1}", closed=True)
         yield TaskText(puzzle.text)
         if solved:
-            yield Sentence(f"The answer: {puzzle.answer}")
-            rows = [
-                (
-                    f"{players[label]} ({label})",
-                    str(value.answers[at])[:ANSWER_CHARS] or "(none)",
-                    "right" if solved[label][at] else "wrong",
-                )
+            yield Sentence(f"The answer: {puzzle.answer}", "good")
+            given = {
+                label: str(value.answers[at])[:ANSWER_CHARS] or "(none)"
                 for label, value in values.items()
                 if value is not None
-            ]
-            yield Grid(("Player", "Answer", ""), tuple(rows))
+            }
+            yield answers_grid(given, {label: each[at] for label, each in solved.items()})
     reasoned = [reply for reply in replies.values() if reply.value is None or reply.value.working]
     if reasoned:
-        yield Heading("What they wrote with it")
+        yield Heading("What they wrote with it", closed=True)
     for reply in reasoned:
         block = quoted(reply)
         yield block if reply.value is None else replace(block, text=str(reply.value.working))
-    why = {label: f"{sum(own)} of {len(own)} solved" for label, own in solved.items()}
-    yield from ending(fixture, outcome, "Most puzzles solved wins; equally many tie.", why)
 
 
 GAME = same_tasks(

@@ -17,7 +17,9 @@ from typing import Any
 
 from peerage.game import (
     Asks,
+    Bar,
     Block,
+    Cell,
     Demo,
     Fixture,
     GameSpec,
@@ -29,14 +31,14 @@ from peerage.game import (
     Quoted,
     Replies,
     Seating,
+    SeatName,
     Secrecy,
     Sentence,
     Steps,
     Together,
     by_rank,
-    ending,
-    player_names,
     quoted,
+    result_grid,
     texts,
 )
 from peerage.game.same_tasks import FEWEST
@@ -132,32 +134,67 @@ WINS = {
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
-    """The boards, then the ranking."""
-    players = player_names(fixture)
+    """Who gained what in each seating of each board; each with its moves."""
     market = fixture.settings["market"]
-    yield Heading(f"The market: {market}")
-    yield Sentence(MARKETS[market])
+    missed = market in AUCTIONS
     boards: dict[str, Any] = outcome.detail.get("boards", {})
+    gains = {key: _gains(board) for key, board in boards.items()}
+    every = [gain for board in gains.values() for gain in board.values()]
+    ends = max(every, default=1.0), min(every, default=0.0)
+    sums = outcome.detail.get("sums", {})
+    most = max(map(abs, sums.values()), default=1.0)
+    rows: dict[str, tuple[Cell, ...]] = {
+        label: (
+            Bar("", abs(total) if missed else total, most, min(0.0, *sums.values()) if not missed else 0.0),
+            *[Bar("", board[label], *ends) if label in board else None for board in gains.values()],
+        )
+        for label, total in sums.items()
+    }
+    columns = (">Missed" if missed else ">Gained", *[f">Gain in {key.replace('/', '.')}" for key in gains])
+    came = "missed" if missed else "gained"
+    why = {label: f"{abs(total) if missed else total:,g} {came}" for label, total in sums.items()}
+    yield from result_grid(outcome, f"{MARKETS[market]} {WINS[missed]}", columns, rows, why)
     keys = boards or dict.fromkeys(["/".join(key.split("/")[:2]) for key in replies])
     for key in keys:
         number, seating = key.split("/")
-        yield Heading(f"Board {number}, seating {seating}")
+        yield Heading(f"Board {number}, seating {seating}{_deal(boards.get(key, {}))}", closed=True)
         if terms := _terms(market, fixture.drawn["boards"][int(number) - 1]):
             yield Sentence(terms, "quiet")
         if key in boards:
-            columns = [players.get(name, name) for name in boards[key]["columns"]]
-            named = {label: f"{player} ({label})" for label, player in players.items()}
-            rows = [(named.get(row[0], row[0]), *row[1:]) for row in boards[key]["rows"]]
-            yield Grid(tuple(columns), tuple(rows))
+            labels = {seat.label for seat in fixture.seats}
+            moves = [
+                (SeatName(row[0]) if row[0] in labels else row[0], *row[1:]) for row in boards[key]["rows"]
+            ]
+            yield Grid(tuple(boards[key]["columns"]), tuple(moves))
         for name, reply in replies.items():
             if name.startswith(f"{key}/") and reply.status != "ok":
                 yield quoted(reply)
             elif name.startswith(f"{key}/") and (message := getattr(reply.value, "message", "")):
                 yield Quoted(reply.label, message, reply.key, note=f"in round {name.split('/')[2]}")
-    sums = outcome.detail.get("sums", {})
-    missed = market in AUCTIONS
-    why = {label: f"{abs(gain):,g} missed" if missed else f"{gain:,g} gained" for label, gain in sums.items()}
-    yield from ending(fixture, outcome, WINS[missed], why)
+
+
+def _gains(board: Mapping[str, Any]) -> dict[str, float]:
+    """Return what each player gained on a board, as its table says."""
+    columns, rows = board["columns"], board["rows"]
+    if columns[-1] != ">Gain":  # a line of its own, with players in columns
+        (gained,) = [row for row in rows if row[0] == "gain"]
+        return {
+            label: value for label, value in zip(columns[1:], gained[1:], strict=True) if value is not None
+        }
+    gains: dict[str, float] = {}
+    for row in rows:
+        gains[row[0]] = gains.get(row[0], 0) + (row[-1] or 0)
+    return gains
+
+
+def _deal(board: Mapping[str, Any]) -> str:
+    """Return how a negotiation ended, or what everybody gained."""
+    if not board:
+        return ""
+    columns, rows = board["columns"], board["rows"]
+    if len(columns) > 2 and columns[-2:] == ["", ">Gain"] and rows:
+        return f": {rows[0][-2]}"
+    return f": {', '.join([f'{label} {gain:,g}' for label, gain in _gains(board).items()])}"
 
 
 def _terms(market: str, board: Mapping[str, Any]) -> str:

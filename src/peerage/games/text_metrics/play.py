@@ -20,12 +20,13 @@ from peerage.game import (
     SCORE,
     Achieved,
     Ask,
+    Bar,
     Block,
     Came,
+    Cell,
     Demo,
     Fixture,
     GameRules,
-    Grid,
     Heading,
     HouseCall,
     MaxTokens,
@@ -39,8 +40,9 @@ from peerage.game import (
     TaskText,
     Text,
     Tone,
-    ending,
+    credit_mark,
     quoted,
+    result_grid,
     same_tasks,
     tasks_of,
     texts,
@@ -206,10 +208,25 @@ def house(call: HouseCall, skill: float, rng: Random) -> str:
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
-    """The texts, what was made of them, the result."""
+    """How near everybody came to the references of each text; each text with what was made of it."""
     signatures, results = outcome.detail.get("metrics", ()), outcome.detail.get("texts", {})
+    means: Mapping[str, float] = outcome.detail.get("means", {})
+    rows: dict[str, tuple[Cell, ...]] = {
+        label: (
+            Bar("", mean),
+            *[
+                credit_mark(text.get("points"), "; ".join(text.get("breaches", ())), f"q{at}")
+                for at, text in enumerate(results[label], 1)
+            ],
+        )
+        for label, mean in means.items()
+    }
+    why = {label: f"{mean:.3f} points on average" for label, mean in means.items()}
+    columns = (">Mean", *[f"Text {at}" for at in range(1, len(signatures) + 1)])
+    wins = "The player nearest to the references, on the mean of all texts, is first."
+    yield from result_grid(outcome, wins, columns, rows, why)
     for at, task in enumerate(tasks_of(fixture.drawn, TextTask), 1):
-        yield Heading(f"Text {at}: {TASKS[task.kind].rstrip('.').lower()}")
+        yield Heading(f"Text {at}: {TASKS[task.kind].rstrip('.').lower()}", anchor=f"q{at}", closed=True)
         yield TaskText(task.source, name="the text")
         if task.shown:
             yield TaskText("\n↓\n".join(task.shown), name="the example")
@@ -232,19 +249,6 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             note = "; ".join(["breaks " + breach for breach in result.get("breaches", ())])
             verdict = f"comes to {result['near']:.4f}: {points:.2f} points" if "near" in result else ""
             yield quoted(reply, verdict, tone, note)
-    means = outcome.detail.get("means", {})
-    if means:
-        yield Heading("Points")
-        columns = ("Player", *[f">Text {at + 1}" for at in range(len(signatures))], ">Mean")
-        players = {seat.label: seat.player for seat in fixture.seats}
-        rows = [
-            (players[label], *[result.get("points") for result in results[label]], mean)
-            for label, mean in sorted(means.items(), key=lambda item: -item[1])
-        ]
-        yield Grid(columns, tuple(rows))
-    why = {label: f"{mean:.3f} points on average" for label, mean in means.items()}
-    wins = "The player nearest to the references, on the mean of all texts, is first."
-    yield from ending(fixture, outcome, wins, why)
 
 
 GAME = same_tasks(

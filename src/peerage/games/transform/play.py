@@ -12,7 +12,7 @@ unranked, while two are left.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import unified_diff
 from random import Random
 
@@ -24,6 +24,7 @@ from peerage.game import (
     Ask,
     Block,
     Came,
+    Cell,
     Demo,
     Fixture,
     FormatError,
@@ -39,8 +40,9 @@ from peerage.game import (
     Seats,
     SourceCode,
     TaskText,
-    ending,
+    credit_mark,
     quoted,
+    result_grid,
     same_tasks,
     tasks_of,
     texts,
@@ -125,21 +127,31 @@ _LINES, _CHARS = 150, 300
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
-    """The tasks, the outputs, the result."""
-    credits = outcome.detail.get("credits", {})
-    for at, task in enumerate(tasks_of(fixture.drawn, TransformTask)):
-        yield Heading(f"Task {at + 1}")
+    """Who got which output exactly right; each task with its outputs."""
+    credits: Mapping[str, list[float]] = outcome.detail.get("credits", {})
+    tasks = tasks_of(fixture.drawn, TransformTask)
+    rows: dict[str, tuple[Cell, ...]] = {
+        label: (
+            f"{sum(each):g} of {len(each)}",
+            *[credit_mark(credit, opens=f"q{at}") for at, credit in enumerate(each, 1)],
+        )
+        for label, each in credits.items()
+    }
+    columns = (">Points", *[f"Task {at}" for at in range(1, len(tasks) + 1)])
+    wins = "The player with the most points wins; equal points tie."
+    why = {label: f"{sum(each):g} of {len(each)} points" for label, each in credits.items()}
+    yield from result_grid(outcome, wins, columns, rows, why)
+    for at, task in enumerate(tasks):
         data, between, steps = task.text.partition(STEPS)
+        yield Heading(f"Task {at + 1}", anchor=f"q{at + 1}", closed=True)
+        yield TaskText((between + steps).strip())
         yield SourceCode(data.rstrip(), note="the data")
-        yield TaskText(between + steps)
         if not outcome.void:
             yield SourceCode(task.expected, note="the right output")
         for seat in fixture.seats:
             reply = replies.get(f"task/{at + 1}/{seat.label}")
             if reply is not None:
-                yield _given(task, reply, credits.get(seat.label, ())[at:])
-    why = {label: f"{sum(own):g} of {len(own)} points" for label, own in credits.items()}
-    yield from ending(fixture, outcome, "The player with the most points wins; equal points tie.", why)
+                yield _given(task, reply, credits.get(seat.label, [])[at:])
 
 
 def _given(task: TransformTask, reply: SeatReply, credits: list[float]) -> Block:
@@ -154,8 +166,8 @@ def _given(task: TransformTask, reply: SeatReply, credits: list[float]) -> Block
         return Quoted(reply.label, reply.value, reply.key, "unusable", "bad", str(error))
     if credits[0] == 1:
         return SourceCode(output(reply.value), reply.label, reply.key, "exactly right", "good")
-    lines = differences(canonical(task.expected, task.json), given)
-    return SourceCode(lines, reply.label, reply.key, "wrong", "bad", "- expected, + given")
+    found = differences(canonical(task.expected, task.json), given)
+    return SourceCode(found, reply.label, reply.key, "wrong", "bad", "- expected, + given", diff=True)
 
 
 def differences(expected: list[str], given: list[str]) -> str:

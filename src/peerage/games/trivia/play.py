@@ -28,10 +28,10 @@ from peerage.game import (
     Ask,
     Block,
     Came,
+    Cell,
     Demo,
     Fixture,
     GameRules,
-    Grid,
     Heading,
     HouseCall,
     Json,
@@ -43,8 +43,9 @@ from peerage.game import (
     Seats,
     Sentence,
     TaskText,
-    ending,
-    player_names,
+    answers_grid,
+    credit_mark,
+    result_grid,
     same_tasks,
     tasks_of,
     texts,
@@ -215,34 +216,39 @@ def house(call: HouseCall, skill: float, rng: Random) -> Sheet:
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
-    """The questions, the answers, the result."""
-    right, players = outcome.detail.get("right", {}), player_names(fixture)
+    """Who got which question right; each question with its answers."""
+    right: Mapping[str, Sequence[int]] = outcome.detail.get("right", {})
     try:
         questions = tasks_of(fixture.drawn, TriviaQuestion)
     except Sealed:
         questions = []
+    count = outcome.detail.get("questions", len(questions))
+    given = {reply.label: reply.value.answers for reply in replies.values() if reply.value is not None}
+    rows: dict[str, tuple[Cell, ...]] = {
+        label: (
+            f"{len(places)} of {count}",
+            *[credit_mark(at in places, opens=f"q{at + 1}" if questions else "") for at in range(count)],
+        )
+        for label, places in right.items()
+    }
+    wins = "The player with the most right answers wins; equally many tie."
+    why = {label: f"{len(places)} of {count} right" for label, places in right.items()}
+    yield from result_grid(outcome, wins, (">Right", *map(str, range(1, count + 1))), rows, why)
+    if not questions:
         yield Sentence("The questions and answers of this quiz are sealed; the arena's owner can read them.")
     for at, question in enumerate(questions):
-        yield Heading(f"Question {at + 1}" + (f", {question.domain}" if question.domain else ""))
+        got = sum(at in places for places in right.values())
+        about = f", {question.domain}" if question.domain else ""
+        yield Heading(
+            f"Question {at + 1}{about}: {got} of {len(right)} right", anchor=f"q{at + 1}", closed=True
+        )
         yield TaskText(question.numbered(at + 1).partition(". ")[2])
         yield Sentence(f"Right: {question.right[0]}", "good")
-        given = {
-            reply.label: str(reply.value.answers[at]) for reply in replies.values() if reply.value is not None
-        }
-        rows = [
-            (
-                f"{players[label]} ({label})",
-                question.chosen(answer) or answer or "(none)",
-                "right" if at in right.get(label, ()) else "",
-            )
-            for label, answer in given.items()
-        ]
-        if rows:
-            yield Grid(("Player", "Answer", ""), tuple(rows))
+        answers = {label: str(sheet[at]) for label, sheet in given.items()}
+        answers = {label: question.chosen(answer) or answer or "(none)" for label, answer in answers.items()}
+        if answers:
+            yield answers_grid(answers, {label: at in places for label, places in right.items()})
     yield from unusable(replies.values())
-    count = outcome.detail.get("questions", len(questions))
-    why = {label: f"{len(places)} of {count} right" for label, places in right.items()}
-    yield from ending(fixture, outcome, "The player with the most right answers wins; equally many tie.", why)
 
 
 _FACTS = same_tasks(

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
-from itertools import groupby
+from itertools import zip_longest
 
 from peerage.game.blocks import (
     Heading,
     Private,
     Quoted,
     SourceCode,
+    State,
     TaskText,
     VoteStrip,
 )
@@ -37,12 +37,14 @@ _STEP = "step-"
 """Begins the address of a step of the match."""
 _ABOUT = '<details class="about"><summary aria-label="About this reply"><span>i</span></summary><div>'
 _MARKS = {"A": "a", "B": "b", "tie": "even", "approve": "yes", "object": "no"}
+TEASER = 110
+"""Characters of a task that say what opens."""
 _CHIPS = {"good": "chip yes", "bad": "chip no"}
 BETWEEN = ' <span class="quiet">·</span> '
 PROSE = '<div class="prose">'
 SWITCH = '<p class="switch"><a href="#rendered">Rendered</a> <a href="#source">Source</a></p>\n'
 """The choice between Markdown as it is meant and as it stands: the page's address keeps it."""
-_SAID = (Quoted, SourceCode, TaskText)
+_SAID = (Quoted, SourceCode, TaskText, State)
 
 
 class MatchWriter(TableWriter):
@@ -70,35 +72,46 @@ class MatchWriter(TableWriter):
 
     def _stages(self, blocks: Iterable[ViewBlock], *, parted: bool = True) -> str:
         """Return the blocks of a match, `parted` into a section from each heading to the next: what was said
-        stands side by side, what few could see in a frame."""
+        stands side by side, what few could see in a frame, and what is closed in a list that opens."""
         parts: list[str] = []
-        opened = private = False
-        for says, group in groupby(blocks, lambda block: isinstance(block, _SAID)):
-            run = list(group)
-            if says:
-                parts.append('<section class="stage">\n' * (parted and not opened))
-                opened = opened or parted
-                steps = "".join(map(self._block, run))
-                before, after = self._tabs(run)
-                parts.append(f'{before}<div class="steps">\n{steps}</div>\n{after}')
+        closing, private, listed = "", False, False
+        run: list[ViewBlock] = []
+        for block, after in zip_longest(all_blocks := [*blocks], all_blocks[1:]):
+            if isinstance(block, _SAID):
+                run.append(block)
+                if not isinstance(after, _SAID):
+                    opens = parted and not closing
+                    closing = "</section>\n" if opens else closing
+                    parts.append('<section class="stage">\n' * opens + self._steps(run))
+                    run = []
                 continue
-            for block in run:
-                begins = isinstance(block, Heading | Fold)
-                if private and (begins or isinstance(block, Private)):
-                    parts.append("</div>\n")
-                    private = False
-                if begins:
-                    parts.append("</section>\n" * opened)
-                    opened = False
-                if parted and not opened and not isinstance(block, Fold):
-                    parts.append('<section class="stage">\n')
-                    opened = True
-                if isinstance(block, Private) and block.labels:
-                    seen = " ".join(map(shown_name, block.labels))
-                    parts.append(f'<div class="private" data-seen="{seen}">\n')
-                    private = True
-                parts.append(self._block(block))
-        return "".join(parts) + "</div>\n" * private + "</section>\n" * opened
+            begins = isinstance(block, Heading | Fold)
+            closed = isinstance(block, Heading) and block.closed
+            parts.append("</div>\n" * (private and (begins or isinstance(block, Private))))
+            private = private and not (begins or isinstance(block, Private))
+            if begins:
+                parts.append(closing + "</div>\n" * (listed and not closed))
+                closing = ""
+            if isinstance(block, Heading) and closed:
+                parts.append('<div class="list">\n' * (not listed) + self._closed(block, after))
+                closing, listed = "</div>\n</details>\n", True
+                continue
+            listed = listed and not begins
+            if parted and not closing and not isinstance(block, Fold):
+                parts.append('<section class="stage">\n')
+                closing = "</section>\n"
+            if isinstance(block, Private) and block.labels:
+                seen = " ".join(map(shown_name, block.labels)).strip()
+                parts.append(f'<div class="private{"" if block.marked else " plain"}" data-seen="{seen}">\n')
+                private = True
+            parts.append(self._block(block))
+        return "".join(parts) + "</div>\n" * private + closing + "</div>\n" * listed
+
+    def _steps(self, run: Sequence[ViewBlock]) -> str:
+        """Return what was said one after another, side by side."""
+        steps = "".join(map(self._block, run))
+        before, after = self._tabs(run)
+        return f'{before}<div class="steps">\n{steps}</div>\n{after}'
 
     def _tabs(self, run: Sequence[ViewBlock]) -> tuple[str, str]:
         """Return what stands around two answers: where they have no room side by side, a choice of one."""
@@ -112,6 +125,18 @@ class MatchWriter(TableWriter):
             for place, block in enumerate(answers, 1)
         ]
         return f'<div class="answers">\n{"".join(tabs)}', "</div>\n"
+
+    def _closed(self, block: Heading, after: ViewBlock | None) -> str:
+        """Return the beginning of what opens on demand, up to which a mark leads: what it is, and the first
+        words of the task in it."""
+        first = after.text.split("\n")[0] if isinstance(after, TaskText) else ""
+        first = f"{first[:TEASER]}…" if len(first) > TEASER else first
+        teaser = f' <span class="first">{shown(first)}</span>' if first else ""
+        at = f' id="{escape(block.anchor)}"' if block.anchor else ""
+        return (
+            f'<details class="stage closed">\n<summary><h2>{shown(block.text)}</h2>{teaser}</summary>\n'
+            f"<div{at}>\n"
+        )
 
     def _who(self, label: str) -> str:
         known = self._names.get(label)
@@ -246,14 +271,3 @@ def written(text: str, about: str, kind: str = "said") -> str:
         f'<div class="{kind}">{shown(text[:FOLD])}</div>\n<details><summary>{len(rest):,} more characters'
         f'</summary><div class="{kind}"{frame}>{shown(rest)}</div></details>\n'
     )
-
-
-def color(caption: str, color: str) -> str:
-    known = re.fullmatch("[0-9A-Fa-f]{6}", color)
-    drawn = (
-        f'<svg width="40" height="24" role="img" aria-label="{color}"><rect width="40" height="24" '
-        f'rx="4" fill="#{color}"/></svg> '
-        if known
-        else ""
-    )
-    return f'<span class="swatch">{drawn}{shown(caption)} <code>{shown(color)}</code></span> '

@@ -6,11 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from peerage.game.blocks import (
-    Cell,
-    Grid,
-    Target,
-)
+from peerage.game.blocks import Target
 from peerage.render import rows as laid
 from peerage.render.blocks import (
     Column,
@@ -28,11 +24,6 @@ BAR = 120
 """Of a drawn record, in pixels."""
 MANY = 5
 """Rows of more than which a table that can be searched offers it."""
-WORDY = 60
-"""Characters from which on a cell of a game's table gets room to read it in."""
-BRIEF = 14
-"""Characters up to which a cell of a game's table may be as narrow as its longest word."""
-
 Href = Callable[[Target], str | None]
 
 
@@ -303,33 +294,14 @@ def _record(won: int, drawn: int, lost: int) -> str:
     return f'<svg class="bar" width="{BAR}" height="10" aria-hidden="true">{parts}</svg>'
 
 
-def grid(block: Grid) -> str:
-    """Return a game's table, of which a page of transcripts has many."""
-    numeric = [name.startswith(">") for name in block.columns]
-    heads = [
-        f'<th class="{"n" if number else "t"}" scope="col">{shown(name.lstrip(">"))}</th>'
-        if name
-        else "<td></td>"
-        for name, number in zip(block.columns, numeric, strict=True)
-    ]
-    rows = []
-    for row in block.rows:
-        cells = [
-            f'<td class="{"n" if number else _width(value)}">{shown(laid.cell(value))}</td>'
-            for value, number in zip(row, numeric, strict=True)
-        ]
-        rows.append(f"<tr>{''.join(cells)}</tr>\n")
-    title = f"<caption>{shown(block.title)}</caption>\n" if block.title else ""
-    about = shown(block.title or ", ".join(filter(None, [name.lstrip(">") for name in block.columns])))
-    return (
-        f'<div class="wide" tabindex="0" role="group" aria-label="{about}">\n<table>\n{title}'
-        f"<thead><tr>{''.join(heads)}</tr></thead>\n<tbody>\n{''.join(rows)}</tbody>\n</table>\n</div>\n"
-    )
-
-
-def _width(value: Cell) -> str:
-    chars = len(value) if isinstance(value, str) else 0
-    return "t long" if chars > WORDY else "t name" if chars > BRIEF else "t"
+def _head(column: Column) -> str:
+    sorts = " nosort" if column.draw else ""
+    title = shown(column.title)
+    if column.shade:
+        title = f'<span title="{title}">{title}</span>'
+    if column.hint:
+        title = f'<span title="{shown(column.hint)}">{title}</span>'
+    return f'<th class="{_kind(column)}{sorts}" scope="col">{title}</th>'
 
 
 def _kind(column: Column) -> str:

@@ -24,6 +24,7 @@ from peerage.game.blocks import (
     ScoreLine,
     Sentence,
     SourceCode,
+    State,
     Swatch,
     TaskText,
     VoteStrip,
@@ -44,8 +45,8 @@ from peerage.render.blocks import (
     Transcript,
     ViewBlock,
 )
-from peerage.render.html.match import BETWEEN, PROSE, SWITCH, MatchWriter, color, written
-from peerage.render.html.tables import grid
+from peerage.render.html.match import BETWEEN, PROSE, SWITCH, MatchWriter, written
+from peerage.render.html.pictures import bar, board, changes, grid, swatches
 from peerage.render.html.texts import folded, shown, shown_name
 from peerage.render.names import AS_THEY_ARE, Names
 from peerage.values.figures import score
@@ -97,22 +98,26 @@ class Html(MatchWriter):
                 return self._said(block, "task", who, self._text(block, "The task"))
             case SourceCode():
                 who = self._who(block.label) if block.label else ""
-                text = written(block.source, block.label or "The program", "said code")
+                text = (
+                    changes(block.source)
+                    if block.diff
+                    else written(block.source, block.label or "The program", "said code")
+                )
                 return self._said(block, "program", who, text)
-            case ScoreLine():
+            case ScoreLine() if not block.drawn:
                 worth = "unranked" if block.score is None else f"<b>{score(block.score)}</b>"
                 why = f' <span class="quiet">{shown(block.why)}</span>' if block.why else ""
                 return f'<p class="worth">{self._who(block.label)} {worth}{why}</p>\n'
             case Grid():
-                return grid(block)
+                return grid(block, self._who, links=self._within is not None and not self._bare)
             case Board():
-                return f'<pre class="board">{shown(chr(10).join(block.rows))}</pre>\n'
+                return board(block)
             case Bar():
-                most = block.most if block.most > 0 else 1.0
-                meter = f'<meter min="0" max="{most:g}" value="{block.value:g}"></meter>'
-                return f'<p class="worth">{meter} {laid.amount(block)} {shown(block.caption)}</p>\n'
+                return f'<p class="worth">{bar(block)} {shown(laid.cell(block))}</p>\n'
             case Swatch():
-                return f'<p class="swatches">{"".join([color(*swatch) for swatch in block.colors])}</p>\n'
+                return swatches(block)
+            case State():
+                return f'<div class="state" data-seen="" hidden>\n{self._block(block.picture)}</div>\n'
             case Private():
                 seen = " and ".join(map(self._who, block.labels))
                 return f'<p class="quiet">seen by {seen} alone</p>\n' if seen and block.marked else ""

@@ -4,7 +4,8 @@
 "use strict";
 
 const match = document.querySelector(".match");
-const steps = [...match.querySelectorAll("section .step[id]")];
+const steps = [...match.querySelectorAll(".stage:not(.rest) .step[id]")];
+const states = [...match.querySelectorAll(".state")]; // pictures of the game, each after the step before it
 const parts = ordered(); // [element, the step with which it shows]
 const bar = document.createElement("div");
 let scrubber = null;
@@ -22,10 +23,14 @@ function show() {
   steps.forEach((step, place) => step.classList.toggle("now", place === at));
   match.classList.toggle("unfinished", at >= 0 && at < last);
   say(at < 0 ? "" : `${at + 1} of ${steps.length}${state()}`);
+  picture();
   if (scrubber) scrubber.value = at < 0 ? steps.length : at + 1;
   keep(at < 0 ? "" : `#${steps[at].id}`);
   const choice = at >= 0 && steps[at].closest(".answers")?.querySelector(`#answer-${1 + [...steps[at].parentElement.children].indexOf(steps[at])}`);
   if (choice) choice.checked = true;
+  for (let node = steps[at]; node && node !== match; node = node.parentElement) {
+    if (node.matches("details.stage")) node.open = true;
+  }
   const tall = at >= 0 && steps[at].offsetHeight > innerHeight / 2;
   if (at >= 0) steps[at].scrollIntoView({ block: tall ? "start" : "center" });
 }
@@ -62,12 +67,24 @@ function play() {
   bar.querySelector(".play").textContent = "⏸";
 }
 
-// Where the game is at: its stage, whose step it is, and what a game's picture says of itself there.
+// Where the game is at: its stage, and whose step it is.
 function state() {
-  const stage = steps[at].closest("section")?.querySelector("h2")?.textContent;
+  const stage = steps[at].closest(".stage")?.querySelector("h2")?.textContent;
   const who = steps[at].querySelector(".label, summary > b")?.textContent;
-  const told = [...match.querySelectorAll("[data-state]")].filter((one) => !one.closest(".later")).pop();
-  return [stage, who, told?.dataset.state].filter(Boolean).map((word) => ` · ${word}`).join("");
+  return [stage, who].filter(Boolean).map((word) => ` · ${word}`).join("");
+}
+
+// The game as it is after the step; what one seat saw says nothing of it.
+function picture() {
+  const next = steps[at + 1];
+  const past = (node) => !next || node.compareDocumentPosition(next) & Node.DOCUMENT_POSITION_FOLLOWING;
+  const now = at < 0 || bar.querySelector(".tools select")?.value ? null : states.filter(past).pop();
+  bar.querySelector(".picture")?.remove();
+  if (!now) return;
+  const shown = document.createElement("div");
+  shown.className = "picture";
+  shown.append(...[...now.children].map((part) => part.cloneNode(true)));
+  bar.prepend(shown);
 }
 
 function keep(hash) {
@@ -100,10 +117,11 @@ function button(text, name, does) {
 function ordered() {
   const found = steps.map((step, place) => [step, place]);
   let before = 0;
-  for (const stage of match.querySelectorAll(":scope > :is(section, .rest)")) {
+  for (const stage of match.querySelectorAll(":scope > :is(section, .rest), :scope > .list > .stage")) {
     const own = steps.flatMap((step, place) => (stage.contains(step) ? [place] : []));
     const first = own.length ? own[0] : steps.length - 1;
     before = own.length ? own[own.length - 1] : steps.length - 1;
+    if (stage.matches(".closed")) found.push([stage, first]);
     for (const part of stage.querySelectorAll(":scope > :not(.steps, .private), .private > :not(.steps)")) {
       found.push([part, part.matches("h2, .titled") ? first : before]);
     }
