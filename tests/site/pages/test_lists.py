@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 from tests.engine.arenas import play, write_arena
 
+from peerage.site.addresses import match_page
 from peerage.site.pages.router import body
 from peerage.site.reading import Site
 from peerage.values.figures import likely
@@ -43,7 +44,7 @@ def test_each_game_has_who_leads_how_sure_that_is_and_a_match_to_watch(site: Sit
         rows = [row for row in site.summaries if row.game == game]
         assert telling(rows, chances)[0] == watched
         assert watched in [row.number for row in rows if row.status == "done"]
-        assert site.match_page(watched) in card
+        assert match_page(watched) in card
 
 
 def test_a_match_to_watch_is_an_upset_where_there_is_one(site: Site) -> None:
@@ -60,7 +61,7 @@ def test_challenges_are_twenty_rows_with_a_search_and_each_leads_to_its_match(si
     told = page(site, "challenges.html")
     rows = told.partition('<section class="matches">')[2].partition("</section>")[0]
     assert 0 < rows.count("<tr") - 1 <= NEWEST
-    assert rows.count('<a href="matches/') == rows.count('scope="row"')
+    assert rows.count('<a href="match/') == rows.count('scope="row"')
     assert 'action="matches.html"><label class="text">' in told
     assert re.search(r"<h1>(Challenges on |What was asked in )", told)
 

@@ -48,6 +48,9 @@ def test_the_newest_come_first_a_page_at_a_time(site: Site) -> None:
     then = found(site, before=first.older)
     assert numbers(first) + numbers(then) == everything
     assert then.older == 0
+    row = site.summaries[4]
+    (alone,) = find(site, [row], site.board().chances, MatchFilter()).lines
+    assert (alone.number, alone.prompt) == (row.number, found(site).lines[-5].prompt)
 
 
 def test_words_are_looked_for_in_names_topics_prompts_and_answers_and_nowhere_else(site: Site) -> None:

@@ -141,7 +141,7 @@ def _read(
     reading: Reading, rows: Sequence[Summary], first: int, last: int, picked: Sequence[int]
 ) -> Iterator[tuple[int, Match]]:
     """Yield the matches at the places `picked` of first..last, the newest first; many are read at once."""
-    if len(picked) * 5 < last - first:
+    if len(picked) * 5 <= max(5, last - first):
         yield from [(place, reading.match(rows[place - 1].number)) for place in reversed(picked)]
         return
     matches = dict(enumerate(reading.matches(first, last), first))
@@ -240,7 +240,7 @@ def table(lines: Sequence[MatchLine], now_ms: int | None = None, kept: str = "")
         ],
         Column("result", "Players and result", link=lambda row: (row.to[0], row.to[1] + kept), small=_prompt),
         Column("prompt", "Prompt", _brief, spare=2, page=False),
-        *[Column("votes", judges, value=_marks, tip=_votes, small=_notable)]
+        *[Column("panel", judges, value=_marks, tip=_votes, small=_notable)]
         * any(line.votes or line.notable for line in lines),
         Column("notable", "Notable", ", ".join, page=False),
         *[Column("part", "Game" if several else "Topic", spare=1, value=partial(_part, several))]
@@ -251,7 +251,7 @@ def table(lines: Sequence[MatchLine], now_ms: int | None = None, kept: str = "")
         ),
     ]
     hint = "● for the winner's answer, ○ for another, ◐ a tie or flipped with the order"
-    hints = {"votes": hint} if judges == "Judges" else {}
+    hints = {"panel": hint} if judges == "Judges" else {}
     return Rows(lines, explained(columns, **hints), name="matches", sorts=False)
 
 
