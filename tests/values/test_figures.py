@@ -8,6 +8,7 @@ from peerage.values.figures import (
     chance,
     counted,
     dollars,
+    elapsed,
     estimated,
     likely,
     per_hundred,
@@ -123,3 +124,8 @@ def test_no_chance_is_said_to_be_sure(value: float | None, said: str, shown: str
 def test_ranks_are_written_as_spans() -> None:
     assert spans([]) == ""
     assert spans([3, 2, 4, 7, 7, 9, 10]) == "2–4, 7, 9–10"
+
+
+def test_how_long_something_has_lasted_is_said_in_its_largest_unit() -> None:
+    said = [elapsed(1000 * s) for s in (-1, 0, 59, 60, 3_599, 3_600, 86_399, 86_400, 200_000)]
+    assert said == ["0 s", "0 s", "59 s", "1 min", "59 min", "1 h", "23 h", "1 day", "2 days"]

@@ -20,6 +20,7 @@ from peerage.render.blocks import ViewBlock
 from peerage.render.html.match import SWITCH, answered
 from peerage.site.cards import CardRow
 from peerage.values.figures import (
+    elapsed,
     moment,
     score,
     whole,
@@ -70,7 +71,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"whole": whole, "time": moment, "score": score, "met": met}
+    made.filters |= {"whole": whole, "elapsed": elapsed, "time": moment, "score": score, "met": met}
     made.filters["answered"] = lambda text: Markup(answered(text, "The text"))
     made.globals["SWITCH"] = Markup(SWITCH)
     return made

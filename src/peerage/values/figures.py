@@ -140,6 +140,14 @@ def seconds(value: float | None) -> str:
     return f"{value:.1f} s" if value >= 1 else f"{1000 * value:.0f} ms"
 
 
+def elapsed(span_ms: int) -> str:
+    """How long something has lasted, in its largest unit: `45 s`, `3 min`, `2 h`, `5 days`."""
+    s = max(0, span_ms) // 1000
+    steps = ((86_400, "day"), (3_600, "h"), (60, "min"), (1, "s"))
+    size, unit = next((step for step in steps if s >= step[0]), steps[-1])
+    return counted(s // size, unit) if unit == "day" else f"{s // size} {unit}"
+
+
 def moment(at_ms: int) -> str:
     """A time to the minute, UTC."""
     return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")

@@ -16,11 +16,13 @@ from peerage.site.http.frame import PageFrame, full, line
 from peerage.site.rendering import PageView
 from peerage.site.server.events import Feed, playing, settled
 from peerage.values.clock import now_ms
-from peerage.views.match.under_way import blocks, out_of_hours, under_way
+from peerage.views.match.under_way import blocks, cards, out_of_hours, under_way
 
 LIVE = "live.html"
 RECENT = 12
 """Finished matches on the page of what is in play."""
+FRESH_MS = 1_000
+"""How long what was read for that page is shown."""
 
 
 class LiveRoutes:
@@ -31,15 +33,30 @@ class LiveRoutes:
         self._ledger = ledger
         self._feed = feed
         self._places = places
+        # However many spectators, what is in play is read once a second.
+        self._reading = asyncio.Lock()
+        self._values: dict[str, object] = {}
+        self._fresh_until = 0
 
     async def live(self, request: Request) -> Response:
         """`live.html`: the matches in flight and those that were just settled."""
-        flight = await asyncio.to_thread(playing, self._ledger)
-        newest = await asyncio.to_thread(shown, self._ledger)
-        recent = await asyncio.to_thread(settled, self._ledger, max(0, newest - RECENT), newest)
-        away = await asyncio.to_thread(out_of_hours, self._ledger, now_ms())
-        values = {"playing": flight, "recent": recent[::-1], "now": now_ms(), "away": away}
-        return await self._frame.page(LIVE, PageView("Live", LIVE, template=LIVE, values=values))
+        async with self._reading:
+            now = now_ms()
+            if now >= self._fresh_until:
+                self._values = await asyncio.to_thread(self._read, now)
+                self._fresh_until = now_ms() + FRESH_MS
+        return await self._frame.page(LIVE, PageView("Live", LIVE, template=LIVE, values=self._values))
+
+    def _read(self, now: int) -> dict[str, object]:
+        """Return what the page of what is in play shows."""
+        flight, newest = playing(self._ledger), shown(self._ledger)
+        return {
+            "playing": cards(self._ledger, [match.number for match in flight]),
+            "under_way": len(flight),
+            "recent": settled(self._ledger, max(0, newest - RECENT), newest)[::-1],
+            "now": now,
+            "away": out_of_hours(self._ledger, now),
+        }
 
     async def match(self, request: Request) -> Response:
         """`live/N.html`: a match under way, as far as everybody may know; then where its page is."""

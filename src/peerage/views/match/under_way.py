@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import islice
 
 from msgspec import Struct
 
@@ -26,7 +27,8 @@ class UnderWay(Struct, frozen=True):
     """A match that is not settled.
 
     `sent` are the texts that every contestant has been sent, in order, and `tasks` what they quote: a
-    question, a statement. `answered` and `waiting` count requests. One that left its round to go on later
+    question, a statement. `answered` and `waiting` count requests, of which the first
+    had its reply at `began_ms`. One that left its round to go on later
     waits since `since_ms`, until `until_ms` where that is known (Unix milliseconds). Nothing else of it is
     shown before it is settled, not even who plays: players may be watching. Of a game that hides things from
     its players there are no counts and no times either, which would tell who is asked when, and so who holds
@@ -41,6 +43,7 @@ class UnderWay(Struct, frozen=True):
     sent: tuple[str, ...]
     answered: int | None
     waiting: int | None
+    began_ms: int | None = None
     status: str = UNDER_WAY
     since_ms: int | None = None
     until_ms: int | None = None
@@ -68,6 +71,7 @@ def under_way(ledger: Ledger, number: int) -> UnderWay | None:
         if isinstance(value, Quote)
     ]
     answered = sum(step.stored is not None for step in match.asked.values())
+    times = [step.row.at_ms for step in match.asked.values() if step.row.at_ms]
     fixture, closed = match.fixture, hides(match.fixture.game)
     wait = None if closed else waits(ledger).now.get(number)
     return UnderWay(
@@ -78,10 +82,22 @@ def under_way(ledger: Ledger, number: int) -> UnderWay | None:
         tuple(sent),
         None if closed else answered,
         None if closed else len(match.asked) - answered,
+        None if closed else min(times, default=None),
         since_ms=wait.since_ms if wait else None,
         until_ms=wait.until_ms if wait else None,
         series=series,
     )
+
+
+SHOWN = 12
+"""Matches under way that are read and shown."""
+
+
+def cards(ledger: Ledger, numbers: Iterable[int]) -> list[UnderWay]:
+    """Return what may be shown of the first of these matches; those that were settled meanwhile are left
+    out. Raises LedgerError."""
+    found = (under_way(ledger, number) for number in islice(numbers, SHOWN))
+    return [match for match in found if match is not None]
 
 
 def blocks(number: int, match: UnderWay | None) -> Iterator[ViewBlock]:
