@@ -198,7 +198,7 @@ def test_no_write_leaves_the_folder_through_a_link(
         (outside / "victim").write_text("precious")
         first.symlink_to(outside / "victim")
     else:
-        inside = {"build": "matches", "publish": "matches", "export": "games", "init": ".github"}[command]
+        inside = {"build": "match", "publish": "matches", "export": "games", "init": ".github"}[command]
         (out / inside).symlink_to(outside)
     before = contents(outside)
     for more in ([], ["--force"]):

@@ -33,8 +33,8 @@ _FONT = "DejaVu Sans"
 from the system's fonts, or are boxes."""
 
 _TEXT = Markup(
-    '<text x="{}" y="{}" font-size="{}" font-weight="{}" fill="{}" font-family="sans-serif" '
-    'text-anchor="{}"{}>{}</text>'
+    '<text x="{x}" y="{y}" font-size="{size}" font-weight="{weight}" fill="{ink}" font-family="sans-serif" '
+    'text-anchor="{anchor}"{squeezed}>{text}</text>'
 )
 _SQUEEZED = Markup(' textLength="{}" lengthAdjust="spacingAndGlyphs"')
 _LINE = Markup('<path d="M{} {}H{}" stroke="#666666" stroke-width="6"/>')
@@ -160,4 +160,6 @@ def _text(
     first, *more = chop_cells(visible(text), cells - 1) or [""]
     shown = f"{first}…" if more else first
     squeezed = _SQUEEZED.format(room) if cell_len(shown) * cell > room else ""
-    return _TEXT.format(x, y, size, weight, ink, anchor, squeezed, shown)
+    return _TEXT.format(
+        x=x, y=y, size=size, weight=weight, ink=ink, anchor=anchor, squeezed=squeezed, text=shown
+    )

@@ -121,7 +121,7 @@ def test_pages_move_while_somebody_plays(tab: Page, address: str, folder: Path, 
     with ThreadPoolExecutor(1) as thread:
         newest = thread.submit(play, folder, DECIDED + 3, clients=hostile).result().settled
     expect(tab.locator(".pulse")).to_have_text(f"match {newest}", timeout=PATIENCE_MS)
-    expect(tab.locator("#settled li").first).to_contain_text(str(newest), timeout=PATIENCE_MS)
+    expect(tab.locator("#live .ended").first).to_contain_text(str(newest), timeout=PATIENCE_MS)
     expect(board.locator("main > p.quiet").first).to_contain_text(
         f"{DECIDED + 3} decided", timeout=PATIENCE_MS
     )

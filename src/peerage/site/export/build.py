@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -106,12 +106,10 @@ def _in_parallel(
     theirs = [path for path in pages if number_in(path, "proofs", ".jsonl")]
     ours = [path for path in pages if not number_in(path, "proofs", ".jsonl")]
     arena = folder.resolve(), site.ledger.address, site.number, site.url
+    make = partial(_part, *arena, tuple(site.checkpoints), target)
     with Processes(workers, access(site.ledger.address)) as helpers:
-        jobs = [helpers.submit(_part, *arena, tuple(site.checkpoints), target, part, ()) for part in parts]
-        jobs += [
-            helpers.submit(_part, *arena, tuple(site.checkpoints), target, None, theirs[at : at + PROOFS])
-            for at in range(0, len(theirs), PROOFS)
-        ]
+        jobs = [helpers.submit(make, part, ()) for part in parts]
+        jobs += [helpers.submit(make, None, theirs[at : at + PROOFS]) for at in range(0, len(theirs), PROOFS)]
         written = _write(site, target, ours)
         try:
             return written + sum([job.result() for job in jobs])

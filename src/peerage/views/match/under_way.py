@@ -75,14 +75,14 @@ def under_way(ledger: Ledger, number: int) -> UnderWay | None:
     fixture, closed = match.fixture, hides(match.fixture.game)
     wait = None if closed else waits(ledger).now.get(number)
     return UnderWay(
-        fixture.number,
-        fixture.round,
-        fixture.game,
-        tuple(dict.fromkeys(quoted)),
-        tuple(sent),
-        None if closed else answered,
-        None if closed else len(match.asked) - answered,
-        None if closed else min(times, default=None),
+        number=fixture.number,
+        round=fixture.round,
+        game=fixture.game,
+        tasks=tuple(dict.fromkeys(quoted)),
+        sent=tuple(sent),
+        answered=None if closed else answered,
+        waiting=None if closed else len(match.asked) - answered,
+        began_ms=None if closed else min(times, default=None),
         since_ms=wait.since_ms if wait else None,
         until_ms=wait.until_ms if wait else None,
         series=series,
