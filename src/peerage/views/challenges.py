@@ -166,11 +166,11 @@ def table(rows: Sequence[ChallengeRow], title: str = "") -> Rows:
         Column("state", "State", small=_state),
         Column("flags", "Flags", ", ".join, page=False),
         Column("reviews", "Review", _reviewed, spare=4, page=False),
-        *numbers(whole, attempts="Attempts"),
+        *numbers(whole, attempts="Attempts ~1"),
         *numbers(percent, solved="Solved"),
         Column("difficulty", "Difficulty", signed, number=True, spare=2, small=_error),
         Column("discrimination", "Discrimination", hundredths, number=True, spare=3, page=False),
-        Column("reference_answer", "Answer", number=True, value=_answer),
+        Column("reference_answer", "Answer", number=True, spare=2, value=_answer),
         Column("description", "Description", _short, spare=1),
     ]
     return Rows(rows, columns, title=title, name="pool", anchor=lambda row: row.challenge_id)

@@ -17,6 +17,10 @@ from peerage.views.arena.player import judge, player
 from peerage.views.decision.compare import compare, compared, shared
 from peerage.views.players import head_to_head
 
+SHARES = (
+    "Each row's share of the points against each column; a cell leads to both compared. In a match of more "
+    "than two, the better score wins. Few matches say little, which the ratings take into account."
+)
 COMPARE = "compare"
 """Where a server compares two players: `compare?a=NAME&b=NAME`."""
 
@@ -66,14 +70,10 @@ def head_to_head_page(site: Site) -> PageView:
 
 
 def _head_to_head(site: Site, names: Sequence[str]) -> Iterator[ViewBlock]:
-    yield Heading("Head-to-head", 1)
+    yield Heading("Who beats whom", 1, notes=(SHARES,))
     if not names:
         yield Sentence("No match was decided yet.")
         return
-    yield Sentence(
-        "Each row's share of the points against each column. In a match of more than two, the better score "
-        "wins. With few matches a share says little: the ratings take that into account."
-    )
     if site.menu and len(names) > 1:
         yield Links([Link("Compare two players", ("view", COMPARE))])
     yield head_to_head(names, site.met)

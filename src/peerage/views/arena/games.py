@@ -73,7 +73,7 @@ def _card(
     links = []
     player, chance = _best(found) if found else ("", 0.0)
     if found and player:
-        about = f"{likely(chance)} likely the best, by {counted(matches, 'match')}"
+        about = f"{likely(chance)} likely the best after {counted(matches, 'match')}"
         yield Sentence(f"{player}: {about}." if chance > CLEAR else f"Nobody stands out ({player}: {about}).")
         number, why = telling([row for row in arena.summaries if row.game == name], found.chances)
         links = [Link(f"Watch match {number:,}", ("match", str(number)), note=why)] * bool(number)

@@ -228,10 +228,10 @@ def _side_by_side(board: Leaderboard, found: Comparison) -> Rows:
         *explained(
             [
                 Column("took", "Answer", seconds, number=True, spare=1, value=lambda row: took[row.player]),
-                Column("answers", "Answers", whole, number=True, spare=1, value=lambda row: of[row.player]),
+                Column("timed", "Answers", whole, number=True, spare=1, value=lambda row: of[row.player]),
             ],
             took=f"the median time of its answers in its newest {NEWEST} matches",
-            answers="how many these are",
+            timed="how many these are",
         ),
     ]
     return replace(block, columns=columns, above=None, remarks=None, name="compared")
