@@ -36,9 +36,10 @@ SCALE = 10.0
 QUESTIONS = 60
 """Questions that are listed."""
 _HOW = (
-    "Everybody wrote questions, answered them all, and scored all answers but its own, blind. Each judge's "
-    "scores are levelled, to an average of 5. A player beats those whom it is ahead of beyond the error. The "
-    "last columns: its score on the questions of each player."
+    "Everybody wrote questions, answered them all, and scored all answers but its own, blind.",
+    "Each judge's scores are levelled, to an average of 5.",
+    "A player beats those whom it is ahead of beyond the error.",
+    "The last columns hold its score on the questions that each player wrote.",
 )
 _NO_RESULT = {
     DEVELOPMENT: "A tournament of two is for development: nobody is rated, since each judged one author.",
@@ -55,11 +56,12 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     labels = {seat.label: seat.label for seat in fixture.seats}
     names = player_names(fixture)
     places = ranking(labels, detail)
-    yield Heading("The ranking")
-    yield Sentence(_NO_RESULT.get(outcome.void, outcome.void) or _HOW)
+    yield Heading("The ranking", notes=_HOW)
+    if outcome.void:
+        yield Sentence(_NO_RESULT.get(outcome.void, outcome.void))
     solved = _by_author(detail)
     yield Grid(
-        ("Player", ">Rank", ">Score", ">±", ">Beats", *_on(labels)),
+        ("Player", ">Rank", ">Score", ">±", ">Beats", *_letters("on", labels)),
         tuple(
             (
                 SeatName(place.player, place.player in lost),
@@ -108,8 +110,9 @@ def _by_author(detail: Mapping[str, Any]) -> dict[tuple[str, str], float]:
     return {place: fmean(some) for place, some in scores.items()}
 
 
-def _on(labels: Iterable[str]) -> list[str]:
-    return [f"{'to ' * (not place)}{label}" for place, label in enumerate(labels)]
+def _letters(first: str, labels: Iterable[str]) -> list[str]:
+    """Return the labels as columns, the first of which says how they are meant."""
+    return [label if place else f"{first} {label}" for place, label in enumerate(labels)]
 
 
 def _score_mark(score: float | None) -> CellMark:
@@ -196,7 +199,7 @@ def _matrix(cells: Sequence[Cell], labels: Iterable[str]) -> Iterator[Block]:
     given = {(cell.judge, cell.author): _mean(cell) for cell in cells}
     judges = dict.fromkeys(cell.judge for cell in cells)
     rows = [(SeatName(judge), *[given.get((judge, author)) for author in labels]) for judge in judges]
-    yield Grid(("Judge", *[f">{title}" for title in _on(labels)]), tuple(rows))
+    yield Grid(("Judge", *[f">{title}" for title in _letters("to", labels)]), tuple(rows))
 
 
 def _mean(cell: Cell) -> str:

@@ -150,7 +150,8 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         )
         for label, total in sums.items()
     }
-    columns = (">Missed" if missed else ">Gained", *[f">Gain in {key.replace('/', '.')}" for key in gains])
+    titles = [f">{'' if at else 'Gain in '}{key.replace('/', '.')}" for at, key in enumerate(gains)]
+    columns = (">Missed" if missed else ">Gained", *titles)
     came = "missed" if missed else "gained"
     why = {label: f"{abs(total) if missed else total:,g} {came}" for label, total in sums.items()}
     yield from result_grid(outcome, f"{MARKETS[market]} {WINS[missed]}", columns, rows, why)

@@ -80,7 +80,8 @@ def bar(block: Bar, length: int = BAR) -> str:
     begin, end = sorted((min(max(block.value, least), most) - least, -least))
     kind = "l" if block.value < 0 else "w"
     return (
-        f'<svg class="amount" width="{length}" height="12" viewBox="0 0 {length} 12" aria-hidden="true">'
+        f'<svg class="amount" width="{length}" height="12" viewBox="0 0 {length} 12" '
+        'preserveAspectRatio="none" aria-hidden="true">'
         f'<rect class="bg" width="{length}" height="12"/>'
         f'<rect class="{kind}" x="{begin * scale:.1f}" width="{(end - begin) * scale:.1f}" height="12"/>'
         f'<path class="zero" d="M{-least * scale:.1f} 0v12"/></svg>'

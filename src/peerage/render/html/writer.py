@@ -117,7 +117,7 @@ class Html(MatchWriter):
             case Swatch():
                 return swatches(block)
             case State():
-                return f'<div class="state" data-seen="" hidden>\n{self._block(block.picture)}</div>\n'
+                return f'<div class="state" hidden>\n{self._block(block.picture)}</div>\n'
             case Private():
                 seen = " and ".join(map(self._who, block.labels))
                 return f'<p class="quiet">seen by {seen} alone</p>\n' if seen and block.marked else ""
