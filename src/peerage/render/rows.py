@@ -166,7 +166,7 @@ VERDICTS = {"approve": "✓", "object": "✗", "tie": "="}
 """Verdicts that a medium marks with a sign; that of an answer with its label."""
 
 
-def of_votes(strip: VoteStrip, who: Callable[[str], str]) -> Rows:
+def of_votes(strip: VoteStrip, who: Callable[[str], str | None]) -> Rows:
     """Return votes as rows: whose, the verdicts, what they count as, and the weight."""
 
     def given(place: int, line: VoteLine) -> str | None:

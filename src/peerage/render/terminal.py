@@ -221,13 +221,15 @@ class _Writer:
 
     def _votes(self, strip: VoteStrip) -> None:
         several, width = len(strip.titles) > 1, self._console.width - 2
+        known = self._within.names if self._within else {}
+        names = {line.label: self._names.short(known.get(line.label, line.label)) for line in strip.votes}
         if several:
-            rows = cells(laid.of_votes(strip, self._who))
+            rows = cells(laid.of_votes(strip, names.get))
             self._indented(drawn(_named(fit(rows, width), width)), 2)
         for line in strip.votes:
             for title, given in zip(strip.titles, line.given, strict=True):
                 if given and (given.text or given.note or not several):
-                    about = f"{self._who(line.label)}{', ' * bool(title)}{title}: {given.choice}"
+                    about = f"{names[line.label]}{', ' * bool(title)}{title}: {given.choice}"
                     self._line("; ".join(filter(None, (about, given.note))), "italic", 2)
                     if given.text:
                         self._quoted(given.text, 0)

@@ -156,10 +156,10 @@ def test_a_match_has_an_address_of_its_own_that_keeps_the_step_and_the_filter(cl
     assert (step.status_code, step.headers["location"]) == (303, "7?only=x#step-3")
     assert client.get("/match/7?step=x").status_code == 200
     plain = client.get("/match/7").text
-    topic = re.findall(r"<span>Match 7, on (.*?) <a", plain)[0]
+    topic = re.findall(r"<span>Match 7, on (.*?) · <a", plain)[0]
     among = client.get("/match/7", params={"topic": topic}).text
     [other, *_] = re.findall(r'<a href="(\d+)\.html\?topic=[^"]+" rel=', among)
-    assert f"Match {other}, on {topic} <a" in client.get(f"/match/{other}").text
+    assert f"Match {other}, on {topic} · <a" in client.get(f"/match/{other}").text
     assert 'rel="prev"' in plain
     assert (
         "rel="

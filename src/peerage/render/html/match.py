@@ -233,7 +233,7 @@ class MatchWriter(TableWriter):
         return f'{_ABOUT}<p class="took">{told}</p></div></details>\n'
 
     def _meeting(self, block: Meeting) -> str:
-        seats = []
+        first, rest = list[str](), list[str]()
         best = max([met.score for met in block.seats if met.score is not None], default=None)
         for place, met, worth in block.places():
             before = f"<b>{place}.</b> " if place else ""
@@ -242,10 +242,14 @@ class MatchWriter(TableWriter):
             name = self.link(self._name(met.name), ("player", met.player))
             won = ' class="won"' if met.score is not None and met.score == best else ""
             label = f'<span class="label">{shown_name(met.label)}</span>'
+            # Of many the first stay in sight.
+            seats = first if len(block.seats) == 2 or won or best is None else rest
             seats.append(f"<span{won}>{before}{name} {label}{after}</span>\n")
         title = "p" if self._bare else "h1"
         why = f'<p class="why">{self._words(sentence(block.why))}</p>\n' if block.why else ""
-        return f'<div class="meet">\n<{title} class="score">\n{BETWEEN.join(seats)}</{title}>\n{why}</div>\n'
+        others = f'<p class="others">\n{BETWEEN.join(rest)}</p>\n' if rest else ""
+        head = f'<{title} class="score">\n{BETWEEN.join(first)}</{title}>\n{why}'
+        return f'<div class="meet">\n{head}</div>\n{others}'
 
 
 def answered(text: str, about: str, *, bare: bool = False) -> str:

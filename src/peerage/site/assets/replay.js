@@ -251,6 +251,7 @@ function synced(answers) {
     fold.addEventListener("toggle", () => {
       for (const other of folds) other.open ||= fold.open;
       answers.classList.add("synced");
+      for (const pane of panes) Object.assign(pane, { tabIndex: 0, role: "group", ariaLabel: "Answer" });
     });
   }
   let leader = null;

@@ -299,7 +299,7 @@ def _head(match: MatchView) -> Iterator[Any]:
     if match.seats:
         yield _meeting(match)
     about = [
-        "" if match.why else match.verdict,
+        match.verdict if match.scores and not match.why else "",
         match.status if match.status == UNDER_WAY else "",
         f"{match.game} version {match.version}",
         f"round {match.round}",
@@ -365,4 +365,4 @@ def _meeting(match: MatchView) -> Meeting:
     ]
     unranked = float("-inf")
     best_first = sorted(met, key=lambda one: unranked if one.score is None else one.score, reverse=True)
-    return Meeting(best_first, match.why)
+    return Meeting(best_first, match.why or match.verdict * (not match.scores))

@@ -74,7 +74,8 @@ def _columns(tracks: tuple[str, ...], unit: str) -> tuple[Column, ...]:
             return f"{moved[1]:,.{digits}f} {moved[1] - moved[0]:+.1f}"
 
         title = _NAMES.get(track, track)
-        return Column(track, title, write, number=True, value=lambda row: row.moved.get(track))
+        spare = 1 if track != tracks[0] else 0
+        return Column(track, title, write, number=True, spare=spare, value=lambda row: row.moved.get(track))
 
     own = unit != "dollars"
     return (
