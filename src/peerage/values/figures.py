@@ -228,6 +228,12 @@ def sentence(text: str, names: Collection[str] = ()) -> str:
     return text if text.endswith((".", "!", "?", "…", ":")) else f"{text}."
 
 
+def begun(text: str, most: int) -> str:
+    """Return the beginning of a text as one line of at most so many characters; `…` ends one that goes on."""
+    line = " ".join(text[: 2 * most].split())
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+
+
 def suggest(written: str, known: Iterable[str]) -> str:
     """`; did you mean …?` where a known name is close to what was found, else all that are known."""
     from difflib import get_close_matches

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -12,7 +13,7 @@ from peerage.challenges.pool import ChallengePool, ChallengeReview, PoolChalleng
 from peerage.ledger import Ledger
 from peerage.reading.verdicts.withdrawn import amended
 from peerage.render.blocks import Column, Rows, Small, numbers, texts
-from peerage.values.figures import hundredths, percent, signed, whole
+from peerage.values.figures import begun, hundredths, percent, signed, whole
 
 
 class Tried(Struct, frozen=True):
@@ -171,7 +172,7 @@ def table(rows: Sequence[ChallengeRow], title: str = "") -> Rows:
         Column("difficulty", "Difficulty", signed, number=True, spare=2, small=_error),
         Column("discrimination", "Discrimination", hundredths, number=True, spare=3, page=False),
         Column("reference_answer", "Answer", number=True, spare=2, value=_answer),
-        Column("description", "Description", _short, spare=1),
+        Column("description", "Description", partial(begun, most=SHORT), spare=1),
     ]
     return Rows(rows, columns, title=title, name="pool", anchor=lambda row: row.challenge_id)
 
@@ -193,11 +194,6 @@ def _answer(row: ChallengeRow) -> str:
 def _error(row: ChallengeRow) -> Iterator[Small]:
     if row.difficulty is not None:
         yield Small(f"± {row.difficulty_error:.2f}")
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= SHORT else f"{line[: SHORT - 1]}…"
 
 
 def in_words(row: ChallengeRow, tried: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -88,7 +88,7 @@ def records(
         ],
         *([Column("accuracy", "Accuracy", number=True)] if checked else ()),
         *(prices(in_dollars=in_dollars) if kind != "opponent" else ()),
-        Column("record", "Won, drawn, lost", _dashed, spare=2, value=_results, draw="record"),
+        Column("record", "Won, drawn, lost", dashed, spare=2, value=_results, draw="record"),
     ]
     return Rows(rows, columns, notes=[of_many] if of_many else (), name=f"by {kind}")
 
@@ -97,7 +97,8 @@ def _results(row: OpponentPart) -> tuple[int, int, int]:
     return row.record.wins, row.record.draws, row.record.losses
 
 
-def _dashed(record: tuple[int, int, int]) -> str:
+def dashed(record: tuple[int, int, int]) -> str:
+    """Return matches won, drawn and lost as `4–0–1`."""
     return "–".join(map(whole, record))
 
 

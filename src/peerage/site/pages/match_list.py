@@ -34,6 +34,7 @@ from peerage.views.match.finder import (
 MATCHES = "matches.html"
 FILTER = ("q", "game", "topic", "only")
 """The parts of a query that filter matches, which the address of a match keeps."""
+EXPLAINED = tuple([f"{name.capitalize()}: {about}." for name, about in NOTABLE.items()])
 WHOLE = "This search reads names, topics and how prompts begin; `peerage serve` searches whole texts."
 
 
@@ -98,7 +99,7 @@ def index(site: Site, query: Mapping[str, str] = {}) -> PageView:
     kept = urlencode({name: query[name] for name in FILTER if query.get(name)})
     chances = site.board().chances
     found = find(site, site.summaries, chances, wanted)
-    blocks: list[ViewBlock] = [Heading(headline(site.summaries, chances), 1)]
+    blocks: list[ViewBlock] = [Heading(headline(site.summaries, chances), 1, notes=EXPLAINED)]
     if site.number:
         fields = [("q", "Search", (), wanted.text), ("only", "Only", ("", *NOTABLE), wanted.only)]
         if len(games) > 1:

@@ -19,7 +19,7 @@ from peerage.render.blocks import (
     Small,
     ViewBlock,
 )
-from peerage.values.figures import counted, listed, percent
+from peerage.values.figures import begun, counted, listed, percent
 from peerage.views.arena.tables import ArenaTables
 from peerage.views.challenges import ChallengeRow, table
 from peerage.views.match.match import tasks
@@ -156,8 +156,7 @@ def _result(asked: AskedChallenge) -> str:
 
 
 def _text(asked: AskedChallenge) -> str:
-    text = " ".join(" ".join(asked.texts.values())[: 2 * SHOWN].split())
-    return text if len(text) <= SHOWN else f"{text[:SHOWN].rstrip()}…"
+    return begun(" ".join(asked.texts.values()), SHOWN)
 
 
 def _author(asked: AskedChallenge) -> Iterator[Small]:

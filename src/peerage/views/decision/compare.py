@@ -26,7 +26,7 @@ from peerage.render.blocks import (
     explained,
 )
 from peerage.settings import suggest
-from peerage.values.figures import counted, likely, seconds, shortened, whole
+from peerage.values.figures import begun, counted, likely, seconds, shortened, whole
 from peerage.views.leaderboard.board import Leaderboard
 from peerage.views.leaderboard.columns import table
 from peerage.views.leaderboard.row import Row
@@ -34,10 +34,9 @@ from peerage.views.leaderboard.verdict import in_words
 from peerage.views.match.finder import MatchLine, line_of, notable
 from peerage.views.match.finder import table as table_of
 from peerage.views.match.match import answers
+from peerage.views.player import dashed
 from peerage.views.shown import Shown
 
-SAMPLES = 3
-"""Newest matches that each won."""
 SHARED = 10
 """Newest matches of both that are shown."""
 _PROBABLY = 0.75
@@ -59,9 +58,8 @@ class Comparison(Shown, frozen=True):
     """`one` against `other`, their lines of a leaderboard, and what it comes to in `lines`.
 
     `chance` is that of `one` to win a match, a tie being half a win, and `better` that to be the better one,
-    0 to 1; `proven` names the better one where that is proven. `met` are their matches
-    against each other, all in the first, then by game and topic, the most first. `won` and `lost` are the
-    newest matches that `one` won and lost against the other. `seconds` is the median time of an answer of
+    0 to 1; `proven` names the better one where that is proven. `met` are their matches against each other,
+    all in the first, then by game and topic, the most first. `seconds` is the median time of an answer of
     each, of so many `answers` (see `speed.speeds_of`), None where there is none. `accuracy` is by how much
     `one` is more accurate, on the tasks with a check that both answered; None without any.
     """
@@ -73,8 +71,6 @@ class Comparison(Shown, frozen=True):
     better: float
     proven: str | None
     met: tuple[Met, ...]
-    won: tuple[int, ...]
-    lost: tuple[int, ...]
     seconds: tuple[float | None, float | None] = (None, None)
     answers: tuple[int, int] = (0, 0)
     accuracy: AccuracyDifference | None = None
@@ -92,12 +88,10 @@ def compare(
     if one == other:
         raise ScopeError(f"{one!r} is compared with itself; name two players")
     counts: dict[tuple[str, str], list[int]] = {}
-    numbers: tuple[list[int], list[int], list[int]] = ([], [], [])
     for match in matches:
         if one in match.players and other in match.players:
             ahead, behind = (match.scores[match.players.index(name)] for name in (one, other))
             result = 0 if ahead > behind else 1 if ahead == behind else 2
-            numbers[result].append(match.number)
             for at in (("", ""), (match.game, match.topic)):
                 counts.setdefault(at, [0, 0, 0])[result] += 1
     met = sorted(counts.items(), key=lambda pair: (-sum(pair[1]), pair[0]))
@@ -111,8 +105,6 @@ def compare(
         better=float(chances.better[here, there]),
         proven=one if chances.above[here, there] else other if chances.above[there, here] else None,
         met=tuple([Met(*at, *results) for at, results in met]),
-        won=tuple(numbers[0][: -SAMPLES - 1 : -1]),
-        lost=tuple(numbers[2][: -SAMPLES - 1 : -1]),
         seconds=(took[0] and took[0].seconds, took[1] and took[1].seconds),
         answers=(took[0].answers if took[0] else 0, took[1].answers if took[1] else 0),
         accuracy=difference(credits.get(one, {}), credits.get(other, {})),
@@ -192,7 +184,7 @@ def compared(
     columns = [
         Column("on", "Against each other", value=_topic),
         Column(
-            "record", f"{short[names[0]]} – tied – {short[names[1]]}", _dashed, value=_results, draw="record"
+            "record", f"{short[names[0]]} – tied – {short[names[1]]}", dashed, value=_results, draw="record"
         ),
     ]
     yield Rows(found.met, columns, name="against each other")
@@ -213,8 +205,9 @@ def _answers(match: SharedMatch, names: tuple[str, str]) -> Fold:
     came = f"{won[0]} won" if len(won) == 1 else "tied"
     said = [[Quoted(name, text, prose=True)] for name, text in zip(names, given, strict=True)]
     blocks = [TaskText(line.prompt), Beside(said), Links([Link(f"Match {line.number:,}", line.to)])]
-    about = line.prompt if len(line.prompt) <= _BRIEF else f"{line.prompt[:_BRIEF].rstrip()}…"
-    return Fold(": ".join(filter(None, (came, about or line.topic or line.game))), blocks)
+    return Fold(
+        ": ".join(filter(None, (came, begun(line.prompt, _BRIEF) or line.topic or line.game))), blocks
+    )
 
 
 def _side_by_side(board: Leaderboard, found: Comparison) -> Rows:
@@ -239,10 +232,6 @@ def _side_by_side(board: Leaderboard, found: Comparison) -> Rows:
 
 def _results(met: Met) -> tuple[int, int, int]:
     return met.wins, met.draws, met.losses
-
-
-def _dashed(record: tuple[int, int, int]) -> str:
-    return "–".join(map(whole, record))
 
 
 def _topic(met: Met) -> str:

@@ -16,7 +16,7 @@ from peerage.ledger import Summary
 from peerage.reading.match import Match
 from peerage.reading.reading import Reading
 from peerage.render.blocks import Column, Rows, Small, explained, numbers
-from peerage.values.figures import counted, dollars, listed, moment, when, whole
+from peerage.values.figures import begun, counted, dollars, listed, moment, when, whole
 from peerage.views.leaderboard.chances import Chances
 from peerage.views.match.match import tasks
 from peerage.views.player import met, placed_in
@@ -154,7 +154,6 @@ def line_of(match: Match, row: Summary, plain: Sequence[str]) -> MatchLine:
     votes = [_vote(ballot.vote, match, first) for ballot in match.ballots]
     split = ["split"] * ({"first", "other"} <= {*votes})
     flipped = ["flipped"] * any(ballot.flipped for ballot in match.ballots)
-    asked = " ".join(next(iter(tasks(match.blocks).values()), "")[: 2 * PROMPT_CHARS].split())
     return MatchLine(
         number=row.number,
         game=row.game,
@@ -165,7 +164,7 @@ def line_of(match: Match, row: Summary, plain: Sequence[str]) -> MatchLine:
         result=met(row, NAMED),
         cost_usd=row.cost_usd,
         at_ms=row.at_ms,
-        prompt=asked if len(asked) <= PROMPT_CHARS else f"{asked[:PROMPT_CHARS].rstrip()}…",
+        prompt=begun(next(iter(tasks(match.blocks).values()), ""), PROMPT_CHARS),
         votes=tuple(votes),
         notable=(*plain, *split, *flipped),
     )
@@ -239,7 +238,7 @@ def table(lines: Sequence[MatchLine], now_ms: int | None = None, kept: str = "")
             for key, of in (("only", _only), ("names", _names))
         ],
         Column("result", "Players and result", link=lambda row: (row.to[0], row.to[1] + kept), small=_prompt),
-        Column("prompt", "Prompt", _brief, spare=2, page=False),
+        Column("prompt", "Prompt", partial(begun, most=SHORT), spare=2, page=False),
         *[Column("panel", judges, value=_marks, tip=_votes, small=_notable)]
         * any(line.votes or line.notable for line in lines),
         Column("notable", "Notable", ", ".join, page=False),
@@ -278,10 +277,6 @@ def _notable(row: MatchLine) -> Iterator[Small]:
 
 def _part(several: bool, row: MatchLine) -> str:
     return ": ".join(filter(None, (row.game * several, row.topic)))
-
-
-def _brief(prompt: str) -> str:
-    return prompt if len(prompt) <= SHORT else f"{prompt[:SHORT].rstrip()}…"
 
 
 def _votes(row: MatchLine) -> str:
