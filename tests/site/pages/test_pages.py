@@ -21,7 +21,7 @@ from tests.site.arenas import EVIL, NAMES
 from peerage.judging.measures.corrections import CORRECTIONS
 from peerage.render.charts import draw
 from peerage.site.addresses import match_page, number_in, player_page, slug
-from peerage.site.pages import downloads
+from peerage.site.pages import downloads, matches
 from peerage.site.pages.router import POLICY, page, paths
 from peerage.site.reading import Site
 from peerage.values.figures import per_hundred, sentence
@@ -376,6 +376,27 @@ def test_the_index_of_matches_holds_them_all(pages: Site) -> None:
 )
 def test_what_does_not_exist_is_no_page(pages: Site, path: str) -> None:
     assert page(pages, path) is None
+
+
+def test_of_very_many_matches_files_show_texts_as_they_were_written(
+    pages: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matches, "RENDERED", 1)
+    shown = body(pages, "match/2.html")
+    assert b'class="prose"' not in shown
+    assert b"Texts stand as they were written; <code>peerage serve</code> shows" in shown
+
+
+def test_a_match_says_who_won_and_why_to_those_who_are_sent_it(documents: dict[str, Read]) -> None:
+    named = {
+        one.get("name") or one.get("property"): one["content"]
+        for _, one in documents["match/3.html"].elements
+        if "content" in one
+    }
+    told = named["og:title"]
+    assert re.search(r"(beats|tie|no result)", told)
+    assert named["description"].startswith(told[:150])
+    assert len(named["description"]) <= 200
 
 
 def test_addresses() -> None:
