@@ -106,7 +106,7 @@ def tags(html: str) -> set[str]:
 
 PLAIN = {
     *("div", "style", "p", "b", "small", "h2", "h3", "details", "summary", "pre", "span", "meter", "wbr"),
-    *("ul", "li", "article", "header", "section", "code", "svg", "rect"),
+    *("ul", "li", "article", "header", "section", "code", "svg", "rect", "path"),
     *("table", "caption", "thead", "tbody", "tr", "th", "td"),
 }
 

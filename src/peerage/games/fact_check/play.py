@@ -67,7 +67,7 @@ class Verdicts(Struct):
 
 
 class Probabilities(Struct):
-    """A player's probabilities that each statement is true."""
+    """How likely a player holds each statement to be true."""
 
     probabilities: Annotated[
         list[Annotated[int, Meta(ge=0, le=SURE, description="in percent, that it is true")]],

@@ -111,14 +111,14 @@ def judges_of(
         otherwise=first if pick not in (None, "", first) else "",
     )
     return JudgesReport(
-        answer,
-        tuple(trust.cards(figures, ballots, found.favours)),
-        tuple(remarks),
-        figures,
-        rows,
-        tuple(found.favours),
-        sorts,
-        people_rows,
+        answer=answer,
+        cards=tuple(trust.cards(figures, ballots, found.favours)),
+        remarks=tuple(remarks),
+        measures=figures,
+        judges=rows,
+        favours=tuple(found.favours),
+        challenges=sorts,
+        people=people_rows,
     )
 
 
