@@ -73,6 +73,10 @@ SHARED = {
         "leaves out attempts at withdrawn challenges, in any game with a pool",
     ),
     "views/match/match.py": ({""}, "handed on as JSON, whole"),
+    "views/match/why.py": (
+        {"", "expected"},
+        "votes of panels and credits of checks, in any game that has them",
+    ),
     "reading/verdicts/scores.py": (
         {"answers"},
         "what no judge was asked about, in any game whose judges give scores",

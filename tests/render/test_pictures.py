@@ -142,7 +142,7 @@ def test_results_are_a_row_for_each_seat_the_best_first_and_headlines_know_why()
     blocks = [*result_grid(outcome, "Most win.", (">Right",), {"A": ("1",), "B": ("2",)}, {"B": "2 right"})]
     (grid,) = [block for block in blocks if isinstance(block, Grid)]
     assert [row[0] for row in grid.rows] == [SeatName("B"), SeatName("A")]
-    assert ScoreLine("B", 1.0, "2 right", drawn=True) in blocks
+    assert ScoreLine("B", 1.0, "2 right", pictured=True) in blocks
     assert "2 right" not in "".join(of_match(*blocks))
     (void,) = [
         block.text

@@ -129,13 +129,13 @@ class Grid(Struct, frozen=True, gc=False, tag="grid"):
 
 
 class ScoreLine(Struct, frozen=True, gc=False, tag="score"):
-    """Worth of a contestant's play (None: unranked), with the reason. Where it is `drawn` a picture shows it,
-    and no line of its own does."""
+    """Worth of a contestant's play (None: unranked), with the reason. Where it is `pictured` a picture shows
+    it, and no line of its own does."""
 
     label: str
     score: float | None
     why: str = ""
-    drawn: bool = False
+    pictured: bool = False
 
 
 class Swatch(Struct, frozen=True, gc=False, tag="swatch"):
@@ -330,7 +330,7 @@ def result_grid(
         )
     if not outcome.void:
         for label in ranked:
-            yield ScoreLine(label, outcome.scores.get(label), why.get(label, ""), drawn=True)
+            yield ScoreLine(label, outcome.scores.get(label), why.get(label, ""), pictured=True)
 
 
 def credit_mark(credit: float | None, about: str = "", opens: str = "") -> CellMark:

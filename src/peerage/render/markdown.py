@@ -64,7 +64,7 @@ def _block(block: ViewBlock, within: Transcript | None = None) -> Iterator[str]:
             yield from _quoted((), "\n".join(block.rows))
         case Grid():
             yield from _rows(laid.of_table(block, who))
-        case ScoreLine() if not block.drawn:
+        case ScoreLine() if not block.pictured:
             yield inert(laid.worth(block, who(block.label)))
         case Bar():
             yield inert(laid.cell(block))

@@ -156,7 +156,7 @@ class _Writer:
                 for place, part in enumerate(_of_grid(block, self._who, self._console.width - 2)):
                     self._indented(drawn(part, "" if place else block.title), 2)
                 self._console.print()
-            case ScoreLine() if not block.drawn:
+            case ScoreLine() if not block.pictured:
                 self._line(laid.worth(block, self._who(block.label)), indent=2)
             case Swatch():
                 for tile in laid.tiles(block):

@@ -16,6 +16,8 @@ BRIEF = 14
 """Characters up to which a cell of a game's table may be as narrow as its longest word."""
 SQUARE = 40
 """Side of a square of a board."""
+CHECKERED = 8
+"""Squares along the side of a board of two colours."""
 BAR, SHORT = 96, 56
 """Length of a bar, and of one of several in a row."""
 
@@ -117,7 +119,7 @@ def board(block: Board) -> str:
     parts = []
     for y, row in enumerate(rows):
         for x, piece in enumerate(row):
-            tint = "d" if (x + y) % 2 else "l"
+            tint = "d" if (x + y) % 2 and len(rows) == len(row) == CHECKERED else "l"
             parts.append(f'<rect class="{tint}" x="{x * SQUARE}" y="{y * SQUARE}" width="40" height="40"/>')
             if piece:
                 dark = piece in "♚♛♜♝♞♟" or piece in "xXbB#●"

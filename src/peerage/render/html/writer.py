@@ -104,7 +104,7 @@ class Html(MatchWriter):
                     else written(block.source, block.label or "The program", "said code")
                 )
                 return self._said(block, "program", who, text)
-            case ScoreLine() if not block.drawn:
+            case ScoreLine() if not block.pictured:
                 worth = "unranked" if block.score is None else f"<b>{score(block.score)}</b>"
                 why = f' <span class="quiet">{shown(block.why)}</span>' if block.why else ""
                 return f'<p class="worth">{self._who(block.label)} {worth}{why}</p>\n'
