@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.text import Text
 
 from peerage.arena import Arena, open_arena
-from peerage.cli.begin.setup import demo_text
+from peerage.cli.begin.demo import demo_text
 from peerage.cli.play.live import Spectator, _drawing
 from peerage.cli.read.leaderboard import show_leaderboard
 from peerage.engine.run.runner import Runner

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from peerage.cli.begin.setup import demo_text
+from peerage.cli.begin.demo import demo_text
 from peerage.cli.play.run import with_players
 from peerage.players.prices import OUTPUT, PLAY_PRICE, line, play_price
 from peerage.settings import ArenaSettings, loads

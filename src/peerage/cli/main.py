@@ -34,7 +34,7 @@ _USAGE = ("SettingsError", "ArenaError", "OutputRefused", "InputRefused")
 
 COMMANDS: Mapping[str, Mapping[str, str]] = {
     "Begin": {
-        "demo": "play.run.demo",
+        "demo": "begin.demo.demo",
         "choose": "begin.choose.choose",
         "init": "begin.setup.init",
         "doctor": "begin.setup.doctor",

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from peerage.arena import open_arena
 from peerage.cli.begin import doctor
-from peerage.cli.begin.setup import demo_text, gauntlet_text
+from peerage.cli.begin.demo import demo_text, gauntlet_text
 from peerage.cli.main import app
 from peerage.games import GAMES
 from peerage.players.prices import OUTPUT

@@ -13,7 +13,8 @@ import pytest
 from typer.testing import CliRunner
 
 from peerage.cli.begin import doctor
-from peerage.cli.begin.setup import arena_text, demo_text, starters
+from peerage.cli.begin.demo import demo_text
+from peerage.cli.begin.setup import arena_text, starters
 from peerage.cli.main import app
 from peerage.players.keys import PROVIDERS
 from peerage.players.prices import price_of

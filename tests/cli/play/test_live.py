@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from peerage.arena import open_arena
-from peerage.cli.begin.setup import demo_text
+from peerage.cli.begin.demo import demo_text
 from peerage.cli.play.live import Spectator, _drawing
 from peerage.engine.run.runner import Runner
 from peerage.engine.run.words import hint, settled

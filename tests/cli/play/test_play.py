@@ -184,7 +184,7 @@ def test_a_match_can_be_read(demo: Path) -> None:
     story = peerage("match", "2", "--dir", str(demo))
     assert story.startswith("Match 2, on ")
     assert "house:" in story.splitlines()[1]
-    parts = ("The question", "approve", "The answers", "The judges", "Counts as", "What it cost", "weight")
+    parts = ("The question", "approve", "The answers", "The judges", "Counts as", "What it cost", "Weight")
     for part in parts:
         assert part in story
     full = peerage("match", "2", "--full", "--dir", str(demo))

@@ -47,34 +47,39 @@ def dollars_stated(text: str) -> float:
         raise typer.BadParameter(f"found {text!r}; expected a number of dollars, such as 5") from None
 
 
+ChoiceBudget = Annotated[
+    float | None,
+    typer.Option(
+        parser=dollars_stated,
+        metavar="DOLLARS",
+        help="Dollars at most, over all runs.",
+        show_default=f"{BUDGET:g}, or what arena.yaml says",
+    ),
+]
+ChoiceMatches = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        max=MOST_MATCHES,
+        help="Stop when there are so many matches with a result.",
+        show_default=f"{ANSWERS} answers of each player to each task, {FEWEST} at least",
+    ),
+]
+ChoiceFolder = Annotated[
+    Path | None,
+    typer.Option("--dir", help="The arena's folder.", show_default="named after TASKS", file_okay=False),
+]
+
+
 def choose(
     tasks: Tasks = "",
     players: Players = [],  # noqa: B006
     judge: Judges = [],  # noqa: B006
     rubric: Rubric = None,
     template: Template = None,
-    budget: Annotated[
-        float | None,
-        typer.Option(
-            parser=dollars_stated,
-            metavar="DOLLARS",
-            help="Dollars at most, over all runs.",
-            show_default=f"{BUDGET:g}, or what arena.yaml says",
-        ),
-    ] = None,
-    matches: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            max=MOST_MATCHES,
-            help="Stop when there are so many matches with a result.",
-            show_default=f"{ANSWERS} answers of each player to each task, {FEWEST} at least",
-        ),
-    ] = None,
-    folder: Annotated[
-        Path | None,
-        typer.Option("--dir", help="The arena's folder.", show_default="named after TASKS", file_okay=False),
-    ] = None,
+    budget: ChoiceBudget = None,
+    matches: ChoiceMatches = None,
+    folder: ChoiceFolder = None,
     yes: Quiet = False,
 ) -> None:
     """Choose a model or a prompt for your own tasks.

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from peerage.cli.begin.choice import BUDGET, Judges, Players, Rubric, Tasks, Template
 from peerage.cli.shared.options import HERE, Folder, at, program, prose
+
+Seed = Annotated[int | None, typer.Option(help="All that is drawn follows from it; for house players alone.")]
 
 
 def init(
@@ -21,9 +25,7 @@ def init(
     template: Template = None,
     folder: Folder = HERE,
     name: Annotated[str, typer.Option(help="Title on tables. Default: the folder's name.")] = "",
-    seed: Annotated[
-        int | None, typer.Option(help="All that is drawn follows from it; for house players alone.")
-    ] = None,
+    seed: Seed = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an arena.yaml that is there.")] = False,
 ) -> None:
     """Write a commented arena.yaml to start from.
@@ -32,12 +34,8 @@ def init(
     house players stand in. An arena.yaml that is there is kept. With a file of tasks and players it writes
     what `peerage choose` would, and plays nothing.
     """
-    import os
-
     from peerage.cli.begin.choice import choice_text, stated_choice
-    from peerage.players.keys import found_keys
-    from peerage.settings import FILE_NAME, ArenaSettings, SettingsError, with_option
-    from peerage.values.environment import databases, environment
+    from peerage.settings import FILE_NAME, SettingsError
     from peerage.values.outputs import SETTINGS, write
 
     path = folder / FILE_NAME
@@ -54,7 +52,17 @@ def init(
         folder.mkdir(parents=True, exist_ok=True)
         write(path, choice_text(choice, folder, BUDGET, name), SETTINGS, force=force)
         typer.echo(f"wrote {path}\nnext: {program()} choose{at(folder)}, or {program()} run{at(folder)}")
-        return
+    else:
+        _write_first(folder, name, seed, force)
+
+
+def _write_first(folder: Path, name: str, seed: int | None, force: bool) -> None:
+    """Write an arena.yaml of the models whose keys were found, and say which. Raises SettingsError."""
+    from peerage.players.keys import found_keys
+    from peerage.settings import FILE_NAME, ArenaSettings, SettingsError, with_option
+    from peerage.values.environment import databases, environment
+    from peerage.values.outputs import SETTINGS, write
+
     env = environment(folder, os.environ)
     keys, servers = found_keys(env), databases(env)
     if keys and seed is not None:
@@ -65,13 +73,9 @@ def init(
     with_option(ArenaSettings(), "seed", seed, "--seed")
     title = name or folder.resolve().name or "arena"
     folder.mkdir(parents=True, exist_ok=True)
-    write(
-        path,
-        arena_text(json.dumps(title, ensure_ascii=False), seed, keys, servers=servers),
-        SETTINGS,
-        force=force,
-    )
-    typer.echo(f"wrote {path}")
+    text = arena_text(json.dumps(title, ensure_ascii=False), seed, keys, servers=servers)
+    write(folder / FILE_NAME, text, SETTINGS, force=force)
+    typer.echo(f"wrote {folder / FILE_NAME}")
     for provider, variable in keys.items():
         typer.echo(f"  {provider}: key found in {variable}")
     for variable, kind in servers.items():
@@ -197,38 +201,3 @@ def arena_text(
     head = _HEAD.format(name=name, seed=stated, players=text, budget=budget)
     lines = [_SERVER.format(variable=name, kind=kind) for name, kind in servers.items()]
     return head + "".join(lines)
-
-
-def demo_text(
-    seed: int,
-    game: str = "duel",
-    rules: Mapping[str, Any] = {},
-    games: Mapping[str, Mapping[str, Any]] = {},
-) -> str:
-    """The `arena.yaml` of a demo: house players whose true order is written on them. `game` is the name of a
-    game or of a file that holds one; `games` are several in its place, each with its rules."""
-    from peerage.players.prices import OUTPUT, at_play_price, line
-
-    if games:
-        stated = {name: json.dumps({"rules": own} if own else {}) for name, own in games.items()}
-        played = "".join(["games:\n", *[f"  {name}: {own}\n" for name, own in stated.items()]])
-    else:
-        played = f"game: {game}\n" + (f"rules: {json.dumps(rules)}\n" if rules else "")
-    players = "\n".join(f"  - {line(at_play_price(f'house:{skill}'))}" for skill in sorted(OUTPUT)[::-1])
-    return (
-        "# The demo: house players, whose names tell their true skill. `peerage demo` made it. Their\n"
-        "# prices, in dollars per million tokens, are play prices: nobody is paid anything.\n"
-        f"name: demo\nseed: {seed}\n{played}players:\n{players}\n"
-    )
-
-
-def gauntlet_text(seed: int) -> tuple[str, dict[str, str]]:
-    """The `arena.yaml` of a demo of every game that can be played here, and why others are left out."""
-    from peerage.games import GAMES
-    from peerage.playing.requirements import unplayable_here
-    from peerage.settings import loads
-
-    games = {name: game.demo.rules for name, game in GAMES.items()}
-    every = loads(demo_text(seed, games=games))
-    left_out = {name: why for name in games if (why := unplayable_here(every, name))}
-    return demo_text(seed, games={name: games[name] for name in games if name not in left_out}), left_out

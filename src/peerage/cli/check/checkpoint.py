@@ -11,6 +11,8 @@ import typer
 from peerage.cli.shared.options import HERE, Folder, ledger_in, say
 
 if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
     from peerage.ledger.check.kept_checkpoints import KeptCheckpoint
     from peerage.ledger.check.notes import VerifierKey
 
@@ -19,30 +21,33 @@ class NotSigned(Exception):
     """The ledger is not signed; the message says why."""
 
 
+KeyFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="The file of the private key.",
+        show_default="PEERAGE_CHECKPOINT_KEY, or one in your settings",
+    ),
+]
+NewKey = Annotated[bool, typer.Option("--new-key", help="Draw that key, once; it signs for all your arenas.")]
+Stored = Annotated[bool, typer.Option("--print", help="Print the newest one that is signed; sign none.")]
+Witnesses = Annotated[
+    list[str] | None,
+    typer.Option(metavar="URL", help="Have this witness cosign it (C2SP tlog-witness); repeat it."),
+]
+WitnessKeys = Annotated[
+    list[str] | None,
+    typer.Option(metavar="KEY", help="A witness's public key, or a file of such; kept from then on."),
+]
+
+
 def checkpoint(
     folder: Folder = HERE,
-    key: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="The file of the private key.",
-            show_default="PEERAGE_CHECKPOINT_KEY, or one in your settings",
-        ),
-    ] = None,
-    new_key: Annotated[
-        bool, typer.Option("--new-key", help="Draw that key, once; it signs for all your arenas.")
-    ] = False,
-    stored: Annotated[
-        bool, typer.Option("--print", help="Print the newest one that is signed; sign none.")
-    ] = False,
-    witness: Annotated[
-        list[str] | None,
-        typer.Option(metavar="URL", help="Have this witness cosign it (C2SP tlog-witness); repeat it."),
-    ] = None,
-    witness_key: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KEY", help="A witness's public key, or a file of such; kept from then on."),
-    ] = None,
+    key: KeyFile = None,
+    new_key: NewKey = False,
+    stored: Stored = False,
+    witness: Witnesses = None,
+    witness_key: WitnessKeys = None,
 ) -> None:
     """Sign what is on record, so that strangers can check it.
 
@@ -52,23 +57,8 @@ def checkpoint(
     extend every checkpoint signed before. Anyone who keeps a checkpoint finds later, with `peerage verify
     --checkpoint`, whether anything that it covers was changed, cut off or re-dated, votes included.
     """
-    from peerage.ledger.check.checkpoints import (
-        FOLDER,
-        KEYS,
-        keep,
-        kept_in,
-        leaves_of,
-        origin,
-        read_private_key,
-        read_public_keys,
-        take_in_votes,
-        unsigned,
-    )
+    from peerage.ledger.check.checkpoints import kept_in, read_private_key
     from peerage.ledger.check.checkpoints import new_key as drawn
-    from peerage.ledger.check.notes import key_of, sign
-    from peerage.ledger.topics.votes import PeopleVotes
-    from peerage.site.export.witnesses import Rewritten, WitnessError, cosigned
-    from peerage.standings.verify import verify
     from peerage.values.outputs import checkpoint_key
 
     place = key or checkpoint_key()
@@ -88,6 +78,33 @@ def checkpoint(
         return
     private = read_private_key(place)
     _begin(folder)
+    _sign(folder, private, kept, witness or (), keys_of(witness_key or ()))
+
+
+def _sign(
+    folder: Path,
+    private: Ed25519PrivateKey,
+    kept: Sequence[KeptCheckpoint],
+    witnesses: Sequence[str],
+    of_witnesses: Sequence[VerifierKey],
+) -> None:
+    """Check the ledger, sign it, have it cosigned, keep the checkpoint and print it. Raises NotSigned for a
+    ledger that is not whole, WitnessError for a witness that did not cosign: others' are kept."""
+    from peerage.ledger.check.checkpoints import (
+        FOLDER,
+        KEYS,
+        keep,
+        leaves_of,
+        origin,
+        read_public_keys,
+        take_in_votes,
+        unsigned,
+    )
+    from peerage.ledger.check.notes import key_of, sign
+    from peerage.ledger.topics.votes import PeopleVotes
+    from peerage.site.export.witnesses import Rewritten, WitnessError, cosigned
+    from peerage.standings.verify import verify
+
     with ledger_in(folder) as ledger:
         votes = PeopleVotes(ledger.address, folder)
         outside = take_in_votes(ledger, votes)
@@ -101,9 +118,9 @@ def checkpoint(
             )
         note = sign(unsigned(ledger, report.log_root), private)
         public = key_of(private, origin(ledger))
-        keys = (*read_public_keys(folder / FOLDER / KEYS), public, *keys_of(witness_key or ()))
+        keys = (*read_public_keys(folder / FOLDER / KEYS), public, *of_witnesses)
         refused: list[WitnessError] = []
-        for address in witness or ():
+        for address in witnesses:
             try:
                 note = cosigned(note, leaves_of(ledger), address, keys)
             except Rewritten:
@@ -140,14 +157,14 @@ def keys_of(stated: Sequence[str]) -> tuple[VerifierKey, ...]:
     from peerage.ledger.check.notes import read_key, read_keys
     from peerage.values.inputs import read_bytes
 
-    found: list[VerifierKey] = []
-    for one in stated:
+    keys: list[VerifierKey] = []
+    for key in stated:
         try:
-            file = Path(one).exists()
-            found += read_keys(read_bytes(Path(one)).decode()) if file else [read_key(one)]
+            file = Path(key).exists()
+            keys += read_keys(read_bytes(Path(key)).decode()) if file else [read_key(key)]
         except ValueError as error:
-            raise typer.BadParameter(f"{one}: {error}" if file else str(error), param_hint="--key") from None
-    return tuple(found)
+            raise typer.BadParameter(f"{key}: {error}" if file else str(error), param_hint="--key") from None
+    return tuple(keys)
 
 
 def kept_of(stated: str, keys: Sequence[VerifierKey]) -> Iterator[KeptCheckpoint]:
@@ -161,8 +178,8 @@ def kept_of(stated: str, keys: Sequence[VerifierKey]) -> Iterator[KeptCheckpoint
     if stated.startswith(("http://", "https://")):
         from peerage.site.export.witnesses import fetch, listed
 
-        one = stated.endswith((".txt", ".jsonl", ".tlog-proof"))
-        for address in [stated] if one else listed(stated):
+        single = stated.endswith((".txt", ".jsonl", ".tlog-proof"))
+        for address in [stated] if single else listed(stated):
             yield from read_text(address, fetch(address), keys, demanded=bool(keys))
         return
     path = Path(stated)
@@ -170,8 +187,8 @@ def kept_of(stated: str, keys: Sequence[VerifierKey]) -> Iterator[KeptCheckpoint
     folder = around if path.is_dir() else path.parent
     files = sorted(around.glob("*.txt")) if path.is_dir() else [path]
     known = keys or read_public_keys(folder / KEYS)
-    found = [file for file in files if file.name not in (KEYS, "list.txt")]
-    if not found:
+    checkpoints = [file for file in files if file.name not in (KEYS, "list.txt")]
+    if not checkpoints:
         raise typer.BadParameter(f"{stated} holds no checkpoints", param_hint="--checkpoint")
-    for file in found:
+    for file in checkpoints:
         yield from read_file(file, known, demanded=bool(keys))

@@ -33,42 +33,43 @@ Score = Annotated[
     ),
 ]
 
+Files = Annotated[list[str], typer.Argument(metavar="FILE...", help="Files or folders; - reads the pipe.")]
+Clusters = Annotated[
+    list[str] | None,
+    typer.Option(help="bt: column whose rows hang together; twice for judge and question."),
+]
+Controls = Annotated[
+    list[str] | None,
+    typer.Option(help="bt: hold equal, comma-separated; length reads length_a, length_b."),
+]
+K = Annotated[
+    float | None, typer.Option("--k", min=0, max=1_000, help="Elo's K; elsewhere the k of mu - k sigma.")
+]
+Initial = Annotated[float, typer.Option(min=-1e6, max=1e6, help="elo, glicko2: a newcomer's rating.")]
+DrawProbability = Annotated[float | None, typer.Option(min=0, max=1, help="trueskill: of equal players.")]
+CostSensitivity = Annotated[float, typer.Option(min=0, max=1_000, help="track cost: what cost weighs.")]
+Of = Annotated[
+    Part | None, typer.Option("--of", help="irt: one table alone (JSON, CSV: players, if not said).")
+]
+
 
 def rate(
-    files: Annotated[
-        list[str], typer.Argument(metavar="FILE...", help="Files or folders; - reads the pipe.")
-    ],
+    files: Files,
     method: Annotated[Method, typer.Option(help="auto: by the data, bt for battles, games of two.")] = "auto",
     layout: Annotated[Layout, typer.Option("--format", help="What the data is.")] = "auto",
     track: Annotated[Side, typer.Option(help="Elo: raw, or adjusted by cost_a and cost_b.")] = "raw",
     output: Annotated[TableFormat, typer.Option(help="How to write the table.")] = TableFormat.table,
-    cluster: Annotated[
-        list[str] | None,
-        typer.Option(help="bt: column whose rows hang together; twice for judge and question."),
-    ] = None,
-    control: Annotated[
-        list[str] | None,
-        typer.Option(help="bt: hold equal, comma-separated; length reads length_a, length_b."),
-    ] = None,
+    cluster: Clusters = None,
+    control: Controls = None,
     ties: Annotated[Ties, typer.Option(help="bt: how to read a tie.")] = "half",
-    k: Annotated[
-        float | None, typer.Option("--k", min=0, max=1_000, help="Elo's K; elsewhere the k of mu - k sigma.")
-    ] = None,
-    initial: Annotated[
-        float, typer.Option(min=-1e6, max=1e6, help="elo, glicko2: a newcomer's rating.")
-    ] = 1500.0,
-    draw_probability: Annotated[
-        float | None, typer.Option(min=0, max=1, help="trueskill: of equal players.")
-    ] = None,
-    cost_sensitivity: Annotated[
-        float, typer.Option(min=0, max=1_000, help="track cost: what cost weighs.")
-    ] = 0.2,
+    k: K = None,
+    initial: Initial = 1500.0,
+    draw_probability: DrawProbability = None,
+    cost_sensitivity: CostSensitivity = 0.2,
     seats: Annotated[Seats, typer.Option(help="games: several seats of one player.")] = "mean",
     anchor: Annotated[str | None, typer.Option(help="The player who stands at 1500.")] = None,
     score: Score = "",
-    of: Annotated[
-        Part | None, typer.Option("--of", help="irt: one table alone (JSON, CSV: players, if not said).")
-    ] = None,
+    of: Of = None,
 ) -> None:
     """Rate battles or games in files: CSV, JSON lines, Parquet.
 

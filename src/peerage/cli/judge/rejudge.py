@@ -13,13 +13,13 @@ import typer
 from peerage.cli.data.rate import Score
 from peerage.cli.shared.options import (
     HERE,
-    MOST_MATCHES,
     Folder,
     Quiet,
     Shape,
     TableFormat,
     arena_in,
     command_in,
+    most_matches,
     say,
 )
 from peerage.values.clock import now_ms
@@ -36,37 +36,36 @@ INTO = "rejudged"
 FILES_INTO = "judged"
 """The same, for answers of files."""
 
+AnswerFiles = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="FILE...",
+        help="Files of recorded answers, such as Inspect's logs, in place of an arena's.",
+        show_default="the arena's own",
+    ),
+]
+Panel = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A judge of the new panel: the name of a player of the arena, or a model. Repeat it. If not "
+        "said, the players of a tournament score again."
+    ),
+]
+NewFolder = Annotated[
+    Path | None, typer.Option(help="Folder of the new arena.", show_default="rejudged; of files, judged")
+]
+SoMany = Annotated[
+    int | None,
+    most_matches("Judge so many matches again (or questions), drawn at random; if not said, all."),
+]
+
 
 def rejudge(
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="FILE...",
-            help="Files of recorded answers, such as Inspect's logs, in place of an arena's.",
-            show_default="the arena's own",
-        ),
-    ] = None,
-    judges: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A judge of the new panel: the name of a player of the arena, or a model. Repeat it. If not "
-            "said, the players of a tournament score again."
-        ),
-    ] = None,
+    files: AnswerFiles = None,
+    judges: Panel = None,
     folder: Folder = HERE,
-    to: Annotated[
-        Path | None, typer.Option(help="Folder of the new arena.", show_default="rejudged; of files, judged")
-    ] = None,
-    max_matches: Annotated[
-        int | None,
-        typer.Option(
-            "--matches",
-            "--max-matches",
-            min=1,
-            max=MOST_MATCHES,
-            help="Judge so many matches again (or questions), drawn at random; if not said, all.",
-        ),
-    ] = None,
+    to: NewFolder = None,
+    max_matches: SoMany = None,
     budget: Annotated[float | None, typer.Option(min=0, help="Dollars at most, over all runs.")] = None,
     score: Score = "",
     report: Annotated[bool, typer.Option("--report", help="Show what was found and ask nobody.")] = False,

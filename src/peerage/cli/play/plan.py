@@ -14,12 +14,12 @@ import typer
 from peerage.cli.read.leaderboard import told_scope
 from peerage.cli.shared.options import (
     HERE,
-    MOST_MATCHES,
     Folder,
     Shape,
     TableFormat,
     arena_in,
     at,
+    most_matches,
     program,
     prose,
     say,
@@ -51,13 +51,9 @@ def plan(
     ] = None,
     matches: Annotated[
         int | None,
-        typer.Option(
-            "--matches",
-            "--max-matches",
-            min=1,
-            max=MOST_MATCHES,
-            help="What so many further matches ask and cost, player by player.",
-            show_default=f"{PLANNED} before the first match",
+        most_matches(
+            "What so many further matches ask and cost, player by player.",
+            f"{PLANNED} before the first match",
         ),
     ] = None,
     shape: Shape = TableFormat.table,

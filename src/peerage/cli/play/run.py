@@ -1,21 +1,19 @@
-"""`peerage run` and `peerage demo`: playing."""
+"""`peerage run`, and what other commands that play share with it."""
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from peerage.cli.play.plan import EVERY_GAME, THINKS, agree_to_matches, say_left_out, with_games
+from peerage.cli.play.plan import THINKS, agree_to_matches, with_games
 from peerage.cli.shared.options import (
     HERE,
     MOST_MATCHES,
@@ -24,7 +22,7 @@ from peerage.cli.shared.options import (
     TableFormat,
     at,
     command_in,
-    pip,
+    most_matches,
     program,
     prose,
     say,
@@ -36,87 +34,76 @@ if TYPE_CHECKING:
     from peerage.players.client import Client
     from peerage.settings import ArenaSettings, PlayerSettings
 
-WATCH_SPEED = 80
-"""How much faster than life house players answer when somebody watches."""
-GAUNTLET_ROUNDS = 12
-"""Rounds of each game in the demo of many: every player plays each game so often."""
-
 Level = Literal["debug", "info", "warning", "error", "critical"]
-MaxMatches = Annotated[
-    int | None,
-    typer.Option(
-        "--matches",
-        "--max-matches",
-        min=1,
-        max=MOST_MATCHES,
-        help="Stop when the arena has so many matches with a result.",
-    ),
-]
+MaxMatches = Annotated[int | None, most_matches("Stop when the arena has so many matches with a result.")]
 Budget = Annotated[
     float | None, typer.Option(min=0, help="Dollars at most, over all runs; instead of the settings'.")
 ]
 Concurrency = Annotated[int | None, typer.Option(min=1, help="Matches under way at once.")]
+More = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        max=MOST_MATCHES,
+        help="Stop after so many more matches with a result than there are now, whatever is known.",
+    ),
+]
+BatchSize = Annotated[
+    int | None, typer.Option(min=1, max=MOST_MATCHES, help="Say how it stands every so many matches.")
+]
+Games = Annotated[
+    str,
+    typer.Option(
+        help="Other games than the settings name: one, several with commas, or `all` that can be played "
+        "here, in turn.",
+        show_default="the settings'",
+    ),
+]
+NoProbe = Annotated[bool, typer.Option("--no-probe", help="Do not ask each player one small question first.")]
+LogLevel = Annotated[
+    Level,
+    typer.Option(case_sensitive=False, help="How much is logged; `info` tells every call, retry and wait."),
+]
+MorePlayers = Annotated[
+    list[str],
+    typer.Option(
+        metavar="MODEL",
+        help="One more player than the settings name; `human:NAME` is you, at this terminal.",
+        show_default=False,
+    ),
+]
+Until = Annotated[
+    str | None,
+    typer.Option(
+        help="Stop when this is proven: `best known`, `first 3 known`, `order known to 50`, `NAME placed`.",
+        show_default="the settings'",
+    ),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOST:PORT",
+        help="Play by workers of this Ray cluster; `auto` for that of this machine.",
+        show_default="the settings'",
+    ),
+]
 
 
 def run(
     folder: Folder = HERE,
     max_matches: MaxMatches = None,
-    more: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            max=MOST_MATCHES,
-            help="Stop after so many more matches with a result than there are now, whatever is known.",
-        ),
-    ] = None,
-    batch_size: Annotated[
-        int | None, typer.Option(min=1, max=MOST_MATCHES, help="Say how it stands every so many matches.")
-    ] = None,
+    more: More = None,
+    batch_size: BatchSize = None,
     budget: Budget = None,
     concurrency: Concurrency = None,
     seed: Annotated[int | None, typer.Option(help="The arena's seed; fixed by the first run.")] = None,
-    game: Annotated[
-        str,
-        typer.Option(
-            help="Other games than the settings name: one, several with commas, or `all` that can be played "
-            "here, in turn.",
-            show_default="the settings'",
-        ),
-    ] = "",
+    game: Games = "",
     stats: Annotated[bool, typer.Option("--stats", help="Show statistics at the end.")] = False,
-    no_probe: Annotated[
-        bool, typer.Option("--no-probe", help="Do not ask each player one small question first.")
-    ] = False,
-    log_level: Annotated[
-        Level,
-        typer.Option(
-            case_sensitive=False, help="How much is logged; `info` tells every call, retry and wait."
-        ),
-    ] = "warning",
-    player: Annotated[
-        list[str],
-        typer.Option(
-            metavar="MODEL",
-            help="One more player than the settings name; `human:NAME` is you, at this terminal.",
-            show_default=False,
-        ),
-    ] = [],  # noqa: B006
-    until: Annotated[
-        str | None,
-        typer.Option(
-            help="Stop when this is proven: `best known`, `first 3 known`, `order known to 50`, `NAME "
-            "placed`.",
-            show_default="the settings'",
-        ),
-    ] = None,
-    address: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOST:PORT",
-            help="Play by workers of this Ray cluster; `auto` for that of this machine.",
-            show_default="the settings'",
-        ),
-    ] = None,
+    no_probe: NoProbe = False,
+    log_level: LogLevel = "warning",
+    player: MorePlayers = [],  # noqa: B006
+    until: Until = None,
+    address: Cluster = None,
     yes: Quiet = False,
 ) -> None:
     """Play the arena, or go on where it stopped.
@@ -210,114 +197,6 @@ def known_already(arena: Arena, limit: int | None) -> str:
     return known.state.in_words if known.state.reached else ""
 
 
-def demo(
-    folder: Folder = HERE,
-    matches: Annotated[
-        int | None,
-        typer.Option(
-            "--matches",
-            "--max-matches",
-            min=1,
-            max=MOST_MATCHES,
-            help="Stop when the arena has so many matches with a result.",
-            show_default="300, or the game's own",
-        ),
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Another seed, another arena.", show_default="1")] = None,
-    game: Annotated[
-        str | None,
-        typer.Option(
-            help="Which game; `peerage games` lists them. Or `gauntlet`: all that can be played here. Or a "
-            "file that holds one: ./auction.py.",
-            show_default="duel",
-        ),
-    ] = None,
-) -> None:
-    """Watch house players of known skill play: no key, no network.
-
-    Makes an arena in the folder and plays it; on a folder that holds one it goes on where it stopped.
-    """
-    from peerage.cli.begin.setup import demo_text, gauntlet_text
-    from peerage.cli.read.leaderboard import show_profile
-    from peerage.games import GAMES
-    from peerage.settings import FILE_NAME, ArenaSettings, SettingsError, load, with_option
-    from peerage.values.outputs import SETTINGS, write
-
-    gauntlet, path = game in EVERY_GAME, folder / FILE_NAME
-    game, stated = _demo_game(game, folder)
-    if not path.exists():
-        number = with_option(ArenaSettings(), "seed", 1 if seed is None else seed, "--seed").seed or 0
-        folder.mkdir(parents=True, exist_ok=True)
-        if gauntlet:
-            made, left_out = gauntlet_text(number)
-            say_left_out(left_out)
-        else:
-            made = demo_text(number, stated, GAMES[game or "duel"].demo.rules)
-        write(path, made, SETTINGS)
-    with opened(with_games(load(folder)), folder, seed) as arena:
-        games = arena.settings.lineup
-        if game is not None and (len(games) < 2 if gauntlet else [*games] != [game]):
-            raise SettingsError(
-                f"{path}: this arena plays {', '.join(map(repr, games))}, and --game says {game!r}; "
-                "`--dir FOLDER` makes a demo elsewhere"
-            )
-        paid = [player.name for player in arena.settings.everyone if player.provider != "house"]
-        if paid:
-            raise SettingsError(
-                f"{path}: the demo plays house players alone, and {paid[0]} is none; `peerage run` plays "
-                "this arena, `--dir FOLDER` makes a demo elsewhere"
-            )
-        limit = matches or _demo_matches(arena.settings)
-        code = play_to_end(arena, limit, None, _watchable if sys.stdout.isatty() else None)
-        best = arena.verdict().pick if len(games) > 1 else None
-        if best and not code:
-            typer.echo()
-            show_profile(arena, best, TableFormat.table)
-    if code:
-        raise typer.Exit(code)
-    _recommend_after_demo(folder, best)
-
-
-def _recommend_after_demo(folder: Path, best: str | None) -> None:
-    """Say what there is to see of a demo; `best` is the player whose strengths several games tell."""
-    pages = find_spec("jinja2") is not None
-    recommend(
-        folder,
-        {
-            **({f"players {best}": "a player's strength in each game"} if best else {}),
-            **({"serve": "the same in a browser"} if pages else {}),
-            "match 1": "read a match",
-            "stats": "how players and judges did",
-            "verify": "check that nothing was altered",
-            **({"report": "one file to send to somebody"} if pages else {}),
-            "init --dir my-arena": "an arena of your own models",
-        },
-    )
-    if not pages:
-        typer.echo(f"{'':6}{pip()} install 'peerage[site]'   for pages in a browser")
-
-
-def _demo_game(game: str | None, folder: Path) -> tuple[str | None, str]:
-    """Return the name of the game that `--game` states, None for none, and how settings in `folder` state it:
-    by name, or by its file. Raises SettingsError."""
-    from peerage.games import GAMES
-    from peerage.settings import SettingsError, suggest
-    from peerage.settings.game_file import load_file
-
-    if game is not None and game.endswith(".py"):
-        try:
-            file = Path(os.path.relpath(game, folder))
-        except ValueError:  # another drive
-            file = Path(game).resolve()
-        try:
-            return load_file(Path(game)).name, json.dumps(file.as_posix())
-        except ImportError as error:
-            raise SettingsError(f"--game: {error}") from None
-    if game is not None and game not in GAMES and game not in EVERY_GAME:
-        raise SettingsError(f"--game: no game is called {game!r}{suggest(game, (*GAMES, 'gauntlet'))}")
-    return game, game or "duel"
-
-
 def recommend(folder: Path, todo: Mapping[str, str]) -> None:
     """Say what to do next: commands, each with what it is for."""
     there = {words if "--dir" in words else f"{words}{at(folder)}": about for words, about in todo.items()}
@@ -356,27 +235,6 @@ def play_to_end(
     if spectator.reader_left:
         return READER_LEFT
     return exit_code(report, spectator.void)
-
-
-def _watchable(player: PlayerSettings) -> Client:
-    """A house player slow enough to follow: 300 duels in a quarter of a minute."""
-    from peerage.players.house import HouseClient, PacedClient
-
-    return PacedClient(HouseClient(player), lambda call, answer: min(answer.latency_s, 10.0) / WATCH_SPEED)
-
-
-def _demo_matches(settings: ArenaSettings) -> int:
-    """Matches that tell a demo's players apart: in a gauntlet so many rounds of each game."""
-    from peerage.games import GAMES
-    from peerage.scheduling.fixtures import tables
-    from peerage.settings import rules_of
-
-    if len(settings.lineup) == 1:
-        return GAMES[settings.game].demo.matches
-    players = len(settings.players)
-    return GAUNTLET_ROUNDS * sum(
-        tables(GAMES[game], rules_of(settings, game), players) for game in settings.lineup
-    )
 
 
 def opened(

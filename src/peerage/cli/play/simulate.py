@@ -11,51 +11,55 @@ from peerage.cli.shared.options import MOST_SEED, Shape, TableFormat, arena_in
 from peerage.cli.shared.output import show_table
 from peerage.values.figures import counted
 
+OfArena = Annotated[
+    Path | None,
+    typer.Option(
+        "--dir",
+        help="Simulate this arena: its players as strong, its judges as able, its costs.",
+        show_default="none",
+    ),
+]
+PlayerNumbers = Annotated[
+    str, typer.Option(metavar="NUMBERS", help="Players, as 10 or 4,8,16.", show_default="10")
+]
+SkillSpread = Annotated[
+    float | None,
+    typer.Option(
+        min=0, max=2000, help="Standard deviation of skills in points; 0: equals.", show_default="150"
+    ),
+]
+MatchNumbers = Annotated[
+    str, typer.Option(metavar="NUMBERS", help="Matches, as 400 or 100,400,1600.", show_default="400")
+]
+TableSeats = Annotated[
+    int | None,
+    typer.Option(
+        min=2, max=100, help="Tables of so many, ranked by a referee.", show_default="duels before judges"
+    ),
+]
+PanelSize = Annotated[int | None, typer.Option(min=1, max=100, help="Judges of a duel.", show_default="5")]
+Accuracy = Annotated[
+    float,
+    typer.Option(min=0.01, max=1000, help="Points; how many matches until intervals are ± that?"),
+]
+MatchCost = Annotated[
+    float | None,
+    typer.Option(min=0, max=1_000_000, help="What a match costs.", show_default="the arena's, else unknown"),
+]
+Seed = Annotated[int, typer.Option(min=0, max=MOST_SEED, help="The same seed gives the same figures.")]
+
 
 def simulate(
-    folder: Annotated[
-        Path | None,
-        typer.Option(
-            "--dir",
-            help="Simulate this arena: its players as strong, its judges as able, its costs.",
-            show_default="none",
-        ),
-    ] = None,
-    players: Annotated[
-        str, typer.Option(metavar="NUMBERS", help="Players, as 10 or 4,8,16.", show_default="10")
-    ] = "",
-    sd: Annotated[
-        float | None,
-        typer.Option(
-            min=0, max=2000, help="Standard deviation of skills in points; 0: equals.", show_default="150"
-        ),
-    ] = None,
-    matches: Annotated[
-        str, typer.Option(metavar="NUMBERS", help="Matches, as 400 or 100,400,1600.", show_default="400")
-    ] = "",
-    seats: Annotated[
-        int | None,
-        typer.Option(
-            min=2, max=100, help="Tables of so many, ranked by a referee.", show_default="duels before judges"
-        ),
-    ] = None,
-    judges: Annotated[
-        int | None, typer.Option(min=1, max=100, help="Judges of a duel.", show_default="5")
-    ] = None,
-    accuracy: Annotated[
-        float,
-        typer.Option(min=0.01, max=1000, help="Points; how many matches until intervals are ± that?"),
-    ] = 25.0,
-    usd_per_match: Annotated[
-        float | None,
-        typer.Option(
-            min=0, max=1_000_000, help="What a match costs.", show_default="the arena's, else unknown"
-        ),
-    ] = None,
+    folder: OfArena = None,
+    players: PlayerNumbers = "",
+    sd: SkillSpread = None,
+    matches: MatchNumbers = "",
+    seats: TableSeats = None,
+    judges: PanelSize = None,
+    accuracy: Accuracy = 25.0,
+    usd_per_match: MatchCost = None,
     arenas: Annotated[int, typer.Option(min=1, max=10_000, help="Simulated arenas for each row.")] = 20,
-    seed: Annotated[
-        int, typer.Option(min=0, max=MOST_SEED, help="The same seed gives the same figures.")
-    ] = 0,
+    seed: Seed = 0,
     shape: Shape = TableFormat.table,
 ) -> None:
     """Simulate arenas: how many matches and dollars does it take?

@@ -32,57 +32,64 @@ Topic = Annotated[
     typer.Option(help="Count the matches on this topic alone.", show_default="all"),
 ]
 
+RankedBy = Annotated[
+    Track | None,
+    typer.Option(
+        help="Strength; Bradley-Terry; TrueSkill; sequential Elo, raw or by cost; Glicko-2; over several "
+        "games the share of wins.",
+        show_default="the game's, of several games overall",
+    ),
+]
+AsSide = Annotated[
+    str,
+    typer.Option(help="Rate players on this side alone (werewolf: wolves, village).", show_default="any"),
+]
+GameWeight = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="GAME=NUMBER",
+        help="How much a match of a game counts, overall the whole game; repeat it. Overall also "
+        "`alike`, or `matches`: as much as was played.",
+        show_default="1 each, overall the settings'",
+    ),
+]
+Source = Annotated[
+    Whose, typer.Option(help="Matches played here, outside results (peerage import), or both.")
+]
+WithoutJudge = Annotated[
+    list[str] | None,
+    typer.Option(metavar="JUDGE", help="What if: what this judge said does not count; repeat it."),
+]
+JudgeWeights = Annotated[
+    Literal["equal"] | None, typer.Option(help="What if: every judge's vote weighs the same.")
+]
+Corrected = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="LIST",
+        help="What would change with judges' votes or scores corrected for position, style, own, family, "
+        "harshness, favours, reliability (comma-separated), or all.",
+        show_default="nothing",
+    ),
+]
+ApartBy = Annotated[
+    Literal["game", "topic"] | None,
+    typer.Option(help="Everybody's strength in each game or on each topic, and overall.", show_default="no"),
+]
+
 
 def leaderboard(
     folder: Folder = HERE,
-    track: Annotated[
-        Track | None,
-        typer.Option(
-            help="Strength; Bradley-Terry; TrueSkill; sequential Elo, raw or by cost; Glicko-2; over several "
-            "games the share of wins.",
-            show_default="the game's, of several games overall",
-        ),
-    ] = None,
+    track: RankedBy = None,
     game: Game = "",
     topic: Topic = "",
-    side: Annotated[
-        str,
-        typer.Option(help="Rate players on this side alone (werewolf: wolves, village).", show_default="any"),
-    ] = "",
-    weight: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="GAME=NUMBER",
-            help="How much a match of a game counts, overall the whole game; repeat it. Overall also "
-            "`alike`, or `matches`: as much as was played.",
-            show_default="1 each, overall the settings'",
-        ),
-    ] = None,
-    source: Annotated[
-        Whose, typer.Option(help="Matches played here, outside results (peerage import), or both.")
-    ] = "played",
-    without_judge: Annotated[
-        list[str] | None,
-        typer.Option(metavar="JUDGE", help="What if: what this judge said does not count; repeat it."),
-    ] = None,
-    weights: Annotated[
-        Literal["equal"] | None, typer.Option(help="What if: every judge's vote weighs the same.")
-    ] = None,
-    correct: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="LIST",
-            help="What would change with judges' votes or scores corrected for position, style, own, family, "
-            "harshness, favours, reliability (comma-separated), or all.",
-            show_default="nothing",
-        ),
-    ] = None,
-    by: Annotated[
-        Literal["game", "topic"] | None,
-        typer.Option(
-            help="Everybody's strength in each game or on each topic, and overall.", show_default="no"
-        ),
-    ] = None,
+    side: AsSide = "",
+    weight: GameWeight = None,
+    source: Source = "played",
+    without_judge: WithoutJudge = None,
+    weights: JudgeWeights = None,
+    correct: Corrected = None,
+    by: ApartBy = None,
     shape: Shape = TableFormat.table,
 ) -> None:
     """Show the ranking, chances to be the best, and what is proven.

@@ -11,13 +11,15 @@ from peerage.cli.read.leaderboard import Game, Topic, Track, told_scope
 from peerage.cli.shared.options import HERE, Folder, Force, ReportFormat, Written, arena_in
 from peerage.cli.shared.output import show_whole
 
+OfTable = Annotated[
+    Track | None,
+    typer.Option(help="By another table.", show_default="the game's, of several games overall"),
+]
+
 
 def verdict(
     folder: Folder = HERE,
-    track: Annotated[
-        Track | None,
-        typer.Option(help="By another table.", show_default="the game's, of several games overall"),
-    ] = None,
+    track: OfTable = None,
     game: Game = "",
     topic: Topic = "",
     shape: Written = ReportFormat.text,
@@ -34,49 +36,55 @@ def verdict(
     show_whole(found, shown(found), shape)
 
 
+Margin = Annotated[
+    str | None,
+    typer.Option(
+        metavar="3%", help="A gate: may ONE be worse by no more than so much?", show_default="no gate"
+    ),
+]
+EloMargin = Annotated[
+    float | None,
+    typer.Option(min=1, max=1000, help="A gate whose margin is in Elo points.", show_default="no gate"),
+]
+GateMeasure = Annotated[
+    Literal["wins", "accuracy"] | None,
+    typer.Option(
+        help="What a gate compares.",
+        show_default="accuracy where every answer is checked, else wins",
+    ),
+]
+TheseTasks = Annotated[
+    bool,
+    typer.Option("--these-tasks", help="A gate about these tasks alone, not about tasks like these."),
+]
+ByTopic = Annotated[
+    Literal["topic"] | None,
+    typer.Option(help="A gate for each topic (category of tasks) too.", show_default="no"),
+]
+Junit = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Write the gate as JUnit XML.", show_default="no file"),
+]
+Github = Annotated[
+    bool,
+    typer.Option("--github", help="Write the gate to the summary and annotations of a GitHub workflow."),
+]
+
+
 def compare(
     one: Annotated[str, typer.Argument(help="A player; of a gate the new one.")],
     other: Annotated[str, typer.Argument(help="Another one; of a gate the old one.")],
     folder: Folder = HERE,
-    track: Annotated[
-        Track | None,
-        typer.Option(help="By another table.", show_default="the game's, of several games overall"),
-    ] = None,
+    track: OfTable = None,
     game: Game = "",
     topic: Topic = "",
-    not_worse_by: Annotated[
-        str | None,
-        typer.Option(
-            metavar="3%", help="A gate: may ONE be worse by no more than so much?", show_default="no gate"
-        ),
-    ] = None,
-    elo: Annotated[
-        float | None,
-        typer.Option(min=1, max=1000, help="A gate whose margin is in Elo points.", show_default="no gate"),
-    ] = None,
-    of: Annotated[
-        Literal["wins", "accuracy"] | None,
-        typer.Option(
-            help="What a gate compares.",
-            show_default="accuracy where every answer is checked, else wins",
-        ),
-    ] = None,
-    these_tasks: Annotated[
-        bool,
-        typer.Option("--these-tasks", help="A gate about these tasks alone, not about tasks like these."),
-    ] = False,
-    by: Annotated[
-        Literal["topic"] | None,
-        typer.Option(help="A gate for each topic (category of tasks) too.", show_default="no"),
-    ] = None,
-    junit: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write the gate as JUnit XML.", show_default="no file"),
-    ] = None,
-    github: Annotated[
-        bool,
-        typer.Option("--github", help="Write the gate to the summary and annotations of a GitHub workflow."),
-    ] = False,
+    not_worse_by: Margin = None,
+    elo: EloMargin = None,
+    of: GateMeasure = None,
+    these_tasks: TheseTasks = False,
+    by: ByTopic = None,
+    junit: Junit = None,
+    github: Github = False,
     force: Force = False,
     shape: Written = ReportFormat.text,
 ) -> None:
@@ -110,6 +118,13 @@ def compare(
     options |= {"--github": github, "--force": force}
     if stated := [name for name, value in options.items() if value]:
         raise typer.BadParameter(f"{stated[0]} is of a gate: add its margin, such as --not-worse-by 3%")
+    _compare(folder, (one, other), track or "", (game, topic), shape)
+
+
+def _compare(
+    folder: Path, names: tuple[str, str], track: str, scope_of: tuple[str, str], shape: ReportFormat
+) -> None:
+    """Write two players next to each other to standard output."""
     from peerage.ledger.check.held import hold_replies
     from peerage.reading.scope import Scope
     from peerage.reading.speed import speeds_of
@@ -118,12 +133,12 @@ def compare(
     from peerage.views.leaderboard.board import board
 
     with arena_in(folder) as arena, told_scope():
-        reading, scope = arena.reading, Scope(game, topic)
+        reading, scope = arena.reading, Scope(*scope_of)
         hold_replies(arena.ledger)
-        one, other = (reading.meant(name, reading.within(scope).players) for name in (one, other))
-        speeds = speeds_of(reading, scope, (one, other))
-        table = board(reading, track or "", scope)
+        player, other = (reading.meant(name, reading.within(scope).players) for name in names)
+        speeds = speeds_of(reading, scope, (player, other))
+        table = board(reading, track, scope)
         decided = reading.within(scope).decided
-        found = tables.compare(table, decided, one, other, speeds)
-        matches = [*tables.shared(reading, table, decided, one, other)]
-    show_whole(found, compared(table, found, matches, texts=False), shape)
+        pair = tables.compare(table, decided, player, other, speeds)
+        matches = [*tables.shared(reading, table, decided, player, other)]
+    show_whole(pair, compared(table, pair, matches, texts=False), shape)

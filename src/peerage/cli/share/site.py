@@ -152,43 +152,48 @@ class ServeError(Exception):
     """The arena cannot be served as asked; the message says why and how to fix it."""
 
 
+Port = Annotated[int, typer.Option(min=0, max=65_535, help="Where to listen; 0 takes a free port.")]
+Network = Annotated[
+    bool, typer.Option("--network", help="Open it to other machines, for those who have its link.")
+]
+ClientHeaderName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Behind a proxy: the header in which it names the client, by whose address limits "
+        "then count: X-Forwarded-For, X-Real-IP, Forwarded.",
+    ),
+]
+Proxies = Annotated[
+    int,
+    typer.Option(min=1, max=9, help="How many proxies of yours a request passes one after the other."),
+]
+Annotators = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="Give this expert a private link to judge recorded duels; repeat it."),
+]
+Review = Annotated[
+    bool, typer.Option("--review", help="Review challenges on a page that shows their answers.")
+]
+Address = Annotated[
+    str,
+    typer.Option(
+        help="Where people reach it, as behind a proxy: links to it get a picture, and links that are "
+        "printed begin so."
+    ),
+]
+
+
 def serve(
     folder: Folder = HERE,
-    port: Annotated[
-        int, typer.Option(min=0, max=65_535, help="Where to listen; 0 takes a free port.")
-    ] = 8_000,
-    network: Annotated[
-        bool, typer.Option("--network", help="Open it to other machines, for those who have its link.")
-    ] = False,
-    client_header: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Behind a proxy: the header in which it names the client, by whose address limits "
-            "then count: X-Forwarded-For, X-Real-IP, Forwarded.",
-        ),
-    ] = None,
-    proxies: Annotated[
-        int,
-        typer.Option(min=1, max=9, help="How many proxies of yours a request passes one after the other."),
-    ] = 1,
+    port: Port = 8_000,
+    network: Network = False,
+    client_header: ClientHeaderName = None,
+    proxies: Proxies = 1,
     vote: Annotated[bool, typer.Option("--vote", help="Let people judge pairs of answers, blind.")] = False,
-    annotator: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME", help="Give this expert a private link to judge recorded duels; repeat it."
-        ),
-    ] = None,
-    review: Annotated[
-        bool, typer.Option("--review", help="Review challenges on a page that shows their answers.")
-    ] = False,
-    url: Annotated[
-        str,
-        typer.Option(
-            help="Where people reach it, as behind a proxy: links to it get a picture, and links that are "
-            "printed begin so."
-        ),
-    ] = "",
+    annotator: Annotators = None,
+    review: Review = False,
+    url: Address = "",
 ) -> None:
     """Show the arena in a browser, live while it is played.
 

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -66,6 +66,12 @@ def refuse_nan(stated: Mapping[str, object]) -> None:
     for name, value in stated.items():
         if value != value:
             raise typer.BadParameter(f"--{name.replace('_', '-')} is nan; expected a number")
+
+
+def most_matches(about: str, usual: str | bool = True) -> Any:
+    """Return the option by which a command states a number of matches."""
+    names = ("--matches", "--max-matches")
+    return typer.Option(*names, min=1, max=MOST_MATCHES, help=about, show_default=usual)
 
 
 class SiteExtraMissing(Exception):
