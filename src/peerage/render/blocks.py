@@ -137,9 +137,10 @@ class Rows(Struct, frozen=True, tag="rows"):
 
 
 class Conclusion(Struct, frozen=True, gc=False, tag="answer"):
-    """A conclusion in sentences, the answer first."""
+    """A conclusion in sentences, the answer first; `notes` are the reasons, on a page behind a mark."""
 
     lines: Sequence[str]
+    notes: Sequence[str] = ()
 
 
 class LoneFigure(NamedTuple):
@@ -174,7 +175,7 @@ class Beside(Struct, frozen=True, tag="beside"):
 class Section(Struct, frozen=True, tag="section"):
     """Blocks that belong together, as a kind of thing that a medium may lay out in its own way."""
 
-    kind: Literal["decision", "telling", "matches", "cards"]
+    kind: Literal["decision", "telling", "matches", "cards", "ranking"]
     blocks: Sequence[Any]
 
 
@@ -196,6 +197,14 @@ class Links(Struct, frozen=True, gc=False, tag="links"):
 
     links: Sequence[Link]
     title: str = ""
+
+
+class OtherViews(Struct, frozen=True, tag="choice"):
+    """Other views of the same thing to choose from, links in groups with a title each; `current` says which
+    this is. A medium without links leaves it out."""
+
+    current: str
+    groups: Sequence[tuple[str, Sequence[Link]]]
 
 
 class ChoiceForm(Struct, frozen=True, tag="choices"):
@@ -303,6 +312,7 @@ ViewBlock: TypeAlias = (
     | Facts
     | Notes
     | Links
+    | OtherViews
     | ChoiceForm
     | Fold
     | Figure

@@ -79,7 +79,7 @@ def _block(block: ViewBlock, within: Transcript | None = None) -> Iterator[str]:
         case Sentence():
             yield inert(block.text)
         case Conclusion():
-            for place, line in enumerate(block.lines):
+            for place, line in enumerate([*block.lines, *block.notes]):
                 yield inert(line) if place else f"**{inert(line)}**"
         case Facts():
             for fact in block.facts:

@@ -108,6 +108,8 @@ def cell(value: Cell, who: Callable[[str], str] = str) -> str:
 
 def amount(bar: Bar) -> str:
     """Return the number that a bar draws."""
+    if bar.most == 1 and 0.995 <= bar.value < 1:
+        return "over 99%"
     whole = isinstance(bar.value, float) and bar.value.is_integer()
     return f"{bar.value:.0%}" if bar.most == 1 else cell(int(bar.value) if whole else bar.value)
 

@@ -121,7 +121,7 @@ class _Writer:
                 for group in block.groups:
                     self._all(group)
             case Conclusion():
-                for place, words in enumerate(block.lines):
+                for place, words in enumerate([*block.lines, *block.notes]):
                     self._line(words, "" if place else "bold")
                 self._console.print()
             case Facts():

@@ -87,6 +87,13 @@ class Further(Struct, frozen=True):
     at_most: int | None
     usd: float | None
 
+    @property
+    def brief(self) -> str:
+        """The same without its range, of what is not there yet."""
+        if self.matches is None:
+            return f"at least {self.at_least:,} more matches"
+        return f"about {self.matches:,} more matches{f' ({estimated(self.usd)})' if self.usd else ''}"
+
     def __str__(self) -> str:
         if self.matches == 0:
             return "now"

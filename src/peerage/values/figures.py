@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
-from math import floor, log10
+from math import ceil, floor, log10
 
 DASH = "–"
 
@@ -201,6 +201,21 @@ def spans(numbers: Collection[int]) -> str:
         else:
             runs.append([number, number])
     return ", ".join([span(ends) for ends in runs])
+
+
+def round_step(low: float, high: float, count: int) -> float:
+    """The round number that goes some `count` times from one value to another."""
+    rough = (high - low) / count
+    power = 10.0 ** floor(log10(rough))
+    return power * next(
+        (size for size, from_ in ((10, 50), (5, 10), (2, 2)) if (rough / power) ** 2 >= from_), 1
+    )
+
+
+def round_steps(low: float, high: float, count: int) -> list[float]:
+    """Round numbers from one value to another, some `count`."""
+    step = round_step(low, high, count)
+    return [round(at * step, 12) for at in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)]
 
 
 def shortened(names: Collection[str], most: int) -> dict[str, str]:

@@ -12,17 +12,31 @@ from peerage.game.blocks import Heading, Target
 from peerage.ledger import Summary
 from peerage.reading.match import in_words
 from peerage.reading.results.tally import Record
-from peerage.render.blocks import Column, Facts, Rows, Small, ViewBlock, as_facts, numbers, texts
-from peerage.values.figures import dollars, interval, moment, percent, score, tenths, whole
+from peerage.reading.speed import Speed
+from peerage.render.blocks import (
+    Column,
+    Facts,
+    LoneFigure,
+    Rows,
+    Small,
+    ViewBlock,
+    as_facts,
+    numbers,
+    texts,
+)
+from peerage.values.figures import dollars, interval, moment, percent, score, seconds, tenths, whole
 from peerage.views.judges import one_by_one
 from peerage.views.judges.report import JudgesReport
 from peerage.views.leaderboard import columns as leaderboard
 from peerage.views.leaderboard.board import Leaderboard
 from peerage.views.leaderboard.columns import prices
+from peerage.views.leaderboard.notes import OF_MANY
 from peerage.views.leaderboard.row import Row
 from peerage.views.leaderboard.tracks import METHODS
 from peerage.views.stats.report import Stats, parts
 
+_ELSEWHERE = (*("above", "tier", "matches", "wins", "draws", "losses", "void", "cost_usd"),)
+"""The columns of a leaderboard that a player's page says in other ways, or not."""
 TALLIED = ("matches", "wins", "draws", "losses", "cost_usd", "possibly_usd")
 """The fields that a leaderboard has of a player too."""
 
@@ -36,9 +50,21 @@ class OpponentPart(NamedTuple):
     accuracy: str | None = None
 
 
-def standing(board: Leaderboard, row: Row) -> Facts:
-    """Return where a player is on a leaderboard."""
-    return as_facts(leaderboard.table(board), row, "above", "tier")
+def standing(board: Leaderboard, row: Row, speed: Speed | None = None) -> Facts:
+    """Return where a player is on a leaderboard, and how long its answers take."""
+    block = leaderboard.table(board)
+    plain = replace(block, columns=[replace(column, hint="") for column in block.columns])
+    found = as_facts(plain, row, *_ELSEWHERE)
+    of_many = OF_MANY in board.notes
+    more = [
+        LoneFigure(
+            "First – shared – other place" if of_many else "Won – drawn – lost",
+            dashed((row.wins, row.draws, row.losses)),
+        )
+    ]
+    more += [LoneFigure("Answer", seconds(speed.seconds), "median")] if speed else []
+    billed = [LoneFigure("Billed", dollars(row.cost_usd))] if row.cost_usd else []
+    return Facts([*found.facts, *more, *billed])
 
 
 def ratings(rows: Sequence[Row]) -> Rows:
@@ -71,9 +97,10 @@ def records(
     *,
     of_many: str = "",
     in_dollars: bool = True,
+    of: str = "",
 ) -> Rows:
     """Return a player's record against each opponent, by game or by topic; `of_many` says what it won where
-    more than two meet."""
+    more than two meet, `of` whose record it is, which is compared with opponents."""
 
     def to(row: OpponentPart) -> Target:
         return "player" if kind == "opponent" else kind, row.name
@@ -84,12 +111,15 @@ def records(
         Column("name", kind.capitalize(), lambda name: name or "none stated", link=to),
         *[
             replace(column, value=attrgetter(f"record.{column.key}"))
-            for column in (*numbers(whole, matches="Matches", wins="W", draws="D ~1", losses="L ~1"), *points)
+            for column in (*numbers(whole, matches="Matches ~1"), *points)
         ],
         *([Column("accuracy", "Accuracy", number=True)] if checked else ()),
         *(prices(in_dollars=in_dollars) if kind != "opponent" else ()),
-        Column("record", "Won, drawn, lost", dashed, spare=2, value=_results, draw="record"),
+        Column("record", "Won, drawn, lost", dashed, value=_results, draw="record"),
     ]
+    if of:
+        compare = Column("compare", "Compare", value=lambda _: "compare")
+        columns.append(replace(compare, link=lambda row: ("pair", f"{of}\n{row.name}")))
     return Rows(rows, columns, notes=[of_many] if of_many else (), name=f"by {kind}")
 
 

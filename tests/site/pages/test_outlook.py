@@ -37,5 +37,5 @@ def test_every_board_says_it_and_it_is_computed_once(tmp_path: Path, monkeypatch
     assert looked == 1
     for one in shown:
         assert one is not None
-        assert "<summary>What it takes to be sure</summary>" in one.body.decode()
-        assert all(f"<li>{line}</li>" in unescape(one.body.decode()) for line in found.lines)
+        assert "% sure; " in one.body.decode()
+        assert all(f"<p>{line}</p>" in unescape(one.body.decode()) for line in found.lines)

@@ -48,7 +48,7 @@ LOOK = """() => {
     for (const cell of [...table.querySelectorAll("td, th")].filter(seen)) {
       const range = document.createRange();
       range.selectNodeContents(cell);
-      const drawn = cell.querySelector(".whisker");
+      const drawn = cell.querySelector(".whisker, .axis");
       if (drawn) range.setEndBefore(drawn);
       const inside = range.getBoundingClientRect(), box = cell.getBoundingClientRect();
       if (inside.width && (inside.left < box.left - 1 || inside.right > box.right + 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ from peerage.ratings.strength.evidence import Evidence, of_duels
 from peerage.ratings.strength.posterior import strengths
 from peerage.views.leaderboard.board import Row
 from peerage.views.leaderboard.chances import Chances, of_strengths
-from peerage.views.leaderboard.verdict import Flips, Verdict, _proven, in_words, verdict
+from peerage.views.leaderboard.verdict import Flips, Verdict, _answer, _level, _proven, in_words, verdict
 
 NAMES = "ada", "bob", "cid", "dan", "eve"
 
@@ -94,9 +95,9 @@ def test_everybody_is_in_one_of_four_bins() -> None:
         "Pick ada: likely the best of 3 players (over 99%) after 60 matches.",
         "Both others are out.",
     )
-    early = found([1510, 1505, 1500, 1495], 3, 200)
-    assert early.lines[0].startswith("Pick ada for now: 2")
-    assert early.lines[0].endswith("to be the best of 4 players after 3 matches, more than anybody else.")
+    early = found([1560, 1505, 1500, 1495], 3, 200)
+    assert re.fullmatch("Pick ada for now: 3.% to be the best of 4 after 3 matches.", early.lines[0])
+    assert early.level == ()
     unlikely = found([1700, 1540], error=60)
     assert unlikely.unlikely == ("bob",)
     assert "bob is unlikely to be as good." in unlikely.lines
@@ -110,8 +111,31 @@ def test_of_many_proven_to_be_worse_the_nearest_are_named() -> None:
 
 
 def test_many_names_are_counted() -> None:
-    made = found([1510, 1505, 1500, 1495, 1490], error=200)
+    made = found([1580, 1505, 1500, 1495, 1490], error=200)
     assert "bob, cid and 2 others may be as good." in made.lines
+
+
+def test_of_players_that_are_level_nobody_is_picked() -> None:
+    made = found([1502, 1501, 1500, 1499, 1300], error=40)
+    assert made.level == ("ada", "bob", "cid", "dan")
+    assert made.lines[0] == "No clear pick yet: ada, bob and 2 others are level after 60 matches."
+    assert made.lines[1] == "bob, cid and dan may be as good; eve is out."
+    assert made.lines[3].startswith("Picking ada gives up")
+    assert not any("Pick " in line or " it wins" in line for line in made.lines)
+    everybody = found([1500, 1500])
+    assert everybody.lines[0] == "No clear pick yet: ada and bob are level after 60 matches."
+    assert not any("may be as good" in line for line in everybody.lines)
+
+
+@pytest.mark.parametrize("name", ["ada", "openrouter:anthropic/claude-opus-4.5"])
+def test_the_answer_takes_fourteen_words_at_most(name: str) -> None:
+    said = [
+        *[_answer(name, 40, 12_000, chance, "") for chance in (0.2, 0.4, 0.6, 0.999)],
+        _answer(name, 40, 12_000, 0.999, "tasks like these"),
+        _answer(name, 1, 12_000, 1.0, ""),
+        _level([name, "bob", "cid", "dan"], 12_000),
+    ]
+    assert max(len(line.split()) for line in said) <= 14
 
 
 @pytest.mark.parametrize(("wins", "losses"), [(60, 0), (60, 1), (128, 0), (9, 0)])
@@ -124,7 +148,7 @@ def test_two_players_far_apart_are_told_apart_and_that_is_proven(wins: int, loss
     )
     assert (made.pick, made.out, made.proven_best) == ("ada", ("bob",), True)
     after = f"after {wins + losses} matches"
-    assert made.lines[0] == f"Pick ada: proven to be the best of 2 players on these tasks {after}."
+    assert made.lines[0] == f"Pick ada: proven best of 2 players on these tasks {after}."
     assert made.lines[1] == "bob is out."
 
 
@@ -134,7 +158,7 @@ def test_two_equals_are_not(arena: Arena) -> None:
     made = verdict(table([1500, 1500]), 60, even)
     assert (made.proven_best, made.out) == (False, ())
     assert made.may_be_as_good == ("bob",)
-    assert "Nothing is proven of it yet." in made.lines
+    assert "Nothing is proven of ada yet." in made.lines
 
 
 def test_what_is_proven_is_said_and_puts_the_worse_player_out() -> None:
@@ -172,8 +196,8 @@ def test_the_best_value_wins_most_for_the_money_of_those_that_come_near() -> Non
     made = found([1800, 1700, 1500, 1400], 100, costs=[0.05, 0.01, 0.002, 0.001])
     assert made.value == "bob"  # wins 36%; cid 15%
     assert (
-        "Best value for money: bob, at $1.00 per 100 matches (ada costs 5.0 times as much); it wins "
-        "about 1 in 3 matches against ada, and may be as good." in made.lines
+        "Best value for money: bob, at $1.00 per 100 matches, 20% of the price; it wins "
+        "about 1 in 3 matches against ada." in made.lines
     )
     free = found([1800, 1700, 1500, 1400], 100, 20, costs=[0.05, 0.0, 0.002, 0.001])
     assert (

@@ -15,7 +15,7 @@ from peerage.cli.main import app
 from peerage.ratings.sequential.trueskill import Game, TrueSkillSettings, games, rate
 from peerage.reading.matches import Matches
 from peerage.reading.scope import Scope, ScopeError
-from peerage.render.blocks import Rows
+from peerage.render.blocks import Rows, Section
 from peerage.site.pages import leaderboards
 from peerage.site.reading import Site
 from peerage.views.leaderboard.board import board
@@ -117,6 +117,7 @@ def test_terminal_json_and_pages_show_the_same_table(villages: Path) -> None:
     assert address.startswith("leaderboard/trueskill/side-village")
     view = leaderboards.view(site, address)
     assert view is not None
-    (table,) = [block for block in view.blocks if isinstance(block, Rows)]
+    (ranking,) = [block for block in view.blocks if isinstance(block, Section)]
+    (table,) = [block for block in ranking.blocks[0].groups[0] if isinstance(block, Rows)]
     assert [row.as_dict() for row in table.rows] == rows
     site.close()

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from markupsafe import Markup, escape
 
-from peerage.values.figures import shortened
+from peerage.values.figures import round_step, round_steps, shortened
 from peerage.values.texts import visible
 
 INK, QUIET, LINE = "#111111", "#666666", "#dddddd"
@@ -85,7 +85,7 @@ class Axis(NamedTuple):
     def scale(self, first: float, last: float) -> PixelScale:
         low, high = self.low, self.high
         if self.nice:
-            step = _step(low, high, self.steps)
+            step = round_step(low, high, self.steps)
             low, high = floor(low / step + 1e-9) * step, ceil(high / step - 1e-9) * step
         if self.log and self.zero:
             inner = self._replace(zero="").scale(first + APART, last)
@@ -104,7 +104,7 @@ class Axis(NamedTuple):
         values = _factors(scale.low, scale.high) if self.log else []
         if not 1 < len(values) <= self.steps + 2:
             whole = [value for value in values if f"{value:e}"[0] == "1"]
-            values = whole if len(whole) > 1 else values or _steps(scale.low, scale.high, self.steps)
+            values = whole if len(whole) > 1 else values or round_steps(scale.low, scale.high, self.steps)
         free = [] if scale.zero is None else [(scale.zero, self.zero)]
         return free + [(scale(value), self.form(value)) for value in values]
 
@@ -263,21 +263,6 @@ def _apart(ticks: Iterable[tuple[float, str]], width: float) -> Iterator[tuple[f
         if at - half >= end and at + half <= width:
             yield at, text
             end = at + half + 8
-
-
-def _step(low: float, high: float, count: int) -> float:
-    """The round number that goes some `count` times from one value to another."""
-    rough = (high - low) / count
-    power = 10.0 ** floor(log10(rough))
-    return power * next(
-        (size for size, from_ in ((10, 50), (5, 10), (2, 2)) if (rough / power) ** 2 >= from_), 1
-    )
-
-
-def _steps(low: float, high: float, count: int) -> list[float]:
-    """Round numbers from one value to another, some `count`."""
-    step = _step(low, high, count)
-    return [round(at * step, 12) for at in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)]
 
 
 def _factors(low: float, high: float) -> list[float]:

@@ -142,7 +142,7 @@ class MatchWriter(TableWriter):
         known = self._names.get(label)
         if known is None:
             name = self._within.names.get(label, "") if self._within else ""
-            who, known = f"{self._name(name)} " if name else "", shown_name(label)
+            who, known = f"{self._name(name)} " if name else "", self._name(label)
             if self._within:
                 known = f'{who}<span class="label">{known}</span>'
             self._names[label] = known

@@ -16,10 +16,12 @@ from peerage.render.blocks import (
 )
 from peerage.render.html.texts import breakable, coded, shown
 from peerage.render.names import AS_THEY_ARE, Names
-from peerage.values.figures import DASH
+from peerage.values.figures import DASH, round_steps
 
 WIDTH = 200
 """Of a drawn interval, in pixels."""
+TICKS = 4
+"""Of an axis above drawn intervals, about."""
 BAR = 120
 """Of a drawn record, in pixels."""
 MANY = 5
@@ -83,7 +85,7 @@ class TableWriter:
         scales = {column.key: Scale.over(map(column.of, block.rows)) for column in intervals}
         name = next((column for column in columns if not column.number), columns[0])
         picks = [column for column in block.columns if column.pick]
-        head = "".join([self._head(column) for column in columns])
+        head = "".join([self._head(column, scales) for column in columns])
         lines = []
         kinds = [(column, _kind(column)) for column in columns]
         for row in block.rows:
@@ -112,15 +114,19 @@ class TableWriter:
             own = [note for note, mark in remarks.own.items() if mark in marks.split(",")]
             said += [f"{name.text(row)}: {note}" for note in own]
         below = f"<ul>{''.join([f'<li>{self._words(line)}</li>' for line in said])}</ul>\n" if said else ""
-        return self._controls(block, picks) + table + about + below
+        more = '<details class="wider"><summary>More columns</summary></details>\n'
+        more *= block.search and not self._bare and any(column.spare > 2 for column in columns)
+        return self._controls(block, picks) + table + more + about + below
 
-    def _head(self, column: Column) -> str:
+    def _head(self, column: Column, scales: Mapping[str, Scale]) -> str:
         sorts = " nosort" if column.draw else ""
         title = shown(self._short.short(column.title))
         if column.shade:
             title = f'<span title="{shown(column.title)}">{title}</span>'
         if column.hint:
             title = f'<span title="{shown(column.hint)}">{title}</span>'
+        if column.key in scales and not self._bare:
+            title += scales[column.key].axis(column.write)
         return f'<th class="{_kind(column)}{sorts}" scope="col">{title}</th>'
 
     def _attributes(self, block: Rows, row: Any, picks: Sequence[Column]) -> str:
@@ -197,7 +203,7 @@ class TableWriter:
         several = any(len(kinds) > 1 for kinds in choices.values())
         if self._bare or not block.search or not (len(block.rows) > MANY or several):
             return ""
-        parts = ['<label>Search players<input type="search" name="q"></label>']
+        parts = ['<label>Search players<input type="search" name="q" placeholder="Search players"></label>']
         for column in picks:
             if column.pick == "value" and len(choices[column.key]) > 1:
                 kinds = "".join(
@@ -266,8 +272,19 @@ class Scale:
     """From values to places on a drawing of `WIDTH` pixels, the same for a whole column."""
 
     def __init__(self, low: float, high: float) -> None:
-        self._low = low
+        self._low, self._high = low, high
         self._scale = (WIDTH - 8) / ((high - low) or 1.0)
+        ticks = round_steps(low, high, TICKS) if high > low else []
+        self._ticks = [(4 + (tick - low) * self._scale, tick) for tick in ticks]
+        self._grid = "".join([f"M{round(at, 1):g} 0v14" for at, _ in self._ticks])
+
+    def axis(self, write: Callable[[Any], str]) -> str:
+        """Return the axis for the head of the column, on which `write` writes intervals."""
+        ticks = ""
+        for at, tick in self._ticks:
+            text = write((tick, tick, tick)).partition("–")[0].strip().removesuffix(".0")
+            ticks += f'<text x="{at / WIDTH:.1%}" y="11">{shown(text)}</text>'
+        return f'<svg class="axis" height="14" aria-hidden="true">{ticks}</svg>' if ticks else ""
 
     @classmethod
     def over(cls, values: Iterable[tuple[float, float, float] | None]) -> Scale:
@@ -281,6 +298,7 @@ class Scale:
         return (
             f'<svg class="whisker" width="{WIDTH}" height="14" viewBox="0 0 {WIDTH} 14" '
             f'preserveAspectRatio="none" role="img" aria-label="{about.replace("–", " to ")}">'
+            f'<path class="grid" d="{self._grid}"/>'
             f'<path d="M{low} 7H{high}M{low} 4v6M{high} 4v6"/><path class="at" d="M{at} 7h0"/></svg>'
         )
 

@@ -40,6 +40,7 @@ from peerage.render.blocks import (
     Links,
     Meeting,
     Notes,
+    OtherViews,
     Rows,
     Section,
     Transcript,
@@ -148,6 +149,8 @@ class Html(MatchWriter):
                 return f"<ul>{''.join([f'<li>{self._words(line)}</li>' for line in lines])}</ul>\n"
             case Links():
                 return self._links(block)
+            case OtherViews():
+                return self._choice(block)
             case ChoiceForm():
                 most = CHIPS if block.chips else 0
                 fields = [self._field(*field, most) for field in block.fields]
@@ -173,7 +176,11 @@ class Html(MatchWriter):
         for place, line in enumerate(block.lines):
             tag = "h1" if heads and not place else "p"
             strong = "" if place else ' class="verdict"'
-            lines.append(f"<{tag}{strong}>{self._words(line)}</{tag}>\n")
+            line = f"<{tag}{strong}>{self._words(line)}</{tag}>"
+            if not place and block.notes and not self._bare:
+                line = f'<div class="titled">{line}{self._about(block.notes, "the answer")}</div>'
+            lines.append(f"{line}\n")
+        lines += [f"<p>{self._words(note)}</p>\n" for note in block.notes if self._bare]
         return f'<div class="answer">\n{"".join(lines)}</div>\n'
 
     def _field(self, key: str, title: str, values: Sequence[str], chosen: str, most: int) -> str:
@@ -202,6 +209,18 @@ class Html(MatchWriter):
             value = shown(self._short.in_text(fact.value))
             parts.append(f"<div><dt>{shown(fact.title)}</dt><dd>{value}{about}</dd></div>\n")
         return f'<dl class="facts">\n{"".join(parts)}</dl>\n'
+
+    def _choice(self, block: OtherViews) -> str:
+        groups = []
+        for title, links in block.groups:
+            to = []
+            for link in links:
+                note = f" <small>{shown(link.note)}</small>" if link.note else ""
+                current = ' aria-current="page"' * link.current
+                to.append(self.link(f"<span>{shown(link.text)}</span>{note}", link.to, current))
+            groups.append(f"<div><p>{shown(title)}</p>\n{chr(10).join(to)}\n</div>\n")
+        inside = f'<nav aria-label="Other tables">\n{"".join(groups)}</nav>\n'
+        return f'<details class="choice"><summary>{shown(block.current)}</summary>\n{inside}</details>\n'
 
     def _links(self, block: Links) -> str:
         links = []

@@ -150,7 +150,7 @@ document.querySelectorAll("table.board").forEach((table) => {
 });
 
 // Other ratings, topics and games of the leaderboard show the same choice.
-document.querySelectorAll(".tabs a[href]").forEach((link) => {
+document.querySelectorAll(":is(.tabs, .choice) a[href]").forEach((link) => {
   link.addEventListener("click", () => { link.hash = location.hash; });
 });
 

@@ -13,7 +13,7 @@ from peerage.site.cards import CardRow, rated
 from peerage.site.reading import Site
 from peerage.site.rendering import PageView
 from peerage.values.figures import sentence
-from peerage.views.arena.player import judge, player
+from peerage.views.arena.player import in_a_sentence, judge, player
 from peerage.views.decision.compare import compare, compared, shared
 from peerage.views.players import head_to_head
 
@@ -59,7 +59,10 @@ def view(site: Site, path: str) -> PageView | None:
         return None
     name = next((row.player for row in site.table() if player_page(row.player) == path), None)
     if name is not None:
-        return PageView(name, "index.html", player(site, name))
+        board = site.board()
+        row = next(row for row in board.rows if row.player == name)
+        says = [f"{name}: {in_a_sentence(board, row)}"]
+        return PageView(name, "index.html", player(site, name), says=says, card=rated(board.rows, name))
     name = next((name for name in _judging(site) if player_page(name) == path), None)
     return None if name is None else PageView(name, "judges.html", judge(site, name))
 

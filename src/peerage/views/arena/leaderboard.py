@@ -8,12 +8,23 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from peerage.engine.record.registration import stated
-from peerage.game.blocks import Heading, Sentence, Target
+from peerage.game.blocks import Bar, Heading, Sentence, Target
 from peerage.games import installed
+from peerage.ledger import Summary
 from peerage.ledger.topics.outside import TOPIC
 from peerage.ratings.table import ranks
 from peerage.reading.scope import Scope
-from peerage.render.blocks import Conclusion, Fold, Link, Links, Notes, ViewBlock
+from peerage.render.blocks import (
+    Beside,
+    Column,
+    Conclusion,
+    Link,
+    Links,
+    OtherViews,
+    Rows,
+    Section,
+    ViewBlock,
+)
 from peerage.settings import rules_of
 from peerage.settings.players.weights import weights
 from peerage.values.figures import counted, dollars, listed, whole
@@ -21,12 +32,22 @@ from peerage.views.arena.charts import charts, stops
 from peerage.views.arena.tables import ArenaTables
 from peerage.views.decision.decision import below
 from peerage.views.leaderboard.board import Leaderboard, board
+from peerage.views.leaderboard.chances import Chances
 from peerage.views.leaderboard.columns import STAYED, Moved, table
+from peerage.views.leaderboard.row import Row
 from peerage.views.leaderboard.strengths import strengths
 from peerage.views.leaderboard.tracks import METHODS, Track
+from peerage.views.leaderboard.verdict import WEAKENS, Verdict
+from peerage.views.match.finder import MatchFilter, find, line_of, notable
+from peerage.views.match.finder import table as telling
+from peerage.views.plan.outlook import Outlook
 from peerage.views.stats import outside as imported
 
 OUTSIDE = "leaderboard/outside.html"
+NAMED = 3
+"""Games that a sentence names at most."""
+LOOKED_AT = 300
+"""Newest matches among which one that split its judges is looked for."""
 
 
 class Filter(NamedTuple):
@@ -63,10 +84,11 @@ def leaderboard(
     found = arena.board(*wanted)
     name = wanted.part[1]
     everything, first = not name, wanted.track == arena.track
-    verdict = arena.verdict if everything and first else found.verdict
+    home = everything and first
+    verdict = arena.verdict if home else found.verdict
     if name:
         yield Heading(name, 1)
-    yield Conclusion(verdict.lines)
+    yield from _concluded(verdict, found.verdict, arena.outlook if everything else None)
     if verdict.by_task:
         yield below(verdict)
         yield Heading("Ratings")
@@ -75,33 +97,23 @@ def leaderboard(
             yield Links([Link("The table of outside results", ("view", OUTSIDE))])
         else:
             yield Sentence("This page fills as matches end; `peerage run` plays them.")
+    drawn = [*charts(arena, wanted.track, found, everything=everything)]
     if found.rows:
-        yield Sentence(_counted(found, wanted, arena), "quiet")
-    others = [(other, at(other)) for other in filters(arena)]
-    if name:
-        yield Links([Link("All matches", ("view", "index.html"))])
-    else:
-        outside = [Link("Outside results", ("view", OUTSIDE))] if has_outside(arena) and arena.number else []
-        tracks = [Link(METHODS[one.track].name, at, one == wanted) for one, at in others if not one.part[1]]
-        yield Links([*tracks, *outside])
-    parts = [(one, at) for one, at in others if one.part[1]]
-    if parts:
-        kinds = " or ".join(dict.fromkeys([one.part[0] for one, _ in parts]))
-        yield Links(
-            [
-                Link(
-                    one.part[1],
-                    at,
-                    one == wanted,
-                    whole(found.topics.get(one.topic) or found.games.get(one.game)) if not one.side else "",
-                )
-                for one, at in parts
-            ],
-            f"By {kinds}{f': {name}' if name else ''}",
-        )
-    moved = Moved(moves(arena, wanted.track), last_time(arena)) if everything else STAYED
-    if found.rows:
-        yield table(found, moved=moved, weights=weights_of(arena))
+        moved = Moved(moves(arena, wanted.track), last_time(arena)) if everything else STAYED
+        ranking = [
+            _others(arena, wanted, found, at),
+            _compared(table(found, moved=moved, weights=weights_of(arena)), found),
+            Sentence(_counted(found, wanted, arena), "quiet"),
+        ]
+        beside = [chart for chart in drawn[:1] if chart.kind == "frontier"]
+        drawn = drawn[len(beside) :]
+        yield Section("ranking", [Beside([group for group in (ranking, beside) if group])])
+    if home:
+        yield from strengths("game", arena.profiles) if arena.profiles else ()
+        yield from strengths("topic", arena.by_topic) if arena.by_topic else ()
+        if arena.decided and not verdict.by_task:
+            yield from _telling(arena, found)
+    yield from drawn
     if everything:
         data = f"data/leaderboard-{wanted.track}"
         yield Links(
@@ -113,12 +125,99 @@ def leaderboard(
                 Link("How every number is made", ("view", "method.html")),
             ]
         )
-        if arena.outlook:
-            yield Fold("What it takes to be sure", [Notes(arena.outlook.lines)])
-        if first:
-            yield from strengths("game", arena.profiles) if arena.profiles else ()
-            yield from strengths("topic", arena.by_topic) if arena.by_topic else ()
-    yield from charts(arena, wanted.track, found, everything=everything)
+
+
+def _concluded(verdict: Verdict, alone: Verdict, ahead: Outlook | None) -> Iterator[ViewBlock]:
+    """Yield the answer, the best value, how sure that is, and what speaks against it; the reasons as notes.
+    `alone` is the same verdict without what is said of the owner's tasks."""
+    first, *others = verdict.lines
+    caveats = [*[line for line in others if line.startswith(WEAKENS)], *verdict.lines[len(alone.lines) :]]
+    why = [line for line in others if line not in (verdict.worth, *caveats)]
+    yield Conclusion([first, *filter(None, [verdict.worth])], [*why, *(ahead.lines if ahead else ())])
+    if ahead and verdict.chance is not None and verdict.players > 1:
+        yield Bar(_certainty(verdict, ahead), verdict.chance)
+    if caveats:
+        yield Sentence(" ".join(caveats), "quiet")
+
+
+def _certainty(verdict: Verdict, ahead: Outlook) -> str:
+    """Return how sure the pick is, and what it takes to be surer, after a percentage."""
+    sure = "sure"
+    if verdict.proven_best:
+        return f"{sure}: this is proven"
+    if ahead.clear.matches == 0:
+        return f"{sure}: the pick is clear"
+    return f"{sure}; {ahead.clear.brief} make the pick clear"
+
+
+def _others(
+    arena: ArenaTables, wanted: Filter, found: Leaderboard, at: Callable[[Filter], Target]
+) -> OtherViews:
+    """Return the other tables: of other ratings, of games, topics and sides, of outside results."""
+    kind, name = wanted.part
+    whole_table = Link("All matches", ("view", "index.html"), not name)
+    groups: dict[str, list[Link]] = {"Matches": [whole_table], "Rating": []}
+    for other in filters(arena):
+        of, part = other.part
+        if part:
+            count = "" if other.side else whole((found.topics if of == "topic" else found.games).get(part))
+            groups.setdefault(of.capitalize(), []).append(Link(part, at(other), other == wanted, count))
+        else:
+            groups["Rating"].append(Link(METHODS[other.track].name, at(other), other == wanted))
+    if has_outside(arena) and arena.number:
+        groups["Matches"].append(Link("Outside results", ("view", OUTSIDE)))
+    matches = f"{kind}: {name}" if name else "all matches"
+    current = f"{METHODS[wanted.track].name}, {matches}"
+    return OtherViews(current, [*groups.items()])
+
+
+def _compared(block: Rows, found: Leaderboard) -> Rows:
+    """Return a table with a link from each row to its comparison with the pick, of the pick with the next."""
+    ranked = [row.player for row in found.rows if row.rank is not None]
+    pick, level = found.verdict.pick, bool(found.verdict.level)
+    if pick is None or len(ranked) < 2:
+        return block
+    rival = next(name for name in ranked if name != pick)
+
+    def to(row: Row) -> Target:
+        return "pair", f"{pick}\n{rival if row.player == pick else row.player}"
+
+    def against(row: Row) -> str | None:
+        if row.rank is None:
+            return None
+        return "compare" if level else "vs next" if row.player == pick else "vs pick"
+
+    compare = Column("compare", "Compare", value=against, link=to, spare=1)
+    return replace(block, columns=[*block.columns, compare])
+
+
+def _telling(arena: ArenaTables, found: Leaderboard) -> Iterator[ViewBlock]:
+    """Yield the greatest upset, a match on which judges were split, and the newest one."""
+    rows, chances = arena.decided, found.chances
+    upsets = [row for row in rows if "upset" in notable(row, chances)]
+    upset = min(upsets, key=lambda row: (_expected(row, chances), -row.number), default=None)
+    told: dict[int, str] = {upset.number: "greatest upset"} if upset else {}
+    if judged(arena):
+        recent = rows[-LOOKED_AT:]
+        split = find(arena, recent, chances, MatchFilter(only="split"), most=1).lines
+        told |= {line.number: "split judges" for line in split if line.number not in told}
+    told.setdefault(rows[-1].number, "newest")
+    by_number = {row.number: row for row in rows if row.number in told}
+    lines = [
+        replace(line_of(arena.match(number), by_number[number], ()), notable=(why,))
+        for number, why in told.items()
+    ]
+    block = telling(lines)
+    kept = [column for column in block.columns if column.key in ("result", "votes", "about")]
+    yield Heading("Telling matches")
+    yield Section("matches", [replace(block, columns=kept, name="telling matches")])
+
+
+def _expected(row: Summary, chances: Chances) -> float:
+    """Return the least chance that the winner had against any of the others."""
+    winner = row.players[row.scores.index(max(row.scores))]
+    others = [name for name in row.players if name != winner and name in chances.players]
+    return min(float(chances.wins[chances.of(winner), chances.of(name)]) for name in others)
 
 
 def _counted(found: Leaderboard, wanted: Filter, arena: ArenaTables) -> str:
@@ -130,7 +229,8 @@ def _counted(found: Leaderboard, wanted: Filter, arena: ArenaTables) -> str:
     billed = f"; {dollars(spent)} billed" if spent else ", at an unknown cost" if unknown else ""
     if spent and unknown:
         billed += ", and calls of unknown cost"
-    of = found.game or listed(list(found.games)) or arena.settings.game
+    games = [found.game] if found.game else [*found.games] or [arena.settings.game]
+    of = listed(games) if len(games) <= NAMED else counted(len(games), "game")
     match = counted(decided, "decided match")
     return f"{match} of {of} among {counted(len(rows), 'player')}{billed}."
 

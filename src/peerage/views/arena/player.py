@@ -7,14 +7,17 @@ from typing import Any, Literal
 
 from peerage.game.blocks import Heading, Sentence
 from peerage.reading.results.tally import Field, PlayerSums
-from peerage.render.blocks import Figure, Link, Links, ViewBlock
-from peerage.values.figures import listed, share_between
+from peerage.render.blocks import Beside, Conclusion, Figure, Fold, Link, Links, Section, ViewBlock
+from peerage.values.figures import counted, likely, listed, share_between
 from peerage.values.texts import visible
 from peerage.views.arena.charts import course, followed
 from peerage.views.arena.tables import ArenaTables
+from peerage.views.leaderboard.board import Leaderboard
 from peerage.views.leaderboard.notes import OF_MANY
+from peerage.views.leaderboard.row import Row
 from peerage.views.leaderboard.strengths import listed as listed_strengths
 from peerage.views.leaderboard.tracks import METHODS
+from peerage.views.leaderboard.verdict import in_words, named
 from peerage.views.player import OpponentPart, ratings, recent, records, roles, settings, standing
 
 
@@ -24,8 +27,10 @@ def player(arena: ArenaTables, name: str) -> Iterator[ViewBlock]:
     order = {other.player: place for place, other in enumerate(board.rows)}
     row = board.rows[order[name]]
     yield Heading(name, 1)
-    if about := [*_about(name, {"model": row.model, "family": row.family})]:
+    about = [*_about(arena, name, {"model": row.model, "family": row.family})]
+    if about:
         yield Sentence(" · ".join(about), "quiet")
+    yield Conclusion([in_a_sentence(board, row)])
     if versions := _versions(arena, name):
         yield Sentence("Other versions of this player, each rated by its own matches:", "quiet")
         yield Links([Link(one, ("player", one)) for one in versions])
@@ -36,19 +41,18 @@ def player(arena: ArenaTables, name: str) -> Iterator[ViewBlock]:
         yield Sentence(" ".join([*named, "The rating counts all its matches."]))
     elif models and models[0].model not in row.model:  # its settings do not say it already
         yield Sentence(visible(f"F{models[0].in_words[1:]}."), "quiet")
-    yield standing(board, row)
+    yield standing(board, row, arena.speeds.get(name))
+    against = sorted(mine.against.items(), key=lambda pair: order.get(pair[0], len(order)))
+    met = [OpponentPart(other, one) for other, one in against]
+    groups: list[list[ViewBlock]] = [[], [*_charts(arena, name, marks)]]
+    if met:
+        groups[0] = [Heading("Against each opponent"), records("opponent", met, of=name)]
+    yield Section("ranking", [Beside([group for group in groups if group])])
+    if row.above:
+        yield Sentence(f"Proven to be better than {listed(row.above)}.", "quiet")
     if strengths := [row for row in arena.profiles if row.player == name and row.rank]:
         yield Heading("Strength in each game")
         yield listed_strengths("game", strengths)
-    yield from _charts(arena, name, marks)
-    yield Heading("Ratings")
-    yield ratings([one for track in arena.tracks for one in arena.table(track) if one.player == name])
-    if row.above:
-        yield Sentence(f"Proven to be better than {listed(row.above)}.", "quiet")
-    against = sorted(mine.against.items(), key=lambda pair: order.get(pair[0], len(order)))
-    if against:
-        yield Heading("Against each opponent")
-        yield records("opponent", [OpponentPart(other, one) for other, one in against])
     of_many = next((note for note in board.notes if note == OF_MANY), "")
     kinds: tuple[tuple[Literal["game", "topic"], Mapping[str, Field]], ...]
     kinds = ("game", mine.games), ("topic", mine.topics)
@@ -59,30 +63,51 @@ def player(arena: ArenaTables, name: str) -> Iterator[ViewBlock]:
             parts = [OpponentPart(of, one.record, one.cost_per_match, accuracies.get(of)) for of, one in most]
             yield Heading(f"By {kind}")
             yield records(kind, parts, of_many=of_many, in_dollars=board.in_dollars)
-    yield from roles(name, arena.stats, plays=True)
     if mine.recent:
         yield Heading("Recent matches")
         yield recent(mine.recent[::-1])
+    rated = [one for track in arena.tracks for one in arena.table(track) if one.player == name]
+    yield Fold("Its ratings by other methods", [ratings(rated)])
+    if asked := [*roles(name, arena.stats, plays=True)]:
+        yield Fold("What it was asked, as a player, judge and author", asked)
     if card := _card(arena, name):
-        yield Heading("Settings on record")
-        yield settings(card)
+        yield Fold("Settings on record", [settings(card)])
+
+
+def in_a_sentence(board: Leaderboard, row: Row) -> str:
+    """Return how good a player is."""
+    verdict, name = board.verdict, row.player
+    if row.rank is None or verdict.pick is None:
+        return f"{name} has no decided match yet."
+    of = f"Rank {row.rank} of {counted(verdict.players, 'player')}"
+    if name in verdict.level:
+        return f"{of}: nobody is ahead yet of {named(verdict.level)}."
+    if name == verdict.pick:
+        best = "proven to be the best" if verdict.proven_best else f"{likely(verdict.chance or 0.0)} the best"
+        return f"{of}, and the pick: {best}."
+    wins = next((beat.chance for beat in verdict.beats if beat.against == name), 0.5)
+    return f"{of}: it wins {in_words(1 - wins)} against {verdict.pick}, the pick."
 
 
 def judge(arena: ArenaTables, name: str) -> Iterator[ViewBlock]:
     """Yield what is known of one who only judges."""
     yield Heading(name, 1)
-    yield Sentence(" · ".join(["Only judges", *_about(name, arena.cards.get(name, {}))]), "quiet")
+    yield Sentence(" · ".join(["Only judges", *_about(arena, name, arena.cards.get(name, {}))]), "quiet")
     yield from roles(name, arena.stats, arena.judges, plays=False)
     yield Sentence("It has no rating, since it never plays.", "quiet")
     yield Links([Link("All judges", ("view", "judges.html"))])
 
 
-def _about(name: str, card: Mapping[str, Any]) -> Iterator[str]:
-    """Yield model and family of a player, where its name does not say them."""
+def _about(arena: ArenaTables, name: str, card: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a player's whole name and its maker, where the title has the short one; and model and family,
+    where the name does not say them."""
+    short = arena.names.of(name)
+    if short.short != name:
+        yield from filter(None, (short.maker, f"`{name}`"))
     model, family = card.get("model") or name, card.get("family")
     if model != name:
         yield model
-    if family and family not in (name, model):
+    if family and family not in (name, model, short.maker):
         yield f"family {family}"
 
 

@@ -12,7 +12,6 @@ from peerage.game.blocks import Target
 from peerage.render.blocks import Column, Rows, Small, numbers
 from peerage.values.figures import (
     chance,
-    counted,
     dollars,
     interval,
     per_hundred,
@@ -48,7 +47,7 @@ def table(
     priced = any(row.cost_per_match for row in rows)
     columns = [
         Column("rank", "Rank", number=True, small=partial(_moved, moved)),
-        Column("player", "Player", link=to_player, small=_about),
+        Column("player", "Player", link=to_player, small=partial(_about, found)),
         *_ratings(found, number),
         *(accuracies() if found.checked else ()),
         *(_chances(found) if of_chances else ()),
@@ -98,14 +97,12 @@ def _moved(moved: Moved, row: Row) -> Iterator[Small]:
         yield Small(f"{'▲' if rose > 0 else '▼'}{abs(rose)}", "good" if rose > 0 else "bad")
 
 
-def _about(row: Row) -> Iterator[Small]:
+def _about(found: Leaderboard, row: Row) -> Iterator[Small]:
     """Yield what stands under a player's name."""
     if row.model and row.model != row.player:
         yield Small(row.model)
-    if row.rank is not None:
-        yield Small(counted(row.matches, "match"), narrow=True)
     if row.rank is not None and row.bin:
-        yield Small(f"{chance(row.best)} best: {row.bin}", narrow=True)
+        yield Small(f"{chance(row.best)} best: {_choice(found, row)}", narrow=True)
     if row.status == "benched":
         yield Small("benched", "bad")
     elif row.withdrawn_after:
@@ -114,9 +111,14 @@ def _about(row: Row) -> Iterator[Small]:
         yield Small("no longer plays", "bad")
 
 
-def _bin(row: Row) -> Iterator[Small]:
+def _choice(found: Leaderboard, row: Row) -> str:
+    """Return what a chance to be the best means for a choice: of those that are level nobody is picked."""
+    return "level" if row.player in found.verdict.level else row.bin
+
+
+def _bin(found: Leaderboard, row: Row) -> Iterator[Small]:
     if row.bin:
-        yield Small(row.bin)
+        yield Small(_choice(found, row))
 
 
 def _ratings(found: Leaderboard, number: Callable[[float | None], str]) -> Iterator[Column]:
@@ -157,12 +159,12 @@ def _ratings(found: Leaderboard, number: Callable[[float | None], str]) -> Itera
 def _chances(found: Leaderboard) -> Iterator[Column]:
     ranks = {row.player: row.rank for row in found.rows}
     hint = "the chance to be the best of all, and what follows for a choice"
-    yield Column("best", "Best", chance, number=True, hint=hint, small=_bin)
+    yield Column("best", "Best", chance, number=True, hint=hint, small=partial(_bin, found))
     out = (
         "out is a player whose chances to be the best, and better than the pick, are next to nothing, or "
         "that is proven to be worse"
     )
-    yield Column("bin", "Choice", spare=2, hint=out, page=False)
+    yield Column("bin", "Choice", spare=2, hint=out, value=partial(_choice, found), page=False)
     if found.tiered:
         hint = "nobody is proven below a player of its own or of a lower tier"
         yield Column("tier", "Tier", spare=3, hint=hint)

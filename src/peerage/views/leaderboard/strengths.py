@@ -17,11 +17,11 @@ from peerage.views.leaderboard.overall import COUNTED, FEW, WHOLE, Profile, Prof
 def strengths(by: Literal["game", "topic"], rows: Sequence[Profile]) -> Iterator[ViewBlock]:
     """Yield the table with its heading; folded where nobody has enough matches to say anything."""
     found = grid(rows)
-    yield Heading(f"Who is best at what: {by} by {by}")
     if found.margin is None:
-        title = f"Shares of wins so far: nobody has {FEW} matches of one {by}, too few to say"
+        title = f"Shares of wins {by} by {by} so far: nobody has {FEW} matches of one {by}, too few to say"
         yield Fold(title, [table(by, found)])
     else:
+        yield Heading(f"Who is best at what: {by} by {by}")
         yield table(by, found)
 
 

@@ -30,11 +30,14 @@ FAIR = 1 / 4
 """The chance against the pick from which on a cheaper player can be the best value."""
 FLIPPING = 1 / 3
 """The share of verdicts changing with the order of answers from which on it is said."""
+WEAKENS = "What weakens this"
 LOST = 0.1
 """The share of matches without a result from which on it is said."""
 _FRACTIONS = (*((1, 2), (3, 5), (2, 3), (3, 4), (4, 5), (5, 6), (7, 8)), *((9, 10), (19, 20), (49, 50)))
 _NEARLY_ALL = 0.99
 _OTHERS: tuple[Bin, ...] = ("may be as good", "unlikely", "out")
+LEVEL = 1.2
+"""So many times the chance of another one is no lead."""
 _NAMED = 3
 """Players that a sentence names at most."""
 
@@ -94,9 +97,10 @@ class Verdict(Sentences, frozen=True):
     others. `gives_up` is what picking it gives up at most, with 95%: points, over several games percentage
     points. All are None or empty where no match counts.
 
-    `value` is the cheapest of the players that win at least 1 in 4 matches against the pick; None where
-    prices are unknown or all alike. `beats` holds the pick's chance against each other one, best first.
-    `weakened_by` says what speaks against relying on it.
+    `level` are the pick and those whose chance is about as high, in which case nobody leads; else empty.
+    `value` is the cheapest of the players that win at least 1 in 4 matches against the pick, `worth` says
+    that in a sentence; None and empty where prices are unknown or all alike. `beats` holds the pick's chance
+    against each other one, best first. `weakened_by` says what speaks against relying on it.
 
     `peerage verdict`, the end of a run, the first page and the report add the `contenders`, the pick first,
     as the leaderboard has them, and in arenas of the owner's tasks (`by_task`) what `would_change` the pick,
@@ -121,6 +125,8 @@ class Verdict(Sentences, frozen=True):
     would_change: tuple[str, ...] = ()
     examples: tuple[Example, ...] = ()
     by_task: bool = False
+    level: tuple[str, ...] = ()
+    worth: str = ""
 
 
 def verdict(
@@ -158,19 +164,22 @@ def verdict(
     chance, gives_up = float(chances.best[at]), chances.gives_up(at)
     doubts = tuple(_doubts(pick, ranked, rows, flips))
     first = next(row for row in rows if row.rank is not None) if any(row.rank for row in rows) else pick
+    top = tuple([row.player for row in ranked if LEVEL * chances.best[chances.of(row.player)] >= chance])
+    level = top if len(top) > 1 and not best else ()
+    worth = _worth(pick, value, against, _price(value, by_task=by_task) if priced else "")
     lines = [
-        _answer(pick.player, len(ranked), matches, chance, tasks if best else ""),
+        _level(level, matches)
+        if level
+        else _answer(pick.player, len(ranked), matches, chance, tasks if best else ""),
         *coins,
-        *_sorted_out(bins),
+        *([] if len(level) == len(ranked) else _sorted_out(bins)),
         *([proven] if proven and not best else ()),
-        *_given_up(bins["may be as good"], gives_up, chances.unit),
-        *_beaten(beats, tied=any(row.draws for row in ranked)),
-        *_worth(
-            pick, value, bins["may be as good"], against, _price(value, by_task=by_task) if priced else ""
-        ),
+        *_given_up(pick.player if level else "it", bins["may be as good"], gives_up, chances.unit),
+        *_beaten(pick.player if level else "it", beats, tied=any(row.draws for row in ranked)),
+        *([worth] if worth else ()),
         *_counts(pick, first, ranked),
         *([judges] if judges else ()),
-        *([f"What weakens this: {'; '.join(doubts)}."] if doubts else ()),
+        *([f"{WEAKENS}: {'; '.join(doubts)}."] if doubts else ()),
         *(["Prices are play prices: nobody is paid."] if play and any(row.cost_usd for row in rows) else ()),
     ]
     return Verdict(
@@ -188,6 +197,8 @@ def verdict(
         value=value.player if value else None,
         beats=beats,
         weakened_by=doubts,
+        level=level,
+        worth=worth,
     )
 
 
@@ -221,10 +232,14 @@ def _answer(pick: str, players: int, matches: int, chance: float, proven_on: str
     of = f"the best of {players:,} players"
     after = f"after {counted(matches, 'match')}"
     if proven_on:
-        return f"Pick {pick}: proven to be {of} on {proven_on} {after}."
+        return f"Pick {pick}: proven best of {players:,} players on {proven_on} {after}."
     if chance >= 0.5:
         return f"Pick {pick}: likely {of} ({likely(chance)}) {after}."
-    return f"Pick {pick} for now: {likely(chance)} to be {of} {after}, more than anybody else."
+    return f"Pick {pick} for now: {likely(chance)} to be the best of {players:,} {after}."
+
+
+def _level(names: Sequence[str], matches: int) -> str:
+    return f"No clear pick yet: {named(names)} are level after {counted(matches, 'match')}."
 
 
 def _sorted_out(bins: Mapping[Bin, tuple[str, ...]]) -> Iterator[str]:
@@ -249,21 +264,21 @@ def _sorted_out(bins: Mapping[Bin, tuple[str, ...]]) -> Iterator[str]:
 def _proven(pick: str, worse: Sequence[str], players: int, tasks: str) -> str:
     """Return the sentence on what is proven of the pick, and about which tasks."""
     if not worse:
-        return "Nothing is proven of it yet."
+        return f"Nothing is proven of {pick} yet."
     if len(worse) == players - 1:
         return f"Proven on {tasks}: {pick} is better than {'all others' if players > 2 else worse[0]}."
     return f"Proven on {tasks}: {pick} is better than {named(worse)}."
 
 
-def _given_up(good: Sequence[str], points: float, unit: str) -> Iterator[str]:
+def _given_up(it: str, good: Sequence[str], points: float, unit: str) -> Iterator[str]:
     if good:
         most = whole(points) if unit == "points" else tenths(points)
-        yield f"Picking it gives up {most} {unit} at most (95%)."
+        yield f"Picking {it} gives up {most} {unit} at most (95%)."
 
 
-def _beaten(beats: Sequence[Chance], *, tied: bool) -> Iterator[str]:
+def _beaten(name: str, beats: Sequence[Chance], *, tied: bool) -> Iterator[str]:
     if beats:
-        it = "A tie counted as half, it" if tied else "It"
+        it = f"A tie counted as half, {name}" if tied else "It" if name == "it" else name
         last = f", and {beats[-1].words} against {beats[-1].against}, the last" if len(beats) > 1 else ""
         yield f"{it} wins {beats[0].words} against {beats[0].against}{', the next' * bool(last)}{last}."
 
@@ -288,24 +303,18 @@ def _value(pick: Row, ranked: Sequence[Row], against: dict[str, float], out: Col
     return min(worthy, key=lambda row: ((row.cost_per_match or 0.0) / wins[row.player], row is not pick))
 
 
-def _worth(
-    pick: Row, value: Row | None, good: Sequence[str], against: dict[str, float], price: str
-) -> Iterator[str]:
+def _worth(pick: Row, value: Row | None, against: dict[str, float], price: str) -> str:
     if value is None:
-        return
+        return ""
     cost, dearer = value.cost_per_match or 0.0, pick.cost_per_match or 0.0
     if value is pick:
-        yield (f"Best value for money: {pick.player}{price}; nobody cheaper wins enough against it.")
-        return
+        return f"Best value for money: {pick.player}{price}; nobody cheaper wins enough against it."
     if cost:
-        times = dearer / cost
-        ratio = f" ({pick.player} costs {times:,.{times < 10:d}f} times as much)"
-        price += "" if times < 1.1 else ratio
+        price += "" if dearer < 1.1 * cost else f", {percent(cost / dearer)} of the price"
     else:
         price = ", which costs nothing"
     how = f"wins {in_words(1 - against[value.player])} against {pick.player}"
-    how += ", and may be as good" * (value.player in good)
-    yield f"Best value for money: {value.player}{price}; it {how}."
+    return f"Best value for money: {value.player}{price}; it {how}."
 
 
 def _price(value: Row | None, *, by_task: bool) -> str:
