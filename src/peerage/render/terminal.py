@@ -342,7 +342,7 @@ class Cells(NamedTuple):
 
 def cells(block: Rows, marks: Sequence[str] = (), names: Names = AS_THEY_ARE) -> Cells:
     """Return what rows say, with each row's mark behind its first text."""
-    columns = [replace(column, title=names.short(column.title)) for column in laid.shown(block)]
+    columns = [replace(column, title=names.in_text(column.title)) for column in laid.shown(block)]
     name = next((column for column in columns if not column.number), None)
     return Cells(
         columns,

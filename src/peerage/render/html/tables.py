@@ -120,7 +120,7 @@ class TableWriter:
 
     def _head(self, column: Column, scales: Mapping[str, Scale]) -> str:
         sorts = " nosort" if column.draw else ""
-        title = shown(self._short.short(column.title))
+        title = shown(self._short.in_text(column.title))
         if column.shade:
             title = f'<span title="{shown(column.title)}">{title}</span>'
         if column.hint:

@@ -26,7 +26,7 @@ from peerage.render.blocks import (
     explained,
 )
 from peerage.settings import suggest
-from peerage.values.figures import begun, counted, likely, seconds, shortened, whole
+from peerage.values.figures import begun, counted, likely, seconds, whole
 from peerage.views.leaderboard.board import Leaderboard
 from peerage.views.leaderboard.columns import table
 from peerage.views.leaderboard.row import Row
@@ -40,7 +40,7 @@ from peerage.views.shown import Shown
 SHARED = 10
 """Newest matches of both that are shown."""
 _PROBABLY = 0.75
-_BRIEF = 90
+_BRIEF = 75
 
 
 class Met(Struct, frozen=True):
@@ -177,15 +177,13 @@ def compared(
     `matches` the answers of both side by side, where `texts` are wanted, or else their lines."""
     names = (found.one.player, found.other.player)
     yield Conclusion(found.lines)
+    yield Heading("Where they stand")
     yield _side_by_side(board, found)
     if not found.met:
         return
-    short = shortened(names, 18)
     columns = [
         Column("on", "Against each other", value=_topic),
-        Column(
-            "record", f"{short[names[0]]} – tied – {short[names[1]]}", dashed, value=_results, draw="record"
-        ),
+        Column("record", f"{names[0]} – tied – {names[1]}", dashed, value=_results, draw="record"),
     ]
     yield Rows(found.met, columns, name="against each other")
     matches = [*matches]
@@ -220,10 +218,10 @@ def _side_by_side(board: Leaderboard, found: Comparison) -> Rows:
         *[column for column in block.columns if column.key not in left_out],
         *explained(
             [
-                Column("took", "Answer", seconds, number=True, spare=1, value=lambda row: took[row.player]),
+                Column("median", "Answer", seconds, number=True, spare=1, value=lambda row: took[row.player]),
                 Column("timed", "Answers", whole, number=True, spare=1, value=lambda row: of[row.player]),
             ],
-            took=f"the median time of its answers in its newest {NEWEST} matches",
+            median=f"the median time of its answers in its newest {NEWEST} matches",
             timed="how many these are",
         ),
     ]
