@@ -60,12 +60,14 @@ def open_page(tab: Page, built: Path, path: str) -> None:
 def unusual(sealed: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Pages of a pool, of quizzes, and of nothing, made before the browser starts."""
     out = tmp_path_factory.mktemp("unusual")
-    quizzes = write_arena(out / "arena", 4, games={"trivia": {}, "logic": {}}, rules={})
-    play(quizzes, 2)
+    quizzes = write_arena(
+        out / "arena", 4, games={"trivia": {}, "logic": {}, "color-obfuscation": {}}, rules={}
+    )
+    play(quizzes, 3)
     shown = []
     for folder, paths in (
         (sealed, ("costs.html", "challenges.html", "match/1.html")),
-        (quizzes, ("match/1.html",)),
+        (quizzes, ("match/1.html", "match/2.html", "match/3.html")),
     ):
         with closing(Site.open(folder)) as site:
             made = {path: body(site, path) or b"" for path in (*paths, *(f"assets/{one}" for one in ASSETS))}
@@ -287,6 +289,26 @@ def test_a_long_list_of_matches_is_shown_step_by_step(tab: Page, built: Path, ar
     more.click()
     until(tab, f"document.querySelectorAll('.matches tbody tr').length === {last}")
     assert more.is_hidden()
+
+
+def test_a_mark_opens_its_question_and_a_replay_shows_the_game_at_each_step(
+    tab: Page, unusual: list[Path]
+) -> None:
+    texts = {path: path.read_text("utf-8") for path in unusual}
+    quiz, *_ = [path for path, text in texts.items() if "Question 1, " in text]
+    tab.goto(f"file://{quiz}")
+    tab.locator(".marks td.m a").nth(2).click()
+    until(tab, "document.querySelectorAll('details.closed')[2].open")
+    assert tab.locator("details.closed[open]").count() == 1
+    colors, *_ = [path for path, text in texts.items() if 'class="state" hidden' in text]
+    tab.goto(f"file://{colors}")
+    shown = tab.locator(".replay .picture li")
+    assert shown.count() == 0
+    for count in (1, 2):  # the hidden color, then what its ally made of the riddle
+        tab.keyboard.press("ArrowRight")
+        assert shown.count() == count
+    tab.keyboard.press("Escape")
+    assert shown.count() == 0
 
 
 def test_a_match_is_replayed_step_by_step_by_keys_and_buttons(tab: Page, built: Path) -> None:
