@@ -35,7 +35,7 @@ from peerage.views.leaderboard.row import Row
 from peerage.views.leaderboard.tracks import METHODS
 from peerage.views.stats.report import Stats, parts
 
-_ELSEWHERE = (*("above", "tier", "matches", "wins", "draws", "losses", "void", "cost_usd"),)
+_ELSEWHERE = ("rank", "above", "tier", "matches", "wins", "draws", "losses", "void", "cost_usd")
 """The columns of a leaderboard that a player's page says in other ways, or not."""
 TALLIED = ("matches", "wins", "draws", "losses", "cost_usd", "possibly_usd")
 """The fields that a leaderboard has of a player too."""

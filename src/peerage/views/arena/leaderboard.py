@@ -18,6 +18,7 @@ from peerage.render.blocks import (
     Beside,
     Column,
     Conclusion,
+    Figure,
     Link,
     Links,
     OtherViews,
@@ -97,7 +98,7 @@ def leaderboard(
             yield Links([Link("The table of outside results", ("view", OUTSIDE))])
         else:
             yield Sentence("This page fills as matches end; `peerage run` plays them.")
-    drawn = [*charts(arena, wanted.track, found, everything=everything)]
+    drawn = [*map(_captioned, charts(arena, wanted.track, found, everything=everything))]
     if found.rows:
         moved = Moved(moves(arena, wanted.track), last_time(arena)) if everything else STAYED
         ranking = [
@@ -125,6 +126,12 @@ def leaderboard(
                 Link("How every number is made", ("view", "method.html")),
             ]
         )
+
+
+def _captioned(chart: Figure) -> Figure:
+    """Return a chart with the first sentence of its caption in sight, the others behind a mark."""
+    first, dot, more = chart.about.partition(". ")
+    return replace(chart, about=first + dot.rstrip(), notes=[*chart.notes, more] if more else chart.notes)
 
 
 def _concluded(verdict: Verdict, alone: Verdict, ahead: Outlook | None) -> Iterator[ViewBlock]:
