@@ -82,5 +82,5 @@ def test_a_lost_player_is_on_record_and_in_no_rating(tmp_path: Path) -> None:
         rows = {row.player: row for row in opened.leaderboard()}
         assert sum(row.matches for row in rows.values()) == 6
     said = CliRunner().invoke(app, ["match", "2", "--dir", str(folder)]).output
-    assert "(B): unranked, its provider failed" in said
+    assert f"{lost} (B) unranked" in said
     assert f"({lost} is unranked: the provider failed)" in said

@@ -101,7 +101,7 @@ def test_others_see_a_ledger_that_ends_before_the_first_open_series(
         told = msgspec.json.encode(view).decode()
         seen_by_owner = on(Console(width=200), [transcript(view, requests=True)])
         assert "in the series of matches 9 to 12" in seen_by_owner
-        assert "shown when its series has ended" in seen_by_owner
+        assert "Shown when its series has ended" in seen_by_owner
         assert words[9] not in seen_by_owner
         assert (view.verdict, view.series) == ("shown when its series has ended", (9, 10, 11, 12))
         assert view.status == "under way"
