@@ -117,7 +117,7 @@ class Reading:
         if len(players) > 1:
             raise ScopeError(f"{given!r} may be {', '.join(players[:-1])} or {players[-1]}; name one of them")
         if not players:
-            near = suggest(given, [*known, *map(self.names.short, known)] if known else ())
+            near = suggest(given, [*map(self.names.short, known)])
             raise ScopeError(f"{missing} a player {given!r}{near}")
         return players[0]
 

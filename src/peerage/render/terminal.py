@@ -55,7 +55,7 @@ _PIPE = 400  # characters of a line in a pipe
 _GAP = 2  # characters between two columns
 _FOLDS = 40  # from so many characters on a text rather takes several lines than be left out
 _NAMES = ("player", "model", "judge", "author")  # shortened where a terminal is too narrow, never broken
-_NAME = 16  # characters of a name that are worth a column that may be spared
+_NAME = 22  # characters of a name that are worth a column that may be spared
 _NARROW = 24  # characters of a column of numbers, marks or bars
 _LEAST = 8  # characters of a name that stay in any case
 
