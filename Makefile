@@ -9,7 +9,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick cover test-all lint format bench bench-numbers real docs docs-site golden mutants constraints clean mongo kills
+.PHONY: help run test quick cover test-all lint format bench bench-numbers real docs docs-site pictures golden mutants constraints clean mongo kills
 
 help:             ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -114,7 +114,10 @@ real: $(VENV)/.dev           ## play a whole arena on a real language model (Smo
 	$(BIN)/python -m pytest -m real tests/real
 
 docs: $(VENV)/.dev           ## regenerate the pages that are made from the code
-	$(BIN)/python docs/generate.py && $(BIN)/python docs/house.py
+	$(BIN)/python docs/generate.py && $(BIN)/python docs/house.py && $(BIN)/python docs/website.py --tour
+
+pictures: $(VENV)/.dev       ## make the pictures of the documentation (about a minute; needs Chromium)
+	$(BIN)/python docs/pictures.py
 
 docs-site: $(VENV)/.docs     ## build the documentation as a web site, with an arena that it plays
 	rm -rf build/site

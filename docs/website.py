@@ -1,18 +1,24 @@
 """Builds the documentation as a web site: python docs/website.py OUT (`make docs-site`).
 
-The pages of docs/, of games and of examples become one site with a search. Console blocks of `tour.md` are
-run and show what was said, and the arena that they make is part of the site. Nothing that a page loads is
-elsewhere, and every link is checked: the build fails otherwise.
+The pages of docs/, of games and of examples become one site with a search. The commands of `tour.md` are run,
+their output is shown, and the arena that they make is part of the site; `python docs/website.py --tour`
+writes that output to docs/tour.md. Formulas become MathML. Nothing that a page loads is elsewhere, and every
+link is checked: the build fails otherwise.
 """
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
@@ -47,6 +53,9 @@ NAV = {
 ARENA = "the arena that they made"
 """The words of `tour.md` that become the link to it."""
 
+COLUMNS = 88
+"""The width of the terminal of `tour.md`."""
+
 _LINK = re.compile(r"(?<=\]\()([^)\s]+)(?=\))")
 _LOADED = re.compile(
     rb"""<(?:script|img|iframe|source|video|embed|object)\b[^>]*?\b(?:src|data)=["']?([^"'\s>]+)"""
@@ -78,7 +87,8 @@ def stage(source: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         parts = _LINK.split(page.read_text("utf-8"))  # every second one is a link
         parts[1::2] = [_moved(link, page, name, names, source) for link in parts[1::2]]
-        target.write_text("".join(parts), "utf-8")
+        target.write_text(with_formulas("".join(parts)), "utf-8")
+    shutil.copy(ROOT / "docs" / "website.css", source)
 
 
 def _moved(link: str, page: Path, name: str, names: dict[Path, str], source: Path) -> str:
@@ -93,7 +103,11 @@ def _moved(link: str, page: Path, name: str, names: dict[Path, str], source: Pat
         if not found.is_file():
             raise SystemExit(f"{page.relative_to(ROOT)}: {link} leads nowhere")
         names_of_copy = found.relative_to(ROOT).as_posix()
-        where = names_of_copy if names_of_copy.startswith("docs/images/") else f"files/{names_of_copy}.txt"
+        where = (
+            names_of_copy
+            if names_of_copy.startswith("docs/images/")
+            else f"files/{names_of_copy.replace('/.', '/')}.txt"
+        )
         (source / where).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(found, source / where)
     else:
@@ -102,31 +116,70 @@ def _moved(link: str, page: Path, name: str, names: dict[Path, str], source: Pat
     return f"{moved}#{fragment}" if fragment else moved
 
 
-def told(text: str, folder: Path) -> str:
-    """A page with what each line `$ peerage …` of its console blocks says when it is run in `folder`."""
+def with_formulas(text: str) -> str:
+    """A page with its formulas as MathML: blocks ```math, and $`…`$ in a line, as GitHub reads them."""
+    from latex2mathml.converter import convert
 
     def block(found: re.Match[str]) -> str:
-        return "```console\n" + "".join(_said(line, folder) for line in found[1].splitlines()) + "```"
+        return f'<div class="formula">{convert(" ".join(found[1].split()), display="block")}</div>'
+
+    def inline(found: re.Match[str]) -> str:
+        return convert(found[1]).replace("_", "&#95;").replace("*", "&#42;")
+
+    text = re.sub(r"^```math\n(.*?)^```$", block, text, flags=re.DOTALL | re.MULTILINE)
+    return re.sub(r"\$`([^`]+)`\$", inline, text)
+
+
+def played(text: str, folder: Path) -> str:
+    """A page with the output of each line `$ peerage …` of its console blocks, run in `folder`.
+
+    Output that a block has already is replaced.
+    """
+
+    def block(found: re.Match[str]) -> str:
+        commands = [line for line in found[1].splitlines() if line.startswith("$ ")]
+        return "```console\n" + "".join(_output(line, folder) for line in commands) + "```"
 
     return re.sub(r"```console\n(.*?)```", block, text, flags=re.DOTALL)
 
 
-def _said(line: str, folder: Path) -> str:
+def _output(line: str, folder: Path) -> str:
     words = line.removeprefix("$ peerage ").split()
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    env = {**os.environ, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8", "LC_ALL": "C.UTF-8", "PATH": path}
-    done = subprocess.run(
+    env = {
+        **os.environ,
+        "COLUMNS": str(COLUMNS),
+        "TERM": "dumb",
+        "NO_COLOR": "1",
+        "LC_ALL": "C.UTF-8",
+        "PATH": path,
+    }
+    ours, its = os.openpty()  # a terminal: tables and sentences fit its width
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 50, COLUMNS, 0, 0))
+    parts: list[bytes] = []
+    with subprocess.Popen(
         [sys.executable, "-m", "peerage", *words],
         cwd=folder,
         env=env,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
-    )
-    if done.returncode:
-        raise SystemExit(f"{line}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
-    return f"{line}\n{done.stdout.rstrip()}\n"
+        stdin=subprocess.DEVNULL,
+        stdout=its,
+        stderr=its,
+    ) as command:
+        os.close(its)
+        with contextlib.suppress(OSError):  # the terminal of a command that ended is closed
+            while part := os.read(ours, 65_536):
+                parts.append(part)
+        os.close(ours)
+    text = b"".join(parts).decode().replace("\r\n", "\n")
+    if command.returncode:
+        raise SystemExit(f"{line}: exit code {command.returncode}\n{text}")
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
+    lines = [
+        part
+        for each in text.strip("\n").splitlines()
+        for part in textwrap.wrap(each.rpartition("\r")[2].rstrip(), COLUMNS) or [""]
+    ]
+    return "\n".join([line, *lines, ""])
 
 
 def settings(source: Path, address: str) -> str:
@@ -162,6 +215,7 @@ def settings(source: Path, address: str) -> str:
             "icon": {"logo": "material/podium"},
         },
         "extra": {"generator": False},
+        "extra_css": ["website.css"],
         "plugins": ["search"],
         "markdown_extensions": [
             "admonition", "attr_list", "tables", "toc", "pymdownx.superfences",
@@ -202,13 +256,13 @@ def build(out: Path) -> None:
     """
     address = os.environ.get("SITE_URL", "")
     with tempfile.TemporaryDirectory() as name:
-        source, played = Path(name) / "source", Path(name) / "tour"
-        played.mkdir()
+        source, folder = Path(name) / "source", Path(name) / "tour"
+        folder.mkdir()
         stage(source)
         tour = source / "tour.md"
-        text = told(tour.read_text("utf-8"), played)
+        text = played(tour.read_text("utf-8"), folder)
         tour.write_text(text.replace(ARENA, f"[{ARENA}](demo/index.html)"), "utf-8")
-        shutil.copytree(played / "pages", source / "demo", ignore=shutil.ignore_patterns(".*"))
+        shutil.copytree(folder / "pages", source / "demo", ignore=shutil.ignore_patterns(".*"))
         (Path(name) / "mkdocs.yml").write_text(settings(source, address), "utf-8")
         words = [
             sys.executable,
@@ -230,5 +284,15 @@ def build(out: Path) -> None:
     print(f"open {out / 'index.html'}; its search needs a server: python3 -m http.server --directory {out}")
 
 
+def write_tour() -> None:
+    """Write the output of its commands to docs/tour.md."""
+    tour = ROOT / "docs" / "tour.md"
+    with tempfile.TemporaryDirectory() as name:
+        tour.write_text(played(tour.read_text("utf-8"), Path(name)), "utf-8")
+
+
 if __name__ == "__main__":
-    build(Path(sys.argv[1]))
+    if sys.argv[1:] == ["--tour"]:
+        write_tour()
+    else:
+        build(Path(sys.argv[1]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -40,13 +41,38 @@ def test_a_link_that_leads_nowhere_fails_the_build(website: ModuleType, tmp_path
         website._moved("gone.md", page, "quickstart.md", website.staged_names(), tmp_path)
 
 
-def test_blocks_show_what_commands_said_when_they_were_run(website: ModuleType, tmp_path: Path) -> None:
-    page = "Before\n```console\n$ peerage demo --matches 1 --dir one\n$ peerage verify --dir one\n```\nAfter"
-    shown = website.told(page, tmp_path)
+def test_blocks_show_the_output_of_their_commands_and_not_an_older_one(
+    website: ModuleType, tmp_path: Path
+) -> None:
+    commands = "$ peerage demo --matches 1 --dir one\n$ peerage verify --dir one\nan older output\n"
+    page = f"Before\n```console\n{commands}```\nAfter"
+    shown = website.played(page, tmp_path)
     assert "$ peerage verify --dir one\nwhole: 1 match" in shown
     assert shown.endswith("```\nAfter")
+    assert "an older output" not in shown
     with pytest.raises(SystemExit, match="exit code 2"):
-        website.told("```console\n$ peerage verify --dir none\n```", tmp_path)
+        website.played("```console\n$ peerage verify --dir none\n```", tmp_path)
+
+
+def test_formulas_are_set_and_the_shell_keeps_its_dollars(website: ModuleType) -> None:
+    page = "A chance $`p_a`$ of $5 or `$HOME`:\n\n```math\n\\frac{1}{2}\n```\nEnd"
+    shown = website.with_formulas(page)
+    assert "A chance <math" in shown
+    assert "of $5 or `$HOME`" in shown
+    assert '<div class="formula"><math' in shown
+    assert "<mfrac>" in shown
+    assert "_" not in shown
+    for name in website.staged_names():
+        assert "merror" not in website.with_formulas(name.read_text("utf-8"))
+
+
+def test_the_tour_in_the_repository_shows_the_output_of_its_commands() -> None:
+    blocks = re.findall(r"```console\n(.*?)```", (DOCS / "tour.md").read_text("utf-8"), re.DOTALL)
+    assert len(blocks) >= 6
+    for block in blocks:
+        lines = block.splitlines()
+        assert len(lines) > sum(line.startswith("$ ") for line in lines), block
+        assert all(len(line) <= 88 for line in lines), block
 
 
 @pytest.mark.parametrize(("body", "fault"), [
