@@ -180,8 +180,8 @@ def watched(folder: Path) -> None:
 
 
 def telling(folder: Path, best: str) -> int:
-    """Return the number of a match with a table as an answer, which the best player wins."""
-    words = ["match", "--topic", "billing", "--format", "json", "--dir", str(folder)]
+    """Return the number of a match with a good answer of the best player and a poor one."""
+    words = ["match", "--topic", "billing", "--search", "14 days", "--format", "json", "--dir", str(folder)]
     done = subprocess.run([sys.executable, "-m", "peerage", *words], check=True, stdout=subprocess.PIPE)
     rows = json.loads(done.stdout)
     return next(
@@ -231,15 +231,15 @@ def main() -> None:
         with sync_playwright() as driver:
             browser = driver.chromium.launch(executable_path=which("chromium"), args=["--no-sandbox"])
             pages = folder / "mail-site"
-            shoot(browser, pages / "index.html", "home", 900)
-            shoot(browser, pages / match_page(number), "duel", 900)
+            shoot(browser, pages / "index.html", "home", 790)
+            shoot(browser, pages / match_page(number), "duel", 990)
             pair = next(
                 path
                 for path in (pair_page(first, second), pair_page(second, first))
                 if (pages / path).exists()
             )
             shoot(browser, pages / pair, "compare", 900)
-            shoot(browser, folder / "village-site" / match_page(NIGHTS), "werewolf", 900)
+            shoot(browser, folder / "village-site" / match_page(NIGHTS), "werewolf", 640)
             browser.close()
 
 

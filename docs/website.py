@@ -53,7 +53,7 @@ NAV = {
 ARENA = "the arena that they made"
 """The words of `tour.md` that become the link to it."""
 
-COLUMNS = 88
+COLUMNS = 80
 """The width of the terminal of `tour.md`."""
 
 _LINK = re.compile(r"(?<=\]\()([^)\s]+)(?=\))")
@@ -219,7 +219,7 @@ def settings(source: Path, address: str) -> str:
         "plugins": ["search"],
         "markdown_extensions": [
             "admonition", "attr_list", "tables", "toc", "pymdownx.superfences",
-            {"pymdownx.highlight": {"use_pygments": True}},
+            {"pymdownx.highlight": {"use_pygments": True, "pygments_lang_class": True}},
         ],
         "validation": {"nav": {"omitted_files": "warn", "not_found": "warn"}, "links": {
             "not_found": "warn", "anchors": "warn", "unrecognized_links": "warn", "absolute_links": "warn",

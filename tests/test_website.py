@@ -72,7 +72,7 @@ def test_the_tour_in_the_repository_shows_the_output_of_its_commands() -> None:
     for block in blocks:
         lines = block.splitlines()
         assert len(lines) > sum(line.startswith("$ ") for line in lines), block
-        assert all(len(line) <= 88 for line in lines), block
+        assert all(len(line) <= 80 for line in lines), block
 
 
 @pytest.mark.parametrize(("body", "fault"), [
