@@ -33,40 +33,14 @@ def ending(
 ) -> Iterator[str]:
     """Yield the last words of a run, line by line; `void` are its matches that came to nothing, `until` is
     what it was to prove, and `command` makes of words what to type."""
-    decided = f" ({report.decided:,} with a result)" if report.decided != report.settled else ""
-    counts = (
-        f"{counted(report.settled, 'match')}{decided}, {report.played:,} of them now, in "
-        f"{counted(report.calls, 'call')}; "
-        f"{spent(report)} in all"
-    )
-    match report.reason:
-        case "interrupted":
-            yield f"stopped: {counts}"
-            yield "the same command goes on from here"
-        case "budget" if report.until is None or not report.until.reached:
-            yield f"stopped by the budget: {report.note}"
-            yield counts
-            whose = "match" if "(match_budget" in report.note else "player"
-            own = "" if " left; " in report.note else whose
-            yield (
-                f"to go on, raise `budget.{own}` in arena.yaml, or lower `max_tokens` of players"
-                if own
-                else "to go on, raise `budget` in arena.yaml, or say --budget DOLLARS"
-            )
-        case "players" | "no_result":
-            yield visible(f"stopped: {report.note}")
-            yield counts
-        case "waiting":
-            yield visible(f"nothing is left to do now{report.note and f' ({report.note})'}: {counts}")
-        case _:
-            yield f"done: {counts}"
-    if report.until is not None:
-        (known, needed), found = report.until.pairs, report.until
-        short = "" if found.reached else f" ({known:,} of {counted(needed, 'pair')} told apart)"
+    yield from _stopped(report)
+    if (goal := report.until) is not None:
+        known, needed = goal.pairs
+        short = "" if goal.reached else f" ({known:,} of {counted(needed, 'pair')} told apart)"
         first = f"; {counted(report.decided, 'match')} were the limit, --more 20 plays on" * (
-            report.reason == "limit" and not found.reached
+            report.reason == "limit" and not goal.reached
         )
-        yield visible(f"until {until}: {found.in_words}{short}{first}")
+        yield visible(f"until {until}: {goal.in_words}{short}{first}")
     probed = sum(cost.most_nano for cost in probe_costs(ledger).values())
     if probed:
         yield f"{dollars(probed / 1e9)} of that went into probes before runs, in no match"
@@ -92,9 +66,37 @@ def ending(
     if report.waiting:
         listed = f"`{command('status')}` lists them"
         yield f"{listed}; the next run takes them up first, each when its time has come"
-    for told in together(report.benched):
-        yield visible(f"benched until you fix it and run again: {told}")
+    for trouble in together(report.benched):
+        yield visible(f"benched until you fix it and run again: {trouble}")
     yield f"ledger: {_place(ledger.address)}"
+
+
+def _stopped(report: RunReport) -> Iterator[str]:
+    """Yield why a run ended, after how many matches and calls, and how to go on where a budget ended it."""
+    decided = f" ({report.decided:,} with a result)" if report.decided != report.settled else ""
+    counts = (
+        f"{counted(report.settled, 'match')}{decided}, {report.played:,} of them now, in "
+        f"{counted(report.calls, 'call')}; {spent(report)} in all"
+    )
+    match report.reason:
+        case "interrupted":
+            yield f"stopped: {counts}"
+            yield "the same command goes on from here"
+        case "budget" if report.until is None or not report.until.reached:
+            yield f"stopped by the budget: {report.note}"
+            yield counts
+            whose = "match" if "(match_budget" in report.note else "player"
+            if " left; " in report.note:
+                yield "to go on, raise `budget` in arena.yaml, or say --budget DOLLARS"
+            else:
+                yield f"to go on, raise `budget.{whose}` in arena.yaml, or lower `max_tokens` of players"
+        case "players" | "no_result":
+            yield visible(f"stopped: {report.note}")
+            yield counts
+        case "waiting":
+            yield visible(f"nothing is left to do now{report.note and f' ({report.note})'}: {counts}")
+        case _:
+            yield f"done: {counts}"
 
 
 def exit_code(report: RunReport, void: Sequence[tuple[int, str]]) -> int:
@@ -122,17 +124,16 @@ def _without_result(
 def _troubles(ledger: Ledger, numbers: Sequence[int]) -> Counter[str]:
     """Return why these matches had no usable replies: failures in their clients' words, and what officials
     said that nobody could use."""
-    found: Counter[str] = Counter()
-    for number in numbers:
-        for one in match_view(ledger, number).exchanges:
-            if one.status == "void" and one.reason:
-                found[one.reason if one.player in one.reason else f"{one.player}: {one.reason}"] += 1
-            elif one.role != "contestant" and (
-                one.status == "refused" or (one.status == "invalid" and first_key(one.key) != one.key)
-            ):
-                why = f": {one.reason}" if one.reason else ""
-                found[f"{one.player} as {one.role}: {one.status}{why}"] += 1
-    return found
+    troubles: Counter[str] = Counter()
+    for exchange in (each for number in numbers for each in match_view(ledger, number).exchanges):
+        player, status, reason = exchange.player, exchange.status, exchange.reason
+        if status == "void" and reason:
+            troubles[reason if player in reason else f"{player}: {reason}"] += 1
+        elif exchange.role != "contestant" and (
+            status == "refused" or (status == "invalid" and first_key(exchange.key) != exchange.key)
+        ):
+            troubles[f"{player} as {exchange.role}: {status}{f': {reason}' if reason else ''}"] += 1
+    return troubles
 
 
 def _place(address: str) -> str:

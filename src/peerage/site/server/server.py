@@ -13,7 +13,7 @@ import logging
 import re
 import secrets
 import socket
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -56,6 +56,8 @@ _MATCH = re.compile(r"match/([1-9][0-9]{0,11})((?:\.html)?)", re.ASCII)
 _STEP = re.compile(r"[1-9][0-9]{0,5}", re.ASCII)
 GRACE_S = 3
 """How long answers under way may take when the server stops."""
+
+_FORM = ["GET", "POST"]
 
 THREADS = 10
 """That read the ledger for answers, each with files of its own open, or wait for a worker."""
@@ -102,46 +104,22 @@ class ArenaServer:
             sessions = Sessions.beside(votes.path)
             booth = VotingRoutes(frame, VotingService(self._ledger, votes), self._ledger, votes, sessions)
             routes += [
-                Route("/vote.html", booth.vote, methods=["GET", "POST"]),
+                Route("/vote.html", booth.vote, methods=_FORM),
                 Route("/voted.html", booth.voted),
                 Route("/api/ballot", booth.ballot),
                 Route("/api/votes", booth.cast, methods=["POST"]),
             ]
         self.links: dict[str, str] = {}
         """Where each person plays, below the server's address."""
-        if names := [player.name for player in self.settings.everyone if player.is_person]:
-            links = SeatLinks.of(folder)
-            self.links = {name: links.path(name) for name in names}
-            seats = SeatRoutes(frame, People(folder), links, names)
-            routes += [
-                Route(f"/{SEAT}/{{token}}", seats.page, methods=["GET", "POST"]),
-                Route(f"/{SEAT}/{{token}}/now", seats.now),
-            ]
         self.experts: dict[str, str] = {}
         """Where each expert judges recorded duels, below the server's address."""
-        if experts:
-            links = SeatLinks.of(folder)
-            self.experts = {name: links.path(name, ANNOTATE) for name in experts}
-            annotators = {
-                links.token(name, ANNOTATE): Annotator(self._ledger, votes, name, secrets.SystemRandom())
-                for name in experts
-            }
-            pages = AnnotationRoutes(frame, annotators)
-            routes.append(Route(f"/{ANNOTATE}/{{token}}", pages.page, methods=["GET", "POST"]))
+        routes += self._private_routes(folder, frame, votes, experts)
         if reviewing:
-            routes.append(
-                Route(
-                    f"/{REVIEW}",
-                    ReviewRoutes(frame, self._ledger, self.settings).page,
-                    methods=["GET", "POST"],
-                )
-            )
+            review = ReviewRoutes(frame, self._ledger, self.settings)
+            routes.append(Route(f"/{REVIEW}", review.page, methods=_FORM))
         routes.append(Route("/{path:path}", self._page))
-        inner = Starlette(
-            routes=routes,
-            lifespan=self._living,
-            exception_handlers=dict.fromkeys((LedgerError, Refused, 404, 405, 500), _explained),
-        )
+        handlers = dict.fromkeys((LedgerError, Refused, 404, 405, 500), _explained)
+        inner = Starlette(routes=routes, lifespan=self._living, exception_handlers=handlers)
 
         async def there(scope: Scope, receive: Receive, send: Send) -> None:
             if self.feed.gone and scope["type"] == "http":
@@ -151,6 +129,28 @@ class ArenaServer:
                 await inner(scope, receive, send)
 
         self.app: ASGIApp = Guard(there, token, header)
+
+    def _private_routes(
+        self, folder: Path, frame: PageFrame, votes: PeopleVotes, experts: Sequence[str]
+    ) -> Iterator[Route]:
+        """Yield where people play and experts judge, each at a link of their own, which is written down."""
+        names = [player.name for player in self.settings.everyone if player.is_person]
+        if not (names or experts):
+            return
+        links = SeatLinks.of(folder)
+        if names:
+            self.links.update({name: links.path(name) for name in names})
+            seats = SeatRoutes(frame, People(folder), links, names)
+            yield Route(f"/{SEAT}/{{token}}", seats.page, methods=_FORM)
+            yield Route(f"/{SEAT}/{{token}}/now", seats.now)
+        if experts:
+            self.experts.update({name: links.path(name, ANNOTATE) for name in experts})
+            annotators = {
+                links.token(name, ANNOTATE): Annotator(self._ledger, votes, name, secrets.SystemRandom())
+                for name in experts
+            }
+            pages = AnnotationRoutes(frame, annotators)
+            yield Route(f"/{ANNOTATE}/{{token}}", pages.page, methods=_FORM)
 
     @property
     def matches(self) -> int:
