@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from base64 import b64encode
 from hashlib import sha256
 from pathlib import Path
 
+from tests.site import browsers
 from tests.site.arenas import EVIL, NAMES
 from tests.site.pages.test_pages import Read
 from typer.testing import CliRunner
@@ -41,6 +43,30 @@ def test_the_verdict_heads_it(pages: Site) -> None:
     assert said
     assert [body.index(line) for line in said] == sorted(body.index(line) for line in said)
     assert body.index(said[-1]) < body.index("95% interval")
+
+
+@browsers.needed
+def test_the_first_printed_page_holds_the_answer_the_table_and_cost_against_quality(
+    pages: Site, tmp_path: Path
+) -> None:
+    whole = report(pages).decode()
+    first, evidence, _ = whole.partition('<div class="evidence">')
+    assert 'class="board"' in first
+    assert "sure" in first
+    assert ("Cost against quality" in first) == ("Cost against quality" in whole)
+    assert evidence
+    of_first, of_whole = [_printed(text, tmp_path) for text in (f"{first}</main></body></html>", whole)]
+    assert of_first == 1
+    assert of_whole > 1
+
+
+def _printed(text: str, folder: Path) -> int:
+    """The pages that a browser prints of a report."""
+    page, printed = folder / "report.html", folder / "report.pdf"
+    page.write_text(text, "utf-8")
+    words = ["--headless", "--no-sandbox", "--disable-gpu", f"--print-to-pdf={printed}", page.as_uri()]
+    subprocess.run([str(browsers.CHROMIUM), *words], check=True, capture_output=True, timeout=60)
+    return len(re.findall(rb"/Type\s*/Page[^s]", printed.read_bytes()))
 
 
 def test_the_command_writes_it(arena: Path, tmp_path: Path) -> None:

@@ -13,20 +13,22 @@ from markupsafe import Markup
 
 from peerage.game.blocks import Heading, Sentence
 from peerage.reading.match import in_words
-from peerage.render.blocks import Facts, LoneFigure, Notes, ViewBlock
+from peerage.render.blocks import Facts, Figure, LoneFigure, Notes, Rows, Section, ViewBlock
 from peerage.render.html.writer import Html
 from peerage.site.reading import Site
 from peerage.site.rendering import inline, render
 from peerage.values.figures import measured, whole
 from peerage.views.arena.charts import charts
-from peerage.views.arena.leaderboard import last_time, moves
-from peerage.views.decision.decision import shown
+from peerage.views.arena.leaderboard import captioned, concluded, last_time, moves
+from peerage.views.decision.decision import below
 from peerage.views.judges.measures import Measure
 from peerage.views.leaderboard.board import Leaderboard
 from peerage.views.leaderboard.columns import Moved, table
 from peerage.views.leaderboard.strengths import strengths
 from peerage.views.players import head_to_head
 
+ON_A_PAGE = 14
+"""Rows of the table that a printed page holds with cost against quality."""
 COMPARED = 12
 """Players in the table of who beat whom."""
 
@@ -34,6 +36,7 @@ COMPARED = 12
 def report(site: Site) -> bytes:
     """The report as an HTML document. Raises LedgerError."""
     found, html = site.board(), Html(names=site.names)
+    drawn = [*map(captioned, charts(site, site.track, found))]
     style, script = (_asset(name) for name in ("site.css", "site.js"))
     return render(
         "report.html",
@@ -44,20 +47,37 @@ def report(site: Site) -> bytes:
             "style": Markup(style),
             "script": Markup(script),
             "verdict": site.verdict,
-            "top": Markup(html.blocks(shown(site.verdict))),
-            "evidence": Markup(html.blocks(_evidence(site, found))),
+            "top": Markup(html.blocks(_first_page(site, found, drawn))),
+            "evidence": Markup(html.blocks(_evidence(site, found, drawn))),
         },
     )
 
 
-def _evidence(site: Site, found: Leaderboard) -> Iterator[ViewBlock]:
-    """Yield everything below the answer: ratings, charts, who beat whom, judges, and how it was measured."""
+def _first_page(site: Site, found: Leaderboard, drawn: Sequence[Figure]) -> Iterator[ViewBlock]:
+    """Yield what one printed page holds: the answer, how sure it is, and of the owner's tasks the decision,
+    else the table and cost against quality, which stands first where the table needs pages of its own."""
+    yield from concluded(site.verdict, found.verdict, site.outlook)
+    if site.verdict.by_task:
+        yield below(site.verdict)
+    elif found.rows:
+        frontier = [chart for chart in drawn if chart.kind == "frontier"][:1]
+        parts = [_table(site, found), *frontier]
+        yield Section("ranking", parts if len(found.rows) <= ON_A_PAGE else parts[::-1])
+
+
+def _table(site: Site, found: Leaderboard) -> Rows:
+    return table(found, moved=Moved(moves(site, site.track), last_time(site)))
+
+
+def _evidence(site: Site, found: Leaderboard, drawn: Sequence[Figure]) -> Iterator[ViewBlock]:
+    """Yield everything below the first page: ratings, charts, who beat whom, judges, how it was measured."""
     names = [row.player for row in found.rows if row.rank is not None]
-    yield Heading("Leaderboard")
-    yield table(found, moved=Moved(moves(site, site.track), last_time(site)))
+    if site.verdict.by_task:
+        yield Heading("Ratings")
+        yield _table(site, found)
     yield from strengths("game", site.profiles) if site.profiles else ()
     yield from strengths("topic", site.by_topic) if site.by_topic else ()
-    yield from charts(site, site.track, found)
+    yield from (chart for chart in drawn if site.verdict.by_task or chart.kind != "frontier")
     if len(names) > 1:
         yield Heading(f"Head-to-head{f', the first {COMPARED}' if len(names) > COMPARED else ''}")
         yield head_to_head(names[:COMPARED], site.met)

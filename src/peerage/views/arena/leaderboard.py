@@ -89,7 +89,7 @@ def leaderboard(
     verdict = arena.verdict if home else found.verdict
     if name:
         yield Heading(name, 1)
-    yield from _concluded(verdict, found.verdict, arena.outlook if everything else None)
+    yield from concluded(verdict, found.verdict, arena.outlook if everything else None)
     if verdict.by_task:
         yield below(verdict)
         yield Heading("Ratings")
@@ -98,7 +98,7 @@ def leaderboard(
             yield Links([Link("The table of outside results", ("view", OUTSIDE))])
         else:
             yield Sentence("This page fills as matches end; `peerage run` plays them.")
-    drawn = [*map(_captioned, charts(arena, wanted.track, found, everything=everything))]
+    drawn = [*map(captioned, charts(arena, wanted.track, found, everything=everything))]
     if found.rows:
         moved = Moved(moves(arena, wanted.track), last_time(arena)) if everything else STAYED
         ranking = [
@@ -128,13 +128,13 @@ def leaderboard(
         )
 
 
-def _captioned(chart: Figure) -> Figure:
+def captioned(chart: Figure) -> Figure:
     """Return a chart with the first sentence of its caption in sight, the others behind a mark."""
     first, dot, more = chart.about.partition(". ")
     return replace(chart, about=first + dot.rstrip(), notes=[*chart.notes, more] if more else chart.notes)
 
 
-def _concluded(verdict: Verdict, alone: Verdict, ahead: Outlook | None) -> Iterator[ViewBlock]:
+def concluded(verdict: Verdict, alone: Verdict, ahead: Outlook | None) -> Iterator[ViewBlock]:
     """Yield the answer, the best value, how sure that is, and what speaks against it; the reasons as notes.
     `alone` is the same verdict without what is said of the owner's tasks."""
     first, *others = verdict.lines
