@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from itertools import pairwise
+from importlib.resources import files
+from itertools import combinations, pairwise
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 
 from peerage.render.blocks import Figure
 from peerage.render.charts import draw
 from peerage.render.charts.drawings import WIDTH, Axis, Plane
-from peerage.render.charts.planes import WHOLE, frontier
+from peerage.render.charts.planes import COLOURS, WHOLE, frontier, styled
+from peerage.render.names import Names
+from peerage.values.figures import axis_dollars
 
 CROWDED = (
     *((6.8, 1658), (9.3, 1610), (9.6, 1647), (9.7, 1490), (10.2, 1662), (10.3, 1652), (10.8, 1602)),
@@ -44,7 +48,7 @@ def course(title: str, points: list[dict[str, Any]], names: list[str]) -> str:
 def written(plane: Plane) -> dict[str, tuple[float, float, float]]:
     """The names on a plane: their ends from the left, at 7 pixels a letter, and their middles from above."""
     found = {}
-    _, _, names = str(plane.svg("")).partition('<g class="names">')
+    _, _, names = str(plane.svg("")).partition('<g class="names"')
     for x, y, end, name in re.findall(
         rf'<text x="{NUMBER}" y="{NUMBER}"[^>]*?(?: text-anchor="(\w+)")?>([^<]*)<', names
     ):
@@ -143,6 +147,13 @@ def test_a_name_becomes_no_markup_and_hides_nothing() -> None:
         (0.8, 9.0, {"log": True, "nice": False}, "1 2 5"),
         (11.0, 14.0, {"log": True, "nice": False}, "11 11.5 12 12.5 13 13.5 14"),
         (3.0, 3.0, {}, "2 2.5 3 3.5 4"),
+        (0.04, 29.0, {"log": True, "nice": False, "form": axis_dollars}, "$0.10 $1.00 $10"),
+        (
+            0.00002,
+            12.0,
+            {"log": True, "nice": False, "form": axis_dollars},
+            "$0.0001 $0.001 $0.01 $0.10 $1.00 $10",
+        ),
     ],
 )
 def test_an_axis_names_round_numbers_that_stand_where_they_belong(
@@ -152,7 +163,7 @@ def test_an_axis_names_round_numbers_that_stand_where_they_belong(
     scale = axis.scale(0.0, 300.0)
     ticks = axis.ticks(scale)
     assert " ".join(text for _, text in ticks) == shown
-    values = [float(text.replace(",", "").rstrip("%")) for _, text in ticks]
+    values = [float(text.replace(",", "").strip("$%")) for _, text in ticks]
     per = 100 if "%" in shown else 1
     assert [scale(value / per) for value in values] == pytest.approx([at for at, _ in ticks])
 
@@ -170,3 +181,84 @@ def test_texts_on_an_axis_that_would_overlap_are_left_out() -> None:
     assert 2 <= len(places) < 30
     assert all(then - before >= 10 * 7 for before, then in pairwise(places))
     assert len(re.findall("<title>2026-05-", drawn)) == 30
+
+
+SEEN_BY = {
+    "all cones": np.eye(3),
+    "no green": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.01182, 0.04294, 0.968881],
+    ],
+    "no red": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+}
+"""Machado, Oliveira and Fernandes 2009: linear RGB as the colour-blind see it."""
+
+
+def lab(color: str, seen: Any) -> np.ndarray[Any, Any]:
+    """CIELAB (D65) of a colour as it is seen."""
+    parts = np.array([int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)])
+    light = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    light = np.clip(np.array(seen) @ light, 0, 1)
+    to_xyz = [
+        [0.4124564, 0.3575761, 0.1804375],
+        [0.2126729, 0.7151522, 0.072175],
+        [0.0193339, 0.119192, 0.9503041],
+    ]
+    xyz = np.array(to_xyz) @ light / [0.95047, 1.0, 1.08883]
+    x, y, z = np.where(xyz > 216 / 24389, np.cbrt(xyz), (24389 / 27 * xyz + 16) / 116)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("seen", SEEN_BY)
+def test_colours_of_charts_are_apart_for_the_colour_blind_too(seen: str) -> None:
+    css = files("peerage.site").joinpath("assets/site.css").read_text()
+    names = ("one", "two", "three", "four", "five", "six")
+    light, dark = zip(*[re.findall(rf"--{name}: (#[0-9a-f]{{6}});", css)[:2] for name in names], strict=True)
+    assert light == COLOURS
+    for theme in (light, dark):
+        for one, other in combinations(theme, 2):
+            apart = float(np.linalg.norm(lab(one, SEEN_BY[seen]) - lab(other, SEEN_BY[seen])))
+            assert apart > 20, f"{one} and {other}"
+            assert f'.drawing [stroke="{one}"]' in css or theme is dark
+
+
+def test_models_of_a_maker_share_a_colour_and_differ_in_dashes() -> None:
+    styles = styled(["a", "b", "c", "d"], ["x", "y", "x", ""])
+    assert styles["a"][0] == styles["c"][0] != styles["b"][0]
+    assert len({*styles.values()}) == 4
+    assert len({color for color, _ in styled(["a", "b"], ["x", "x"]).values()}) == 2, (
+        "one maker alone says nothing"
+    )
+
+
+def test_the_drawing_of_short_names_has_one_colour_a_maker() -> None:
+    players = ["m/a-1", "n/b-1", "m/a-2"]
+    points = [
+        {"player": name, "match": match, "rating": 1500.0, "low": 1400.0, "high": 1600.0}
+        for name in players
+        for match in (1, 2)
+    ]
+    figure = Figure("course", "", "", points, (), options={"names": players, "what": "Elo"})
+    drawn = draw(figure, Names(players))
+    assert [name for name, _ in drawn.legend] == players
+    colors = [re.findall('stroke="(#.{6})"', line)[0] for _, line in drawn.legend]
+    assert colors == [COLOURS[0], COLOURS[1], COLOURS[0]]
+    assert re.findall('class="band"[^>]*opacity="([^"]*)"', drawn.svg) == [".16", ".16", "0"]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_name_lies_across_the_line_that_joins_the_best(seed: int) -> None:
+    rng = Random(seed)
+    points = sorted([(rng.uniform(1, 9), rng.gauss(1500, 200)) for _ in range(9)])
+    offers = offered(points, "a-rather-long-name-", 100)
+    plane = frontier(offers, "rating", "$", "{:g}".format)
+    best = [(plane.x(one["cost"]), plane.y(one["rating"])) for one in offers if one["best"]]
+    for name, (left, right, middle) in written(plane).items():
+        for (x, y), (then_x, then_y) in pairwise(best):
+            assert not (left < then_x and x < right and abs(middle - y) < 6), name
+            assert not (left < then_x < right and min(y, then_y) < middle < max(y, then_y)), name

@@ -23,7 +23,8 @@ from peerage.game.protocol import SANDBOX, Message, Role, render
 
 Tone: TypeAlias = Literal["", "good", "bad", "quiet"]
 Target: TypeAlias = tuple[
-    Literal["player", "pair", "match", "game", "topic", "track", "task", "view", "file", "url"], str
+    Literal["player", "pair", "match", "game", "topic", "track", "task", "view", "file", "picture", "url"],
+    str,
 ]
 """The target of a link: a kind of thing, and which one, of a pair two names, a line each. Each medium finds
 its own address for it, or none."""

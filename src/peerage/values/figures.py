@@ -29,6 +29,12 @@ def estimated(value: float) -> str:
     return f"${value:,.0f}" if value >= 100 else _brief(value)
 
 
+def axis_dollars(value: float) -> str:
+    """A round sum of money on an axis."""
+    whole_part, _, part = f"{value:,.10f}".rstrip("0").partition(".")
+    return f"${whole_part}.{part:0<2}" if part or 0 < value < 10 else f"${whole_part}"
+
+
 def per_hundred(cost: float | None, places: int | None = None) -> str:
     """A price per match as that of a hundred; `places` as in `dollars`."""
     if cost is None or places is not None:

@@ -126,7 +126,7 @@ def test_what_is_folded_and_what_few_arenas_have_is_for_everybody_too(
 def test_a_chart_fits_a_phone_and_its_labels_do_not_overlap(tab: Page, built: Path, path: str) -> None:
     tab.set_viewport_size(PHONE)
     open_page(tab, built, path)
-    for drawing in tab.locator(".drawing:visible").all():
+    for drawing in tab.locator("figure > .drawing:visible").all():
         place = drawing.bounding_box()
         assert place is not None
         texts = [text.bounding_box() for text in drawing.locator("text").all()]

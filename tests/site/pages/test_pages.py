@@ -15,6 +15,7 @@ from urllib.parse import unquote, urldefrag
 
 import msgspec
 import pytest
+from markupsafe import escape
 from tests.engine.arenas import house, play, write_arena
 from tests.site.arenas import EVIL, NAMES
 
@@ -273,6 +274,32 @@ def test_below_a_chart_is_who_is_on_its_line_the_best_first(pages: Site) -> None
     made = page(pages, "index.html")
     assert made is not None
     assert all(value.encode() in made.body.partition(b'class="key"')[2] for _, value in found["frontier"].key)
+
+
+def test_each_chart_can_be_saved_with_its_title_and_the_name_of_the_arena(pages: Site) -> None:
+    name = pages.settings.name
+    for path in (f"data/frontier-{pages.track}", f"data/course-{pages.track}"):
+        assert f'href="{path}.svg"' in body(pages, "index.html").decode()
+        assert f"{path}.svg" in paths(pages)
+        drawn = body(pages, f"{path}.svg").decode()
+        title = "Cost against quality" if "frontier" in path else "Ratings over the matches"
+        assert f">{title}</text>" in drawn
+        assert f">{escape(visible(name))}</text>" in drawn
+        assert body(pages, f"{path}.png").startswith(b"\x89PNG")
+    player = next(row.player for row in pages.table())
+    course = f"{player_page(player).removesuffix('html')}course-{pages.track}"
+    assert b">Rating over the matches</text>" in body(pages, f"{course}.svg")
+    assert page(pages, "data/course-nothing.svg") is None
+    assert page(pages, f"{player_page(player).removesuffix('html')}nothing.svg") is None
+
+
+def test_a_chart_crowns_nobody_whom_the_verdict_does_not(pages: Site) -> None:
+    found = pages.board()
+    good = next(row.player for row in found.rows if row.player != found.verdict.pick)
+    level = msgspec.structs.replace(found.verdict, may_be_as_good=(good,))
+    for chart in charts(pages, pages.track, msgspec.structs.replace(found, verdict=level)):
+        assert "pick" not in chart.about
+        assert "highest rating" not in chart.about
 
 
 def test_the_table_of_a_chart_has_the_headings_and_figures_of_the_chart(pages: Site) -> None:

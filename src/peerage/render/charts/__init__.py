@@ -13,7 +13,16 @@ from markupsafe import Markup
 
 from peerage.render.blocks import Figure
 from peerage.render.charts.drawings import Plane
-from peerage.render.charts.planes import WHOLE, crowded, frontier, spending, trajectories
+from peerage.render.charts.planes import (
+    WHOLE,
+    crowded,
+    frontier,
+    picture,
+    sample,
+    spending,
+    styled,
+    trajectories,
+)
 from peerage.render.names import AS_THEY_ARE, Names
 from peerage.values.texts import visible
 
@@ -25,7 +34,7 @@ class Chart(NamedTuple):
     """A drawn chart: `svg` is markup to put into a page, `rows` the first of its `length` rows of data as
     they are read. The file `name` holds all of them in full. `wide` is the same drawn for a whole
     page, empty where there is none. `key` lists the names that numbers on the drawing stand for, from 1 on,
-    each with its value."""
+    each with its value; `legend` the series of several, with a sample of their lines."""
 
     title: str
     about: str
@@ -36,6 +45,7 @@ class Chart(NamedTuple):
     length: int
     wide: Markup = Markup("")
     key: Sequence[tuple[str, str]] = ()
+    legend: Sequence[tuple[str, Markup]] = ()
 
     def __repr__(self) -> str:
         return f"<Chart {self.title}>"
@@ -56,6 +66,8 @@ def draw(figure: Figure, names: Names = AS_THEY_ARE) -> Chart:
     """Return the chart that a figure describes, its drawing with short names."""
     said = visible(names.in_text(f"{figure.title}. {figure.about}"))
     plane, wide = _planes(figure, names)
+    players = figure.options.get("names", ())
+    styles = styled(players, _makers(players, names))
     return Chart(
         title=figure.title,
         about=figure.about,
@@ -66,7 +78,20 @@ def draw(figure: Figure, names: Names = AS_THEY_ARE) -> Chart:
         length=len(figure.rows),
         wide=wide.svg(said) if wide else Markup(""),
         key=figure.key,
+        legend=[(name, sample(*style)) for name, style in styles.items()] if len(styles) > 1 else (),
     )
+
+
+def pictured(figure: Figure, arena: str, names: Names = AS_THEY_ARE) -> str:
+    """Return the chart that a figure describes as an SVG file, with its title and the arena's name."""
+    plane, wide = _planes(figure, names)
+    key = [f"{place}. {names.short(name)} {value}" for place, (name, value) in enumerate(figure.key, 1)]
+    said = visible(names.in_text(f"{figure.title}. {figure.about}"))
+    return picture(wide or plane, said, (figure.title, arena), key)
+
+
+def _makers(players: Sequence[str], names: Names) -> list[str]:
+    return [names.of(player).maker for player in players]
 
 
 def _planes(figure: Figure, names: Names) -> tuple[Plane, Plane | None]:
@@ -74,7 +99,8 @@ def _planes(figure: Figure, names: Names) -> tuple[Plane, Plane | None]:
     rows, options = figure.rows, dict(figure.options)
     if figure.kind != "spending":
         rows = [{**row, "player": names.short(row["player"])} for row in rows]
-        options |= {"names": [*map(names.short, options["names"])]} if "names" in options else {}
+        if players := options.get("names"):
+            options |= {"names": [*map(names.short, players)], "makers": _makers(players, names)}
     match figure.kind:
         case "frontier":
             wide = frontier(rows, **options, width=WHOLE) if crowded(rows) else None

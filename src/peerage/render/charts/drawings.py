@@ -11,6 +11,8 @@ escaped.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from itertools import pairwise
 from math import ceil, exp, floor, log, log10
 from typing import Any, NamedTuple, TypeAlias
 
@@ -19,7 +21,7 @@ from markupsafe import Markup, escape
 from peerage.values.figures import round_step, round_steps, shortened
 from peerage.values.texts import visible
 
-INK, QUIET, LINE = "#111111", "#666666", "#dddddd"
+INK, QUIET, LINE, PAPER = "#111111", "#666666", "#dddddd", "#ffffff"
 WIDTH, HEIGHT = 352, 290
 """Of a drawing in pixels: it fits a phone of 360, and two stand next to each other on a page."""
 LETTER_PX = 7.2
@@ -164,11 +166,12 @@ class Plane:
         color: str,
         *,
         size: float = 2,
-        dash: bool = False,
+        dash: str = "",
         step: bool = False,
         tip: str = "",
     ) -> None:
-        """Join points, in `step` going across before up or down."""
+        """Join points, in `step` going across before up or down; without a color the line is only there to be
+        pointed at."""
         at = [(_px(self.x(x)), _px(self.y(y))) for x, y in points]
         drawn = "".join(
             [
@@ -176,16 +179,19 @@ class Plane:
                 for place, (x, y) in enumerate(at)
             ]
         )
-        dashed = ' stroke-dasharray="4 3"' * dash
-        self._mark("path", f'd="{drawn}" fill="none" stroke="{color}" stroke-width="{size:g}"{dashed}', tip)
+        dashed = f' stroke-dasharray="{dash}"' if dash else ""
+        shown = f'stroke="{color}"' if color else 'stroke="#000000" opacity="0"'
+        self._mark("path", f'd="{drawn}" fill="none" {shown} stroke-width="{size:g}"{dashed}', tip)
 
-    def band(self, ends: Iterable[tuple[float, float, float]], color: str) -> None:
-        """Fill what lies between the lower and the upper of (x, lower, upper)."""
+    def band(self, ends: Iterable[tuple[float, float, float]], color: str, *, seen: bool) -> None:
+        """Fill what lies between the lower and the upper of (x, lower, upper), unless a style sheet says
+        otherwise only where it is to be `seen`."""
         known = list(ends)
         around = [(x, low) for x, low, _ in known] + [(x, high) for x, _, high in reversed(known)]
         drawn = "L".join([f"{_px(self.x(x))} {_px(self.y(y))}" for x, y in around])
         if drawn:
-            self._mark("path", f'd="M{drawn}Z" fill="{color}" opacity=".13"')
+            shown = f'fill="{color}" opacity="{".16" if seen else 0}" pointer-events="none"'
+            self._mark("path", f'class="band" d="M{drawn}Z" {shown}')
 
     def dot(self, x: float, y: float, color: str, *, radius: float = 4, tip: str = "") -> None:
         """Draw a point; without a color it is only there to be pointed at."""
@@ -200,9 +206,20 @@ class Plane:
         )
         self._mark("rect", f'{box} fill="{color}"', tip)
 
+    def run(self, number: int) -> AbstractContextManager[None]:
+        """Keep together what is drawn within: the marks of the series of this number, from 1 on."""
+        return self._group(f'class="run run{number}"')
+
+    @contextmanager
+    def _group(self, what: str) -> Iterator[None]:
+        self._add(f"<g {what}>")
+        yield
+        self._add("</g>")
+
     def names(self, placed: Iterable[Label]) -> None:
-        """Write names."""
-        self._add('<g class="names">')
+        """Write names, with some paper around their letters."""
+        halo = f'stroke="{PAPER}" stroke-width="1.5" stroke-linejoin="round" paint-order="stroke"'
+        self._add(f'<g class="names" {halo}>')
         for x, y, text, color, end, lead in placed:
             if lead:
                 drawn = "M{} {}L{} {}".format(*map(_px, lead))
@@ -216,11 +233,12 @@ class Plane:
         anchor = "" if end == "start" else f' text-anchor="{end}"'
         self._add(f'<text x="{_px(x)}" y="{_px(y)}" dy=".33em" fill="{color}"{anchor}{more}>{said}</text>')
 
-    def svg(self, said: str, more: str = "", inside: str = "") -> Markup:
-        """The drawing, which readers of screens are told is what is `said`."""
-        head = (
-            f'<svg{more} viewBox="0 0 {self.width:g} {self.height:g}" role="img" aria-label="{escape(said)}" '
-        )
+    def svg(
+        self, said: str, more: str = "", inside: str = "", *, above: float = 0, below: float = 0
+    ) -> Markup:
+        """The drawing, which readers of screens are told is what is `said`, with room `above` and `below`."""
+        box = f"0 {-above:g} {self.width:g} {above + self.height + below:g}"
+        head = f'<svg{more} viewBox="{box}" role="img" aria-label="{escape(said)}" '
         text = 'font-size="12" font-family="system-ui, sans-serif">'
         return Markup(f"{head}{text}{inside}{''.join(self._parts)}</svg>")
 
@@ -255,14 +273,14 @@ def _px(value: float) -> str:
     return f"{round(value, 1):g}"
 
 
-def _apart(ticks: Iterable[tuple[float, str]], width: float) -> Iterator[tuple[float, str]]:
-    """Those whose texts have room between the one before and the end."""
-    end = 0.0
-    for at, text in ticks:
-        half = LETTER_PX * len(text) / 2
-        if at - half >= end and at + half <= width:
-            yield at, text
-            end = at + half + 8
+def _apart(ticks: Sequence[tuple[float, str]], width: float) -> list[tuple[float, str]]:
+    """Return every tick, every second or every third …: as many as have room for their texts."""
+    half = {at: LETTER_PX * len(text) / 2 for at, text in ticks}
+    inside = [(at, text) for at, text in ticks if half[at] <= at <= width - half[at]]
+    kept = (inside[::stride] for stride in range(1, len(inside) + 1))
+    return next(
+        (one for one in kept if all(b - a >= half[a] + half[b] + 8 for (a, _), (b, _) in pairwise(one))), []
+    )
 
 
 def _factors(low: float, high: float) -> list[float]:

@@ -23,7 +23,7 @@ FAR = range(26, 122, 12)
 """How far off a name may be, in pixels, at the end of a line."""
 TRIES = 3
 ACROSS = 1
-"""Of more names across lines than so many numbers are easier to read."""
+"""Of more names whose lines pass other points than so many numbers are easier to read."""
 CROSSING = 30
 """For a name across an interval, as many pixels further off are taken."""
 
@@ -73,7 +73,7 @@ class Box(NamedTuple):
 
 def placed(points: Sequence[Point], plane: Plane) -> list[Label]:
     """The names of points, those that matter first, from the last one on; numbers in place of their names
-    where those would lie across lines or be missing."""
+    where those would be hard to follow or be missing."""
     labels, fit = _placed(points, plane)
     if fit:
         return labels
@@ -87,7 +87,7 @@ def placed(points: Sequence[Point], plane: Plane) -> list[Label]:
 
 def _placed(points: Sequence[Point], plane: Plane) -> tuple[list[Label], bool]:
     """Names where there is room, and whether all that matter have it. A name that is sure to be there and
-    finds no room is put across lines at worst, and tried before the others next time."""
+    finds no room has its line past other points at worst, and is tried before the others next time."""
     best = [point for point in reversed(points) if point.best]
     others = [point for point in reversed(points) if not point.best]
     order = best if len(points) > CROWD else best + others
@@ -128,7 +128,7 @@ class _Room:
         ]
 
     def place(self, point: Point) -> bool:
-        """Name a point, at worst across lines; whether there was room without that."""
+        """Name a point, at worst past others; whether there was room without that."""
         if self.put(point, far=True, strict=True):
             return True
         self.put(point, far=True, strict=False)
@@ -136,7 +136,7 @@ class _Room:
 
     def put(self, point: Point, *, far: bool, strict: bool) -> bool:
         """Name a point where there is room, with `far` further off too; whether there is any. Not `strict`:
-        across the line that joins the best, too, and with a line to it past other points."""
+        with a line to it past other points, too. No name lies across the line that joins the best."""
         best: tuple[float, Box] | None = None
         for away, box in _choices(point, far=far):
             if best is not None and best[0] <= away:
@@ -144,6 +144,7 @@ class _Room:
             if not self._free(box, point, strict=strict):
                 continue
             crossings = sum([crossed(box, one) for one in self._within(box.left, box.right)])
+            crossings += any(box.lead and meet(box.lead, step) for step in self.steps)
             cost = away + CROSSING * crossings
             if (far or crossings < 2) and (best is None or cost < best[0]):
                 best = cost, box
@@ -165,10 +166,7 @@ class _Room:
                 one.over(it.left - 4, it.right + 4, it.middle - 8, it.middle + 8) for it in self.boxes
             )
             and not any(one.struck(other) for other in self.leads)
-            and not (
-                strict
-                and any(one.over(low - 2, high + 2, up - 1, down + 1) for low, high, up, down in self.steps)
-            )
+            and not any(one.over(low - 2, high + 2, up - 1, down + 1) for low, high, up, down in self.steps)
             and not (lead and self._led_astray(lead, point, strict=strict))
         )
 
@@ -194,6 +192,12 @@ def crossed(box: Box, point: Point) -> bool:
     return point.bar is not None and box.over(point.x - 1, point.x + 1, *point.bar)
 
 
+def meet(lead: Segment, step: Segment) -> bool:
+    """Return whether a line to a name goes through an upright or level piece (low, high, up, down)."""
+    low, high, up, down = step
+    return any(low - 2 <= x <= high + 2 and up - 2 <= y <= down + 2 for x, y in _along(lead)[1:])
+
+
 def _choices(point: Point, *, far: bool) -> Iterator[tuple[float, Box]]:
     """Yield where a name may be, and how many pixels further off that counts than right next to its
     point."""
@@ -217,9 +221,8 @@ def _choices(point: Point, *, far: bool) -> Iterator[tuple[float, Box]]:
                 yield distance, Box(x - 3 - long, y, long, "end", lead)
 
 
-def _along(line: Segment) -> Iterator[tuple[float, float]]:
+def _along(line: Segment) -> list[tuple[float, float]]:
     """Points along a line, some three pixels apart."""
     x, y, to_x, to_y = line
     count = max(1, round(hypot(to_x - x, to_y - y) / 3))
-    for at in range(count + 1):
-        yield x + (to_x - x) * at / count, y + (to_y - y) * at / count
+    return [(x + (to_x - x) * at / count, y + (to_y - y) * at / count) for at in range(count + 1)]

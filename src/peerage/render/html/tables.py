@@ -226,6 +226,7 @@ class TableWriter:
 
     def _figure(self, block: Figure) -> str:
         from peerage.render.charts import draw
+        from peerage.render.charts.planes import SEEN
 
         chart = draw(block, self._short)
         whole = " whole" if chart.wide else ""
@@ -234,6 +235,15 @@ class TableWriter:
         named = [(self._name(name), shown(value)) for name, value in chart.key]
         key = "".join([f"<li>{name} <b>{value}</b></li>" for name, value in named])
         key = f'<ol class="key">{key}</ol>' if key else ""
+        if chart.legend:
+            series = "".join(
+                [
+                    f'<label><input type="checkbox" autocomplete="off"{" checked" * (place < SEEN)}>'
+                    f'<span class="drawing">{line}</span> {self._name(name)}</label>'
+                    for place, (name, line) in enumerate(chart.legend)
+                ]
+            )
+            key += f'<fieldset class="legend"><legend>95% bands of</legend>{series}</fieldset>\n'
         heads = "".join(
             [
                 f'<th{" class=n" * bool(place)} scope="col">{shown(name)}</th>'
@@ -255,12 +265,15 @@ class TableWriter:
         data = ""
         if chart.name and (at := self._href(("file", f"data/{chart.name}.csv"))):
             data = f'<p><a href="{escape(at)}" download>All of it as CSV</a></p>\n'
+        saved = [(kind.upper(), self._href(("picture", f"{chart.name}.{kind}"))) for kind in ("svg", "png")]
+        save = ", ".join([f'<a href="{escape(at)}" download>{kind}</a>' for kind, at in saved if at])
+        save = f'<p class="save quiet">Save as {save}</p>\n' if chart.name and save else ""
         return (
             f'<figure class="chart{whole}">\n<figcaption>{shown(chart.title)} '
             f"{self._about(block.notes, chart.title)}"
             f'<small class="quiet">{self._words(chart.about)}</small></figcaption>\n'
             f'<div class="drawing{phone}">{chart.svg}</div>\n{wide}'
-            f"{key}\n"
+            f"{key}\n{save}"
             '<details class="data"><summary>The same as a table</summary>\n'
             f'<div class="wide" tabindex="0" role="region" aria-label="{shown(chart.title)}: data">\n'
             f"<table><thead><tr>{heads}</tr></thead>\n<tbody>{body}</tbody></table>\n</div>\n{more}{data}"

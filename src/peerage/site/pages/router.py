@@ -19,7 +19,8 @@ from markupsafe import Markup
 from peerage.game.blocks import Target
 from peerage.judging.measures.corrections import CORRECTIONS
 from peerage.reading.scope import ScopeError
-from peerage.render.blocks import ViewBlock
+from peerage.render.blocks import Beside, Figure, Section, ViewBlock
+from peerage.render.charts import pictured
 from peerage.render.html.writer import Html
 from peerage.site import cards
 from peerage.site.addresses import match_page, pair_page, player_page, slug
@@ -29,6 +30,7 @@ from peerage.site.rendering import PageView, render
 from peerage.values.texts import visible
 from peerage.views.arena.audience import audience, audience_blocks
 from peerage.views.arena.challenges import challenges
+from peerage.views.arena.charts import charts
 from peerage.views.arena.costs import costs_and_gains
 from peerage.views.arena.games import games
 from peerage.views.arena.ledger import about_ledger
@@ -139,6 +141,7 @@ def paths(site: Site) -> Iterator[str]:
     for room in (*_ROOMS, match_list):
         yield from room.paths(site)
     yield from (f"assets/{name}" for name in ASSETS)
+    yield from (f"data/{figure.name}.svg" for figure in _drawn(_charts(site)))
     if site.url:
         yield from (NOT_FOUND, HOME_CARD)
 
@@ -147,6 +150,10 @@ def body(site: Site, path: str) -> bytes | None:
     """The bytes at `path`; None when nothing stands there."""
     if path.startswith("assets/"):
         return _asset(path.removeprefix("assets/"))
+    if path.startswith(("data/", "players/")) and path.endswith((".svg", ".png")):
+        drawn = _picture(site, path)
+        if drawn is not None or path.startswith("data/"):
+            return drawn
     if path.endswith(".png"):
         view = _view(site, f"{path.removesuffix('png')}html")
         if not isinstance(view, PageView) or not view.says:
@@ -155,6 +162,40 @@ def body(site: Site, path: str) -> bytes | None:
         return cards.png(site.settings.name, site.names.in_text(view.says[0]), rows)
     view = _view(site, path)
     return document(site, path, view) if isinstance(view, PageView) else view
+
+
+def _picture(site: Site, path: str) -> bytes | None:
+    """Return the chart at `path`, as a picture of its own."""
+    stem, _, kind = path.rpartition(".")
+    page, _, name = stem.rpartition("." if path.startswith("players/") else "/")
+    view = _view(site, f"{page}.html") if path.startswith("players/") else None
+    blocks = view.blocks if isinstance(view, PageView) else _charts(site, name)
+    drawn = next((figure for figure in _drawn(blocks) if figure.name == name), None)
+    if drawn is None:
+        return None
+    svg = pictured(drawn, site.settings.name, site.names)
+    return svg.encode("utf-8", "replace") if kind == "svg" else cards.png_of(svg)
+
+
+def _drawn(blocks: Iterable[ViewBlock]) -> Iterator[Figure]:
+    """Yield the charts among blocks and within them."""
+    for block in blocks:
+        if isinstance(block, Figure):
+            yield block
+        elif isinstance(block, Section):
+            yield from _drawn(block.blocks)
+        elif isinstance(block, Beside):
+            for group in block.groups:
+                yield from _drawn(group)
+
+
+def _charts(site: Site, name: str = "") -> Iterator[ViewBlock]:
+    """Yield what holds the charts of all tables and of costs; of one `name` those beside it."""
+    if not name or name == "spending":
+        yield from costs_and_gains(site)
+    for track in site.tracks:
+        if not name or name.endswith(f"-{track}"):
+            yield from charts(site, track, site.board(track))
 
 
 def _view(site: Site, path: str) -> PageView | bytes | None:
@@ -228,6 +269,10 @@ def links(site: Site, path: str) -> Html:
                 return f"{root}{match_page(int(number))}{mark}{query}"
             case "view" | "file":
                 return f"{root}{name}"
+            case "picture" if path.startswith("players/"):
+                return f"{root}{path.removesuffix('html')}{name}" if site.menu else None
+            case "picture":
+                return f"{root}data/{name}" if site.menu or name.endswith(".svg") else None
             case "game" | "topic":
                 return leaderboards.of_part(site, kind, name, root)
             case _:

@@ -10,7 +10,7 @@ import msgspec
 
 from peerage.reading.speed import FEW, NEWEST
 from peerage.render.blocks import Column, Figure, numbers, texts
-from peerage.values.figures import DASH, counted, per_hundred, seconds, whole
+from peerage.values.figures import DASH, axis_dollars, counted, per_hundred, seconds, whole
 from peerage.views.arena.tables import ArenaTables
 from peerage.views.leaderboard.board import Leaderboard, Row
 from peerage.views.leaderboard.tracks import METHODS, Track
@@ -48,6 +48,7 @@ def charts(
             price=price,
             unit=lambda cost: f"{unit(cost)} {per}" if cost else "free",
             columns=numbers(lambda cost: unit(cost) if cost else "free", cost=price[:1].upper() + price[1:]),
+            tick=axis_dollars if found.in_dollars else "{:g}".format,
         )
     if track == arena.track or not everything:
         timed = paced(arena, ranked)
@@ -74,7 +75,7 @@ def charts(
         yield Figure(
             kind="course",
             title="Ratings over the matches",
-            about=f"{METHODS[track].curve} after so many matches; 95% bands for the first {len(names)}.",
+            about=f"{METHODS[track].curve} after so many matches.",
             rows=points,
             columns=followed(track),
             name=f"course-{track}",
@@ -93,6 +94,7 @@ def _plane(
     columns: Iterable[Column],
     *,
     zero: str = "free",
+    tick: Callable[[float], str] = "{:g}".format,
 ) -> Figure:
     """Return what players give for what they take, `price` in name and `unit`; see `planes.frontier`."""
     wide = len(offers) > CROWD
@@ -116,7 +118,7 @@ def _plane(
             *texts(lambda best: "yes" if best else "no", best="On the line"),
         ],
         name=name,
-        options={"rating": axis, "price": price, "unit": unit, "zero": zero},
+        options={"rating": axis, "price": price, "unit": unit, "zero": zero, "tick": tick},
         key=[(one["player"], of[0].text(one)) for one in best] if len(best) > 1 else (),
     )
 
@@ -156,12 +158,13 @@ def _joined(plane: Sequence[Mapping[str, Any]], verdict: Verdict, less: str, lea
         return ""
     if len(best) > 1:
         joins = f"The line joins the players above whom nobody is rated {less}, listed below with {of}."
-    elif best[0] == verdict.pick:
+    elif best[0] == verdict.pick and not verdict.may_be_as_good:
         joins = f"{best[0]} is the pick and the {least}."
     else:
-        joins = f"{best[0]} has the highest rating and is the {least}; the pick is {verdict.pick}."
-    close = f" Differences to those who may be as good as {verdict.pick} may be chance."
-    return joins + close * bool(verdict.may_be_as_good)
+        joins = f"Nobody is rated above {best[0]}, the {least}."
+    return joins + " Differences between those who may be as good may be chance." * bool(
+        verdict.may_be_as_good
+    )
 
 
 def priced(rows: Sequence[Row]) -> list[dict[str, Any]]:
