@@ -149,7 +149,13 @@ def players(count: int) -> list[dict[str, Any]]:
 def played(folder: Path, matches: int, **settings: Any) -> None:
     """Write an arena of house players under the names of models to a folder, and play it."""
     folder.mkdir()
-    settings = {"seed": 4, "players": players(7), "engine": {"probe": False}, **settings}
+    settings = {
+        "seed": 4,
+        "players": players(7),
+        "engine": {"probe": False},
+        "pairing": {"window": 12},
+        **settings,
+    }
     (folder / "arena.yaml").write_text(yaml.safe_dump(settings, sort_keys=False), "utf-8")
     with open_arena(folder) as arena:
         arena.run(matches, clients=Writer, progress=False)
@@ -191,8 +197,8 @@ def telling(folder: Path, best: str) -> int:
     )
 
 
-def shoot(browser: Browser, page: Path, name: str, height: int) -> None:
-    """Keep the upper part of a page in light colours, without the replay's bar.
+def shoot(browser: Browser, page: Path, name: str, height: int, before: str = "") -> None:
+    """Keep the upper part of a page in light colours, without the replay's bar; it ends before a heading.
 
     Raises SystemExit where the picture is too large.
     """
@@ -200,7 +206,9 @@ def shoot(browser: Browser, page: Path, name: str, height: int) -> None:
     tab.goto(page.as_uri())
     tab.add_style_tag(content=".replay, #replay { display: none !important }")
     picture = IMAGES / f"{name}.png"
-    tab.screenshot(path=picture)
+    ending = tab.locator("h2", has_text=before).bounding_box() if before else None
+    height = min(height, int(ending["y"]) - 10) if ending else height
+    tab.screenshot(path=picture, clip={"x": 0, "y": 0, "width": WIDTH, "height": height})
     tab.close()
     if picture.stat().st_size > MOST_BYTES:
         raise SystemExit(f"{picture.name} has {picture.stat().st_size:,} bytes, more than {MOST_BYTES:,}")
@@ -231,8 +239,8 @@ def main() -> None:
         with sync_playwright() as driver:
             browser = driver.chromium.launch(executable_path=which("chromium"), args=["--no-sandbox"])
             pages = folder / "mail-site"
-            shoot(browser, pages / "index.html", "home", 790)
-            shoot(browser, pages / match_page(number), "duel", 990)
+            shoot(browser, pages / "index.html", "home", 900, before="Telling matches")
+            shoot(browser, pages / match_page(number), "duel", 1030)
             pair = next(
                 path
                 for path in (pair_page(first, second), pair_page(second, first))
