@@ -120,8 +120,27 @@ def test_bounds_go_together_and_a_long_text_takes_several_lines() -> None:
     assert kept(rows, columns, 40) == ["Value"]
 
 
+def test_a_table_in_a_pipe_has_at_most_160_columns_and_says_how_to_get_the_others() -> None:
+    places, to = range(15), io.StringIO()
+    rows = [{"player": name * 90, **{f"n{place}": 1_000_000 for place in places}} for name in "ab"]
+    figures = numbers(str, **{f"n{place}": f"Figure {place} ~{place}" for place in places})
+    show(rows, [Column("player", "Player"), *figures], TableFormat.table, to)
+    lines = to.getvalue().splitlines()
+    assert max(map(len, lines)) <= 160
+    assert lines[-1] == " With `--format json` or `csv` also: Figure 13, Figure 14."
+
+
+def test_sums_of_a_column_stand_with_their_points_in_one_place() -> None:
+    to = io.StringIO()
+    rows = [{"cost": value, "next": 1} for value in (3.2, 0.052, 0.0, None, 120.0)]
+    show(rows, [*numbers(dollars, cost="Cost"), *numbers(str, next="Next")], TableFormat.table, to)
+    lines = to.getvalue().splitlines()
+    assert len({line.index(".") for line in lines if "." in line}) == 1
+    assert any(line.split() == ["free", "1"] for line in lines)
+
+
 @pytest.mark.parametrize(
-    ("value", "text"), [(0, "$0.00"), (1234.5, "$1,234.50"), (0.0312, "$0.0312"), (0.00001, "$0.000010")]
+    ("value", "text"), [(0, "free"), (1234.5, "$1,200"), (0.0312, "$0.031"), (0.00001, "$0.000010")]
 )
 def test_dollars(value: float, text: str) -> None:
     assert dollars(value) == text

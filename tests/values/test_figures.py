@@ -5,14 +5,13 @@ from __future__ import annotations
 import pytest
 
 from peerage.values.figures import (
+    aligned,
     chance,
     counted,
     dollars,
     elapsed,
-    estimated,
+    exact_dollars,
     likely,
-    per_hundred,
-    places_of,
     rounded,
     sentence,
     shortened,
@@ -21,23 +20,20 @@ from peerage.values.figures import (
 
 
 @pytest.mark.parametrize(
-    ("values", "places", "shown"),
+    ("values", "shown"),
     [
-        ([3.2118, 1.0184], 2, ["$3.21", "$1.02"]),
-        ([0.73, 0.0051, None, 0.0], 4, ["$0.7300", "$0.0051", "–", "$0.0000"]),
-        ([12.5, 0.04], 3, ["$12.500", "$0.040"]),
-        ([1.0, 0.0000123], 4, ["$1.0000", "<$0.0001"]),
-        ([0.00012], 5, ["$0.00012"]),
-        ([], 2, []),
+        ([3.2118, 0.73, 0.052], ["$3.20\u2007", "$0.73\u2007", "$0.052"]),
+        ([0.73, None, 0.0], ["$0.73", "–", "free"]),
+        ([124.0, 0.04], ["$120\u2008\u2007\u2007\u2007", "$0.040"]),
+        ([12.5, 11.0], ["$12", "$11"]),
+        ([], []),
     ],
 )
-def test_a_column_of_dollars_has_as_many_decimals_in_every_row(
-    values: list[float | None], places: int, shown: list[str]
+def test_decimal_points_of_money_stand_one_above_the_other(
+    values: list[float | None], shown: list[str]
 ) -> None:
-    assert places_of(values) == places
-    assert [dollars(value, places) for value in values] == shown
-    hundredths = [None if value is None else value / 100 for value in values]
-    assert [per_hundred(value, places) for value in hundredths] == shown
+    texts = [dollars(value) for value in values]
+    assert [aligned(texts)[text] for text in texts] == shown
 
 
 @pytest.mark.parametrize(
@@ -49,19 +45,40 @@ def test_what_is_not_known_more_closely_has_three_digits(value: float | None, sh
 
 
 @pytest.mark.parametrize(
-    ("value", "shown", "price"),
+    ("value", "shown"),
     [
-        (1234.56, "$1,235", "$1,234.56"),
-        (11.8, "$11.80", "$11.80"),
-        (0.6987, "$0.70", "$0.70"),
-        (0.0223, "$0.022", "$0.022"),
-        (0.00002, "$0.000020", "$0.000020"),
-        (0.0, "$0.00", "$0.00"),
+        (1234.56, "$1,200"),
+        (399.4, "$400"),
+        (36.64, "$37"),
+        (9.96, "$10"),
+        (3.66, "$3.70"),
+        (0.6987, "$0.70"),
+        (0.0996, "$0.10"),
+        (0.0223, "$0.022"),
+        (0.00002, "$0.000020"),
+        (0.0, "free"),
+        (None, "–"),
     ],
 )
-def test_an_estimate_has_no_more_digits_than_are_known(value: float, shown: str, price: str) -> None:
-    assert estimated(value) == shown
-    assert per_hundred(value / 100) == price
+def test_money_has_two_significant_figures(value: float | None, shown: str) -> None:
+    assert dollars(value) == shown
+    assert dollars(None if value is None else value / 100, 100) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (5, "$5"),
+        (1250, "$1,250"),
+        (0.0125, "$0.0125"),
+        (3.75, "$3.75"),
+        (2.4, "$2.40"),
+        (0.00001, "$0.00001"),
+        (0, "$0"),
+    ],
+)
+def test_a_limit_is_shown_as_it_was_stated(value: float, shown: str) -> None:
+    assert exact_dollars(value) == shown
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ from peerage.settings.lineup import installing
 from peerage.settings.pairing import InFlight, usual_window
 from peerage.settings.players.model_names import PERSON
 from peerage.standings import UNRATED, unrated
-from peerage.values.figures import dollars, listed
+from peerage.values.figures import exact_dollars, listed
 from peerage.values.sealing import sealing_key
 
 _REMEMBER = ("command", "http", "https", "python", PERSON)
@@ -121,10 +121,10 @@ def too_expensive(settings: ArenaSettings, prices: Mapping[str, Price]) -> list[
     limits = {each.name: each.daily_budget for each in settings.everyone if each.daily_budget is not None}
     most = costliest_calls(settings, prices) if limits else {}
     return [
-        f"{name}: one call may cost up to {dollars(most[name] / 1e9)}, and its `daily_budget` is "
-        f"{dollars(limit)}; raise it, or set `max_tokens`"
-        for name, limit in limits.items()
-        if most.get(name, 0) > limit * 1e9
+        f"{name}: one call may cost up to {exact_dollars(most[name] / 1e9)}, and its `daily_budget` is "
+        f"{exact_dollars(budget)}; raise it, or set `max_tokens`"
+        for name, budget in limits.items()
+        if most.get(name, 0) > budget * 1e9
     ]
 
 

@@ -22,7 +22,7 @@ from peerage.game.blocks import (
     VoteStrip,
 )
 from peerage.render.blocks import Column, Meeting, Rows
-from peerage.values.figures import DASH, dollars, per_hundred, places_of, score, sentence
+from peerage.values.figures import DASH, aligned, score, sentence
 
 MOST = 40_000
 """Characters of a text whose Markdown is read; a longer one stands as it was written."""
@@ -56,8 +56,8 @@ def remarks(block: Rows) -> Remarks:
 
 
 def shown(block: Rows, *, page: bool = False) -> list[Column]:
-    """Return the columns that are shown, here or on a page, those of dollars with as many decimals in every
-    row: not those that can be spared and hold nothing."""
+    """Return the columns that are shown, here or on a page, those of money with aligned
+    decimals: not those that can be spared and hold nothing."""
     return [
         alike(column, block.rows)
         for column in block.columns
@@ -68,11 +68,10 @@ def shown(block: Rows, *, page: bool = False) -> list[Column]:
 
 
 def alike(column: Column, rows: Sequence[Any]) -> Column:
-    """Return a column of dollars with as many decimals in every row; any other as it is."""
-    for write, times in ((dollars, 1), (per_hundred, 100)):
-        if column.write is write:
-            values = [times * value for value in map(column.of, rows) if value is not None]
-            return replace(column, write=partial(write, places=places_of(values)))
+    """Return a column of money with its decimal points one above the other; any other as it is."""
+    texts = aligned([column.text(row) for row in rows]) if column.number else {}
+    if any(text.startswith("$") for text in texts):
+        return replace(column, write=lambda value: texts.get(own := column.write(value), own))
     return column
 
 

@@ -1,6 +1,6 @@
 """Views in a terminal: tables as wide as it is, nothing that it would obey.
 
-In a pipe a table is as wide as it needs to be. What opens on demand, leads elsewhere or is drawn is left out.
+In a pipe a table has at most 160 columns. What opens on demand, leads elsewhere or is drawn is left out.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from peerage.render.blocks import (
     ViewBlock,
 )
 from peerage.render.names import AS_THEY_ARE, Names
-from peerage.values.figures import sentence
+from peerage.values.figures import PADS, sentence
 from peerage.values.texts import visible
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 STYLES: dict[Tone, str] = {"": "", "good": "green", "bad": "red", "quiet": "dim"}
 MARGIN = "  | "
 """Stands before each line that a player wrote: what stands behind it is nobody else's."""
-_PIPE = 400  # characters of a line in a pipe
+_PIPE = 160  # characters of a table in a pipe
 _GAP = 2  # characters between two columns
 _FOLDS = 40  # from so many characters on a text rather takes several lines than be left out
 _NAMES = ("player", "model", "judge", "author")  # shortened where a terminal is too narrow, never broken
@@ -132,7 +132,7 @@ class _Writer:
                 for words in laid.sentences(block.lines, [{"player": name} for name in block.names]):
                     self._line(words, "dim", 1)
             case Rows():
-                parts, notes = _parts(block, self._console.width, split=self._split, names=self._names)
+                parts, notes = _parts(block, self._console, split=self._split, names=self._names)
                 for place, part in enumerate(parts):
                     self._console.print(drawn(part, "" if place else block.title))
                 for words in notes:
@@ -357,10 +357,10 @@ def cells(block: Rows, marks: Sequence[str] = (), names: Names = AS_THEY_ARE) ->
     )
 
 
-def _parts(block: Rows, width: int, *, split: bool, names: Names) -> tuple[list[Cells], list[str]]:
+def _parts(block: Rows, console: Console, *, split: bool, names: Names) -> tuple[list[Cells], list[str]]:
     """Return the tables in which rows are shown, and the notes to stand under them."""
     remarks = laid.remarks(block)
-    whole = cells(block, remarks.marks, names)
+    width, whole = console.width, cells(block, remarks.marks, names)
     columns = whole.columns
     fitting = fit(whole, width)
     parts, rest = [fitting], [column for column in columns if column not in fitting.columns]
@@ -375,7 +375,8 @@ def _parts(block: Rows, width: int, *, split: bool, names: Names) -> tuple[list[
     # A title with gaps is a scale, no name.
     if left_out := [column.title for column in rest if "  " not in column.title]:
         notes = [note for note in notes if note.partition(":")[0] not in left_out]
-        notes.append(f"in a wider terminal also: {', '.join(dict.fromkeys(left_out))}")
+        where = "in a wider terminal" if console.is_terminal else "with `--format json` or `csv`"
+        notes.append(f"{where} also: {', '.join(dict.fromkeys(left_out))}")
     own = [f"{mark} {note}" for note, mark in remarks.own.items()]
     return [_named(part, width) for part in parts], [*laid.sentences([*notes], block.rows), *own]
 
@@ -440,7 +441,17 @@ def drawn(cells: Cells, title: str = "") -> Any:
     for column in cells.columns:
         side: Literal["left", "right"] = "right" if column.number else "left"
         grid.add_column(Text(visible(column.title)), justify=side, no_wrap=column.number, overflow="fold")
+    # Rich would take the spaces away that keep decimal points one above the other.
+    wide = [
+        max(len(column.title), _longest(cells, place)) if column.number else 0
+        for place, column in enumerate(cells.columns)
+    ]
     for row in cells.rows:
-        grid.add_row(*[Text(visible(cell)) for cell in row])
+        grid.add_row(
+            *[
+                Text(visible(cell).rjust(width), justify="left" if cell.endswith(PADS) else None)
+                for cell, width in zip(row, wide, strict=True)
+            ]
+        )
     # A title of rich's own is broken where its table ends.
     return Group(Text(visible(title), style="italic"), grid) if title else grid

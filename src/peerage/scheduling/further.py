@@ -54,7 +54,7 @@ from peerage.scheduling.goal import far_enough, settled
 from peerage.scheduling.policies import Policy
 from peerage.scheduling.standing import Goal
 from peerage.scheduling.strengths import laplacian, table_share, turned
-from peerage.values.figures import estimated, two_digits
+from peerage.values.figures import dollars, two_digits
 
 HOPELESS = 50
 """So many times the matches played so far are no advice."""
@@ -92,7 +92,7 @@ class Further(Struct, frozen=True):
         """The same without its range, of what is not there yet."""
         if self.matches is None:
             return f"at least {self.at_least:,} more matches"
-        return f"about {self.matches:,} more matches{f' ({estimated(self.usd)})' if self.usd else ''}"
+        return f"about {self.matches:,} more matches{f' ({dollars(self.usd)})' if self.usd else ''}"
 
     def __str__(self) -> str:
         if self.matches == 0:
@@ -100,7 +100,7 @@ class Further(Struct, frozen=True):
         if self.matches is None:
             return f"at least {self.at_least:,} more matches" if self.at_least > 1 else "nobody can say yet"
         most = "or more" if self.at_most is None else f"to {self.at_most:,}"
-        price = f", {estimated(self.usd)}" if self.usd else ""
+        price = f", {dollars(self.usd)}" if self.usd else ""
         return f"about {self.matches:,} more matches{price} (likely {self.at_least:,} {most})"
 
 

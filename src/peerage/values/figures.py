@@ -9,24 +9,22 @@ from datetime import UTC, datetime
 from math import ceil, floor, log10
 
 DASH = "–"
+PADS = ("\u2008", "\u2007")
+"""Spaces as wide as a point and as a figure."""
 
 
-def dollars(value: float | None, places: int | None = None) -> str:
-    """A sum of money, with as many digits as tell small ones apart, or as many decimal `places` as those of
-    its column have (see `places_of`)."""
-    if value is None:
-        return DASH
-    if places is not None:
-        least = 10.0**-places
-        return f"<${least:.{places}f}" if 0 < value < least / 2 else f"${value:,.{places}f}"
-    if value >= 1 or value == 0:
-        return f"${value:,.2f}"
-    return f"${value:.4f}" if value >= 0.001 else f"${value:.6f}"
+def dollars(value: float | None, times: float = 1) -> str:
+    """Money, `times` over: two significant figures, with cents from a dollar to ten; `free` for zero."""
+    if not value:
+        return DASH if value is None else "free"
+    short = float(f"{times * value:.2g}")
+    return f"${short:,.{max(0, 1 - floor(log10(abs(short)))) + (1 <= abs(short) < 10)}f}"
 
 
-def estimated(value: float) -> str:
-    """A sum of money that is not known closely: no cents of hundreds, and two digits of what is little."""
-    return f"${value:,.0f}" if value >= 100 else _brief(value)
+def exact_dollars(value: float) -> str:
+    """Money that is a limit or a price, as it is stated: `$5`, `$0.0125`."""
+    dollar, _, cents = f"${round(value, 4) or value:,.6f}".rstrip("0").partition(".")
+    return f"{dollar}.{cents:0<2}" if cents else dollar
 
 
 def axis_dollars(value: float) -> str:
@@ -35,30 +33,14 @@ def axis_dollars(value: float) -> str:
     return f"${whole_part}.{part:0<2}" if part or 0 < value < 10 else f"${whole_part}"
 
 
-def per_hundred(cost: float | None, places: int | None = None) -> str:
-    """A price per match as that of a hundred; `places` as in `dollars`."""
-    if cost is None or places is not None:
-        return dollars(None if cost is None else 100 * cost, places)
-    return _brief(100 * cost)
-
-
-def per_thousand(cost: float) -> str:
-    """Return a price per task as that of a thousand."""
-    return _brief(1000 * cost)
-
-
-def _brief(value: float) -> str:
-    """Dollars and cents, and two digits of what is less than ten cents."""
-    if 0 < value < 1e-4:
-        return dollars(value)
-    return f"${value:,.2f}" if value >= 0.095 or not value else f"${value:.2g}"
-
-
-def places_of(values: Iterable[float | None]) -> int:
-    """Return how many decimals a column of dollars has: two, or as many as its smallest needs for two digits,
-    and from four on its largest."""
-    needed = [1 - floor(log10(value)) for value in values if value]
-    return max(2, min(max(needed, default=2), max(4, min(needed, default=2))))
+def aligned(texts: Collection[str]) -> dict[str, str]:
+    """Return sums of money with spaces as wide as figures behind them, so that in a column their decimal
+    points stand one above the other."""
+    split = {text: text.partition(".") for text in texts if text.startswith("$")}
+    most = max([len(cents) for _, _, cents in split.values()], default=0)
+    behind = {text: PADS[1] * (most - len(cents)) for text, (_, _, cents) in split.items()}
+    point = {text: PADS[0] * (most > 0 and not dot) for text, (_, dot, _) in split.items()}
+    return {text: text + point.get(text, "") + behind.get(text, "") for text in texts}
 
 
 def counted(number: int, noun: str, many: str = "") -> str:

@@ -10,8 +10,9 @@ from peerage.reading.results.tally import Record
 from peerage.render.blocks import Column, Rows, Small, numbers, texts
 from peerage.settings import ArenaSettings
 from peerage.settings.players.hours import closed_until, read_hours
-from peerage.values.figures import moment, percent, whole
+from peerage.values.figures import counted, exact_dollars, moment, percent, whole
 from peerage.views.catalogue import PlayerRow
+from peerage.views.leaderboard.notes import maker_of
 from peerage.views.shown import Shown
 
 
@@ -32,7 +33,7 @@ def players_table(rows: Sequence[PlayerRow], notes: Sequence[str] = (), title: s
     """Return who plays, with today's prices; `notes` say more about some of them."""
     columns = [
         *texts(player="Player", model="Model", family="Family ~2"),
-        *numbers("{:g}".format, input_usd_per_million="$ in", output_usd_per_million="$ out"),
+        *numbers(exact_dollars, input_usd_per_million="$ in", output_usd_per_million="$ out"),
         *texts(pricing_source="Prices from ~1"),
     ]
     unknown = ", ".join(row.player for row in rows if not row.price_known)
@@ -42,6 +43,15 @@ def players_table(rows: Sequence[PlayerRow], notes: Sequence[str] = (), title: s
     )
     notes = [*[unpriced] * bool(unknown), *notes, "$ in, $ out: dollars per million tokens"]
     return Rows(rows, columns, title=title, notes=notes, name="players")
+
+
+def summary(rows: Sequence[PlayerRow]) -> str:
+    """Return in a sentence who plays, and between which prices."""
+    makers = {maker_of(row.family) for row in rows}
+    prices = sorted([row.output_usd_per_million for row in rows if row.output_usd_per_million is not None])
+    between = " to ".join(dict.fromkeys(map(exact_dollars, (prices[0], prices[-1])))) if prices else ""
+    ends = ", free" if between == "$0" else f", {between} for a million tokens out" * bool(between)
+    return f"{counted(len(rows), 'player')} of {counted(len(makers), 'maker')}{ends}."
 
 
 def hours(settings: ArenaSettings, now_ms: int) -> Iterator[str]:

@@ -210,8 +210,8 @@ def _sentences(found: Status) -> Iterator[str]:
         )
         yield f"{calls} {'in flight' if found.runner else left_open}."
     unpriced = [f"{counted(found.unpriced, 'call')} of unknown cost"] if found.unpriced else []
-    spent = [f"{dollars(found.spent_usd)} spent at most"] if found.spent_usd or not found.unpriced else []
-    yield f"{', and '.join([*spent, *unpriced])}."
+    spent = [f"{dollars(found.spent_usd)} spent at most"] if found.spent_usd else []
+    yield f"{', and '.join([*spent, *unpriced]) or 'Nothing is spent'}."
     for worker in found.workers:
         yield f"Worker {worker.number}, {worker.process}: {counted(len(worker.matches), 'match')}."
 

@@ -93,7 +93,7 @@ def test_a_terminal_shows_who_leads_how_sure_what_is_spent_and_nothing_else(
         known, needed = progress.until.pairs
         sure.append(f"{until}: {known} of {needed} pairs")
     assert lines == [
-        f"{progress.decided}/60 matches · {dollars(progress.billed_nano / 1e9)} billed · budget $5.00",
+        f"{progress.decided}/60 matches · {dollars(progress.billed_nano / 1e9)} billed · budget $5",
         " · ".join(sure),
         hint(progress),
     ]

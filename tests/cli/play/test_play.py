@@ -219,7 +219,7 @@ def test_a_plan_names_every_player_and_both_sums(tmp_path: Path) -> None:
     assert 0 < plan["expected_usd"] < plan["worst_usd"]
     shown = peerage("plan", "--max-matches", "40", "--dir", str(tmp_path))
     assert "openai:a-model" in shown
-    assert "The budget of $3.00 over all runs is never exceeded" in shown
+    assert "The budget of $3 over all runs is never exceeded" in shown
     pays = int(3 / (plan["expected_usd"] / 40))
     assert (f"; it is expected to pay for some {pays} matches" in shown) == (pays < 40)
     many = peerage("plan", "--max-matches", str(pays + 1), "--dir", str(tmp_path))

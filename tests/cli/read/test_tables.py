@@ -198,3 +198,13 @@ def test_each_footnote_has_a_mark_of_its_own() -> None:
     ]
     assert found.marks[11] == "\u00b9\u00b2,\u00b9\u00b3"
     assert len({*found.marks}) == 12
+
+
+def test_statistics_and_players_begin_with_what_they_come_to(folder: Path) -> None:
+    stats = cli.invoke(app, ["stats", "--dir", str(folder)]).output.partition("\n\n")[0].splitlines()
+    assert len(stats) <= 5
+    assert re.fullmatch(r"\d+ matches of 7 players: [\d,]+ calls, (\$\S+ billed|free)\.", stats[0])
+    alone = cli.invoke(app, ["stats", "--of", "players", "--dir", str(folder)]).output
+    assert stats[0] not in alone
+    players = cli.invoke(app, ["players", "--dir", str(folder)]).output.splitlines()
+    assert re.fullmatch(r"7 players of \d makers?(, .*)?\.", players[0])

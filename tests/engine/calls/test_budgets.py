@@ -327,10 +327,10 @@ def test_a_player_billed_more_than_its_worst_case_is_asked_nothing_more(
     report = play(tmp_path, 20, clients=clients)
     assert 1 <= replies["p0"] <= 8, "what was in flight at the first of them"
     assert report.overrun == {"p0": replies["p0"] * round(0.03 * NANO)}
-    assert "p0 was billed $0.0900 for a call of at most $0.0600" in caplog.text
+    assert "p0 was billed $0.09 for a call of at most $0.06" in caplog.text
     assert "player_budget: p0" not in statuses(tmp_path), "it has no limit that could be raised"
     assert report.benched == {
-        "p0": "billed $0.0900 for a call of at most $0.0600; does its provider ignore max_tokens?"
+        "p0": "billed $0.09 for a call of at most $0.06; does its provider ignore max_tokens?"
     }
     ledger = ledger_of(tmp_path)
     bench = benched(ledger)["p0"]
@@ -345,7 +345,7 @@ def test_a_player_billed_more_than_its_worst_case_is_asked_nothing_more(
     arena(tmp_path, more, players=players, pairing={"window": 8})
     assert play(tmp_path, 24, clients=clients).played
     assert replies["p0"] == asked, "it is not tried again while nothing has changed"
-    assert "p0: billed $0.0900 for a call of at most $0.0600" in caplog.text
+    assert "p0: billed $0.09 for a call of at most $0.06" in caplog.text
     assert "Still benched: state the `price` that it bills" in caplog.text
     players[0] = {**players[0], "price": {name: 2 * dollars for name, dollars in PRICE.items()}}
     arena(tmp_path, more, players=players, pairing={"window": 8})

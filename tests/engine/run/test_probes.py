@@ -333,7 +333,7 @@ async def test_a_probe_that_costs_more_than_it_could_is_told_with_the_amount(
     assert (report.reason, report.played) == ("budget", 0)
     told = [one.getMessage() for one in caplog.records if "for its probe" in one.getMessage()]
     assert sorted(message.split(",")[0] for message in told) == [
-        f"{name} was billed $2.0000 for its probe" for name in "abcd"
+        f"{name} was billed $2 for its probe" for name in "abcd"
     ]
 
 

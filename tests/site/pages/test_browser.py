@@ -17,7 +17,7 @@ from tests.site.browsers import DESK, PATIENCE_MS, PHONE, needed
 from peerage.site.addresses import player_page
 from peerage.site.pages.router import ASSETS, body, document, missing
 from peerage.site.reading import Site
-from peerage.values.figures import per_hundred, places_of
+from peerage.values.figures import dollars
 from peerage.views.arena import leaderboard
 
 pytestmark = needed
@@ -218,8 +218,7 @@ def test_a_choice_of_players_by_weights_and_price_stays_in_the_address(
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_bytes(body(pages, path) or b"")
     prices = sorted(row.cost_per_match for row in pages.table() if row.cost_per_match is not None)
-    digits = places_of([100 * price for price in prices])
-    shown_as = [float(per_hundred(price, digits).lstrip("$")) for price in prices]
+    shown_as = [float(dollars(price, 100).lstrip("$")) for price in prices]
     middle = str(shown_as[len(prices) // 2])
     shown = tab.locator("table.board tbody tr:visible")
     open_page(tab, tmp_path, "index.html")

@@ -25,7 +25,7 @@ from peerage.site.addresses import match_page, number_in, player_page, slug
 from peerage.site.pages import downloads, matches
 from peerage.site.pages.router import POLICY, page, paths
 from peerage.site.reading import Site
-from peerage.values.figures import per_hundred, sentence
+from peerage.values.figures import dollars, sentence
 from peerage.values.texts import visible
 from peerage.views.arena.charts import charts, course, priced
 from peerage.views.judges.report import Favour, JudgeRow, JudgesReport
@@ -307,8 +307,8 @@ def test_the_table_of_a_chart_has_the_headings_and_figures_of_the_chart(pages: S
     cost = found["frontier"]
     assert cost.columns[:4] == ("Player", "$ for 100 matches of its own play", "Rating", "95%")
     offers = {one["player"]: one for one in priced(pages.table())}
-    for player, dollars, rating, _, best in cost.rows:
-        assert dollars == per_hundred(offers[player]["cost"])
+    for player, price, rating, _, best in cost.rows:
+        assert price == dollars(offers[player]["cost"], 100)
         assert rating == f"{offers[player]['rating']:,.0f}"
         assert best == ("yes" if offers[player]["best"] else "no")
     assert set(found) >= {"frontier", "speed", "course"}
@@ -459,5 +459,5 @@ def test_a_leaderboard_marks_who_is_benched_and_what_was_possibly_billed(pages: 
     shown = Read(body(then, "index.html")).text
     assert shown.count("benched") == shown.count("no longer plays") == 1
     assert "Possibly" in shown
-    assert "$1.25" in shown
-    assert re.search(r"Possibly\s*\$1.25", Read(body(then, player_page(first.player))).text)
+    assert "$1.20" in shown
+    assert re.search(r"Possibly\s*\$1.20", Read(body(then, player_page(first.player))).text)

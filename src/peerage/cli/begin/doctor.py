@@ -289,7 +289,7 @@ def _ledger(settings: ArenaSettings, env: dict[str, str], folder: Path) -> Itera
     finally:
         ledger.close()
     about = f"{counted(recorded, 'match')} finished, {issued - recorded} more issued"
-    bills = [f"at most {dollars(spent / 1e9)} billed"] if spent or not unknown else []
+    bills = [f"at most {dollars(spent / 1e9)} billed"] if spent else [] if unknown else ["nothing billed"]
     bills += [f"{counted(unknown, 'call')} of unknown cost"] * bool(unknown)
     yield Finding("ledger", settings.ledger, "ok", f"{about}; {', and '.join(bills)}")
     if waiting:

@@ -12,7 +12,7 @@ from peerage.cli.play.seat import beside
 from peerage.cli.shared.streams import drop
 from peerage.engine.run.words import hint, settled, spent, troubles
 from peerage.standings.leader import Leader
-from peerage.values.figures import counted, dollars
+from peerage.values.figures import counted, exact_dollars
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -119,8 +119,8 @@ class Spectator:
         how sure that is, who is waited for, how to stop."""
         of = f"/{progress.limit}" if progress.limit is not None else ""
         head = [f"{progress.decided}{of} matches", spent(progress)]
-        if (limit := self._arena.settings.budget.arena) is not None:
-            head.append(f"budget {dollars(limit)}")
+        if (budget := self._arena.settings.budget.arena) is not None:
+            head.append(f"budget {exact_dollars(budget)}")
         sure = [self.leader.in_words()]
         if progress.until is not None:
             known, needed = progress.until.pairs

@@ -183,9 +183,10 @@ def agree(
     probed = to_probe(arena.ledger, settings.everyone, priced) if settings.engine.probe else []
     if probed and note != THINKS:
         worst = {name: worst_probe(priced[name]) for name in probed}
-        most = dollars(sum(nano or 0 for nano in worst.values()) / 1e9)
+        most = sum(nano or 0 for nano in worst.values()) / 1e9
         unknown = [name for name, nano in worst.items() if nano is None]
-        parts = [f"for at most {most} in all"] if len(unknown) < len(worst) else []
+        price = f"for at most {dollars(most)} in all" if most else "free"
+        parts = [price] if len(unknown) < len(worst) else []
         parts += [f"{', '.join(unknown)} at an unknown price"] * bool(unknown)
         whom = "each player" if len(probed) == len(settings.everyone) else listed(probed)
         typer.echo(f"First {whom} is asked one small question, {', and '.join(parts)}.")

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from peerage.cli.shared.options import HERE, Folder, Shape, TableFormat, arena_in
-from peerage.cli.shared.output import show_table
+from peerage.cli.shared.output import show_blocks
+from peerage.render.blocks import Conclusion
 from peerage.values.clock import now_ms
 
 
@@ -33,7 +34,7 @@ def players(
     from peerage.reading.reading import Reading
     from peerage.settings import load
     from peerage.views import catalogue
-    from peerage.views.players import hours, players_table, troubles
+    from peerage.views.players import hours, players_table, summary, troubles
 
     settings = load(folder, reading=True)
     notes = [*hours(settings, now_ms())]
@@ -43,4 +44,5 @@ def players(
     except LedgerMissing:
         pass  # before the first run
     rows = list(catalogue.players(settings, datetime.now(UTC).date()))
-    show_table(players_table(rows, notes, ""), shape)
+    table = players_table(rows, notes, "")
+    show_blocks([Conclusion([summary(rows)]), table], table, shape)

@@ -128,10 +128,13 @@ def show_stats(
 ) -> None:
     """Write the statistics to standard output."""
     from peerage.reading.scope import EVERYTHING
-    from peerage.views.stats.report import parts, remarks
+    from peerage.views.stats.report import parts, remarks, summary
     from peerage.views.stats.report import stats as counted
 
     found = counted(arena.reading, scope or EVERYTHING)
+    if of is None and shape.for_people:
+        show_blocks([Conclusion(summary(found))], Rows((), ()), shape)
+        typer.echo()
     show_parts(found, parts(found), of, shape, "players")
     for line in remarks(found) if of in (None, "players") and shape.for_people else ():
         prose(line)

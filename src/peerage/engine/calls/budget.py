@@ -24,6 +24,7 @@ from enum import Enum
 from math import ceil
 
 from peerage.engine.calls.call_costs import Share
+from peerage.values.figures import exact_dollars
 
 NANO = 1_000_000_000
 MATCH_BUDGET = "match_budget"
@@ -47,7 +48,7 @@ def whole_nano(dollars: float | None) -> int | None:
 
 
 def dollars(nano: float) -> str:
-    return f"${nano / NANO:.4f}"
+    return exact_dollars(nano / NANO)
 
 
 class Affordable(Enum):

@@ -21,9 +21,9 @@ def spent(run: Progress | RunReport) -> str:
     calls = f"{counted(run.unpriced, 'call')} of unknown cost"
     if run.unpriced and not run.billed_nano and not run.possibly_nano:
         return calls
-    possibly = dollars(run.possibly_nano / 1e9)
-    more = f", {possibly} more possibly billed" if run.possibly_nano else ""
-    return f"{dollars(run.billed_nano / 1e9)} billed{more}{f', and {calls}' if run.unpriced else ''}"
+    billed = f"{dollars(run.billed_nano / 1e9)} billed" if run.billed_nano else "nothing billed"
+    more = f", {dollars(run.possibly_nano / 1e9)} more possibly billed" if run.possibly_nano else ""
+    return f"{billed}{more}{f', and {calls}' if run.unpriced else ''}"
 
 
 def troubles(progress: Progress) -> list[str]:

@@ -26,7 +26,7 @@ from peerage.render.charts.drawings import (
     fitted,
 )
 from peerage.render.charts.labels import CROWD, Point, placed
-from peerage.values.figures import axis_dollars, shortened
+from peerage.values.figures import axis_dollars, dollars, shortened
 from peerage.values.texts import visible
 
 COLOURS = ("#0a56a5", "#b3541e", "#117766", "#331199", "#880022", "#660055")
@@ -206,7 +206,7 @@ def spending(days: Values) -> Plane:
     for at, rows in enumerate(dates.values()):
         low = 0.0
         for row in rows:
-            tip = f"{row['day']}, {row['game']}: ${row['dollars']:.4f}"
+            tip = f"{row['day']}, {row['game']}: {dollars(row['dollars'])}"
             plane.bar(at, low, low + row["dollars"], colours[row["game"]], size=size, tip=tip)
             low += row["dollars"]
     return plane

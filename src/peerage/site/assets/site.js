@@ -107,7 +107,7 @@ function filtered(form, table) {
 // As the cell shows it, so that "at most 0.72" keeps what reads $0.72.
 function priceOf(row) {
   const cell = row.querySelector(".most");
-  const price = Number(cell ? cell.textContent.replace(/[\s,$]/g, "") : NaN);
+  const price = Number(cell ? cell.textContent.replace(/[\s,$]|free/g, "") : NaN);
   return Number.isNaN(price) ? null : price;
 }
 

@@ -10,7 +10,7 @@ import msgspec
 
 from peerage.reading.speed import FEW, NEWEST
 from peerage.render.blocks import Column, Figure, numbers, texts
-from peerage.values.figures import DASH, axis_dollars, counted, per_hundred, seconds, whole
+from peerage.values.figures import DASH, axis_dollars, counted, dollars, seconds, whole
 from peerage.views.arena.tables import ArenaTables
 from peerage.views.leaderboard.board import Leaderboard, Row
 from peerage.views.leaderboard.tracks import METHODS, Track
@@ -37,7 +37,7 @@ def charts(
         unit: Callable[[float], str] = "{:.3g}".format
         of = "what a match of their own play costs, without judging"
         if found.in_dollars:
-            price, unit, times, per = "$ for 100 matches of its own play", _dollars, 100, "for 100 matches"
+            price, unit, times, per = "$ for 100 matches of its own play", dollars, 100, "for 100 matches"
             of = "what 100 matches of their own play cost, without judging"
         yield _plane(
             track=track,
@@ -121,10 +121,6 @@ def _plane(
         options={"rating": axis, "price": price, "unit": unit, "zero": zero, "tick": tick},
         key=[(one["player"], of[0].text(one)) for one in best] if len(best) > 1 else (),
     )
-
-
-def _dollars(value: float) -> str:
-    return per_hundred(value / 100)
 
 
 def _interval(row: Mapping[str, Any], write: Callable[[float | None], str]) -> str:

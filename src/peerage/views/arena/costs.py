@@ -17,7 +17,7 @@ from peerage.render.blocks import (
     numbers,
     texts,
 )
-from peerage.values.figures import dollars, estimated, rounded
+from peerage.values.figures import dollars, rounded
 from peerage.views.arena.tables import ArenaTables
 from peerage.views.stats.costs import by_kind, by_player
 from peerage.views.stats.players import billed
@@ -64,8 +64,8 @@ def _headline(arena: ArenaTables, spent: float, *, unknown: bool) -> str:
     """Return what was spent, and what a decided match cost of it."""
     if not spent:
         return "What was spent is unknown" if unknown and arena.number else "Nothing was spent"
-    each = f", {estimated(spent / arena.tally.decided)} a match" if arena.tally.decided else ""
-    return f"{estimated(spent)} spent{' at least' * unknown}{each}"
+    each = f", {dollars(spent / arena.tally.decided)} a match" if arena.tally.decided else ""
+    return f"{dollars(spent)} spent{' at least' * unknown}{each}"
 
 
 def by_day(arena: ArenaTables) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -117,7 +118,8 @@ def table(rows: Sequence[Row]) -> Rows:
     ]
     if any(row.cost_per_match for row in rows):
         hint = "dollars for 1,000 tasks of its own play, without judging"
-        columns.append(Column("cost_per_match", "Per 1,000", _of_thousand, number=True, hint=hint))
+        write = partial(dollars, times=1000)
+        columns.append(Column("cost_per_match", "Per 1,000", write, number=True, hint=hint))
     share = "its accuracy" if checked else "its share of the points"
     category = f"the category with {share} there, and " * any(
         row.worst and row.worst.category for row in rows
@@ -133,10 +135,6 @@ def table(rows: Sequence[Row]) -> Rows:
         cards=True,
         faint=lambda row: bool(row.bin == "out"),
     )
-
-
-def _of_thousand(cost: float) -> str:
-    return dollars(1000 * cost)
 
 
 def weakness(found: Weakness) -> str:

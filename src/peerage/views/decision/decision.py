@@ -18,7 +18,7 @@ from peerage.reading.reading import Reading
 from peerage.reading.verdicts.credits import Credits, about_tasks
 from peerage.render.blocks import Conclusion, Section, ViewBlock
 from peerage.settings import rules_of
-from peerage.values.figures import counted, dollars, estimated, percent
+from peerage.values.figures import counted, dollars, percent
 from peerage.views.decision.contenders import CategoryPart, by_category, contenders, table
 from peerage.views.decision.examples import RULE, blocks, examples
 from peerage.views.leaderboard.board import Leaderboard
@@ -186,7 +186,7 @@ def _would_change(
         if len(ranked) > 1:
             yield "More matches will hardly change the pick: nobody else has a 5% chance to be better."
     elif clear is not None and clear.matches is not None and clear.matches:
-        price = f" ({estimated(clear.usd)})" if clear.usd else ""
+        price = f" ({dollars(clear.usd)})" if clear.usd else ""
         more = counted(clear.matches, "more match")
         yield (
             f"More matches may change the pick: it takes about {more}{price} until nobody else has a "
@@ -217,18 +217,14 @@ def _price(pick: Row, rivals: Sequence[Row]) -> str:
     if not bought:
         return ""
     worth, row, saved, lost = max(bought, key=lambda one: one[0])
-    saves = f"saves {_money(1000 * saved)} per 1,000 tasks"
+    saves = f"saves {dollars(1000 * saved)} per 1,000 tasks"
     if worth == inf:
         return f"If the checks are all that matters, take {row.player}: it {saves}, and is no less accurate."
     wrong = max(1, round(1000 * lost))
     return (
-        f"If a wrong answer costs you less than {_money(worth)}, take {row.player}: it {saves} and gets "
+        f"If a wrong answer costs you less than {dollars(worth)}, take {row.player}: it {saves} and gets "
         f"{wrong:,} more of them wrong."
     )
-
-
-def _money(value: float) -> str:
-    return dollars(value) if value < 1e-3 else estimated(value)
 
 
 def _category(pick: str, rivals: Sequence[str], by_category: Mapping[str, CategoryPart]) -> str:

@@ -14,7 +14,7 @@ from peerage.values.figures import (
     chance,
     dollars,
     interval,
-    per_hundred,
+    rounded,
     signed,
     spans,
     whole,
@@ -188,7 +188,7 @@ def _results(*, many: bool) -> Iterator[Column]:
 
 def prices(*, in_dollars: bool) -> Iterator[Column]:
     """Yield the column of what a player's own play costs."""
-    write: Callable[..., str] = per_hundred if in_dollars else dollars
+    write: Callable[[float], str] = partial(dollars, times=100) if in_dollars else rounded
     if in_dollars:
         title = "$ per 100"
         hint = "dollars for 100 matches of its own play, without judging"

@@ -12,10 +12,9 @@ from msgspec import Struct
 from peerage.ratings.strength.posterior import Bin
 from peerage.values.figures import (
     counted,
+    dollars,
     likely,
     listed,
-    per_hundred,
-    per_thousand,
     percent,
     tenths,
     whole,
@@ -318,12 +317,10 @@ def _worth(pick: Row, value: Row | None, against: dict[str, float], price: str) 
 
 
 def _price(value: Row | None, *, by_task: bool) -> str:
-    cost = value.cost_per_match or 0.0 if value else 0.0
-    return (
-        f", at {per_thousand(cost)} per 1,000 tasks"
-        if by_task
-        else f", at {per_hundred(cost)} per 100 matches"
-    )
+    if value is None or not value.cost_per_match:
+        return ", for free"
+    times, what = (1000, "tasks") if by_task else (100, "matches")
+    return f", at {dollars(value.cost_per_match, times)} per {times:,} {what}"
 
 
 def _counts(pick: Row, first: Row, ranked: Sequence[Row]) -> Iterator[str]:

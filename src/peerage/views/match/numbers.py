@@ -119,7 +119,7 @@ def _sums(totals: Mapping[str, Totals], ratings: Moves, players: Collection[str]
         return
     spent = sum(total.cost_nano for total in totals.values()) / 1e9
     unknown = sum(total.unknown_costs for total in totals.values())
-    sums = [f"{dollars(spent)} in all"] if spent or not unknown else []
+    sums = [f"{dollars(spent)} in all"] if spent else [] if unknown else ["free"]
     sums += [f"{counted(unknown, 'call')} of unknown cost"] * bool(unknown)
     yield f"{counted(sum(total.calls for total in totals.values()), 'call')}, {', and '.join(sums)}"
     for track, moved in ratings.items():

@@ -20,7 +20,7 @@ from peerage.render.blocks import Rows, numbers, texts
 from peerage.scheduling.standing import History
 from peerage.settings import ArenaSettings
 from peerage.standings import NOBODY, Standings
-from peerage.values.figures import counted, dollars, listed, whole
+from peerage.values.figures import counted, dollars, exact_dollars, listed, whole
 from peerage.views.shown import Shown
 
 NOTHING = OnRecord()
@@ -242,7 +242,7 @@ def _sums(settings: ArenaSettings, plan: Plan) -> Iterator[str]:
     if len(plan.unpriced) == len(plan.players):
         yield f"{counted(plan.calls, 'call')}, at unknown prices"
     else:
-        sums = f"likely {dollars(plan.expected_usd)}, at most {dollars(plan.worst_usd)}"
+        sums = _bounds(plan.expected_usd, plan.worst_usd)
         if plan.unpriced:
             sums = "at a cost that is unknown" + f", beyond {sums}" * bool(plan.worst_usd)
         yield f"{counted(plan.calls, 'call')}: {sums}"
@@ -269,13 +269,17 @@ def _budget(settings: ArenaSettings, plan: Plan) -> Iterator[str]:
         each = plan.expected_usd / max(1, plan.matches)
         pays = int(settings.budget.arena / each) if each else plan.matches
         enough = f"; it is expected to pay for some {counted(pays, 'match')}" * (1 < pays < plan.matches)
-        yield f"the budget of {dollars(settings.budget.arena)} over all runs is never exceeded{enough}"
+        yield f"the budget of {exact_dollars(settings.budget.arena)} over all runs is never exceeded{enough}"
 
 
 def _role(role: PlanPart) -> str:
     """The part of one role in a plan: `judges: 40 calls, likely $0.10, at most $1.20`."""
     calls = counted(role.calls, "call")
-    return f"{_named(role)}: {calls}, likely {dollars(role.expected_usd)}, at most {dollars(role.worst_usd)}"
+    return f"{_named(role)}: {calls}, {_bounds(role.expected_usd, role.worst_usd)}"
+
+
+def _bounds(expected: float | None, worst: float | None) -> str:
+    return f"likely {dollars(expected)}, at most {dollars(worst)}" if worst else dollars(0)
 
 
 def _named(role: PlanPart) -> str:
@@ -292,12 +296,12 @@ def _assumed(plan: Plan) -> str:
 
 def too_small(settings: ArenaSettings, plan: Plan) -> list[str]:
     """Return a sentence for each budget that pays for no match, with the least that would do."""
-    least = dollars(math.ceil(plan.begins_usd * 1e4) / 1e4)
+    least = exact_dollars(math.ceil(plan.begins_usd * 1e4) / 1e4)
     return [
-        f"{whose} of {dollars(limit)} is too small for any match: {least} is the least that lets one begin; "
-        "raise it, or lower `max_tokens` of players"
-        for limit, whose in ((settings.budget.match, "budget.match"), (settings.budget.arena, "the budget"))
-        if limit is not None and limit < plan.begins_usd
+        f"{whose} of {exact_dollars(budget)} is too small for any match: {least} is the least that lets one "
+        "begin; raise it, or lower `max_tokens` of players"
+        for budget, whose in ((settings.budget.match, "budget.match"), (settings.budget.arena, "the budget"))
+        if budget is not None and budget < plan.begins_usd
     ]
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from peerage.reading.replies import Replies
 from peerage.reading.speed import quantile
 from peerage.render.blocks import Column, Rows, explained, numbers, texts
@@ -21,6 +23,10 @@ from peerage.views.shown import Shown
 BINS = 10
 """Of equal width, over the probabilities from 0 to 1; the last holds 1 too."""
 PLAYER = Column("player", "Player", link=lambda row: ("player", row.player))
+POSSIBLY = Column(
+    "possibly_usd", "Possibly", dollars, number=True, spare=1, value=lambda row: row.possibly_usd or None
+)
+"""What may have been billed in addition, where that is anything."""
 
 
 class PlayerStats(Shown, frozen=True):
@@ -181,7 +187,8 @@ def table(rows: Sequence[PlayerStats]) -> Rows:
         Column("calls", "Calls", whole, number=True, spare=6, tip=_by_role),
         Column("input_tokens", "Tokens in", whole, number=True, spare=9, tip=_cached),
         Column("output_tokens", "Tokens out", whole, number=True, spare=9, tip=_thought),
-        *numbers(dollars, cost_usd="Billed", possibly_usd="Possibly ~8"),
+        *numbers(dollars, cost_usd="Billed"),
+        replace(POSSIBLY, spare=8),
         *numbers(seconds, latency_p50_s="Answer ~3", latency_p95_s="95% ~7"),
         *numbers(whole, repaired="Repaired ~10", cut="Cut ~10", invalid="Invalid ~2"),
         *numbers(whole, refused="Refused ~1"),
@@ -212,7 +219,8 @@ def billed(rows: Sequence[PlayerStats]) -> Rows:
     columns = [
         PLAYER,
         *numbers(whole, calls="Calls", input_tokens="Tokens in ~2", output_tokens="Tokens out ~2"),
-        *numbers(dollars, cost_usd="Billed", possibly_usd="Possibly ~1"),
+        *numbers(dollars, cost_usd="Billed"),
+        POSSIBLY,
     ]
     return Rows(rows, columns, title="Calls in every role, and what they cost", name="players")
 

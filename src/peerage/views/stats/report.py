@@ -13,6 +13,7 @@ from peerage.reading.replies import Replies
 from peerage.reading.scope import EVERYTHING, Scope
 from peerage.render.blocks import Rows
 from peerage.standings.accounts import NOTHING
+from peerage.values.figures import counted, dollars
 from peerage.views.shown import Shown
 from peerage.views.stats import costs, officials, outside, players, readings, spending
 from peerage.views.stats.costs import CostStats, KindStats
@@ -120,11 +121,28 @@ def parts(found: Stats) -> list[Rows]:
     ]
 
 
+def summary(found: Stats) -> list[str]:
+    """Return what it all came to, in at most five lines: matches, calls and their cost, what was unusable."""
+    rows = found.players
+    reasons = "; ".join(f"{number:,}: {in_words(reason)}" for reason, number in found.voids.items())
+    costs = [row.cost_usd for row in rows if row.cost_usd is not None]
+    billed = f"{dollars(sum(costs))} billed" if any(costs) else "free" if costs else "at an unknown cost"
+    tokens = [sum(row.input_tokens for row in rows), sum(row.output_tokens for row in rows)]
+    lines = [
+        f"{counted(found.matches, 'match')} of {counted(len(rows), 'player')}: "
+        f"{counted(sum(row.calls for row in rows), 'call')}, {billed}.",
+        f"Matches without a result: {reasons}." if reasons else "Every match has a result.",
+        f"{tokens[0]:,} tokens were read and {tokens[1]:,} written.",
+    ]
+    if bad := {row.player: row.invalid + row.void for row in rows if row.invalid or row.void}:
+        worst = max(bad, key=lambda name: bad[name])
+        left = f"{counted(sum(bad.values()), 'request')} without a usable reply"
+        lines.append(f"{left}, {bad[worst]:,} of them by {worst}.")
+    return lines if rows and tokens[0] else lines[:2]
+
+
 def remarks(found: Stats) -> Iterator[str]:
-    """Yield why matches have no result, and where players did not reply, in sentences."""
-    if found.voids:
-        reasons = "; ".join(f"{number:,}: {in_words(reason)}" for reason, number in found.voids.items())
-        yield f"Matches without a result: {reasons}."
+    """Yield where players did not reply, in sentences."""
     for row in found.players:
         if row.failures:
             yield f"{row.player}: {row.failures}."

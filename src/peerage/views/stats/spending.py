@@ -14,9 +14,9 @@ from peerage.ledger.forms.codec import read_reply
 from peerage.ledger.topics.uptimes import uptimes
 from peerage.render.blocks import Rows, numbers, texts
 from peerage.values.figures import dollars, hundredths, whole
-from peerage.views.stats.players import PLAYER
+from peerage.views.stats.players import PLAYER, POSSIBLY
 
-_BILLED = tuple(numbers(dollars, cost_usd="Billed", possibly_usd="Possibly billed"))
+_BILLED = (*numbers(dollars, cost_usd="Billed"), POSSIBLY)
 
 
 class ProbeStats(Struct, frozen=True):
