@@ -123,7 +123,7 @@ def test_pages_know_no_query_and_corrections_are_asked_of_the_api(folder: Path) 
         assert client.get("/api/corrected?topic=none").status_code == 404
 
 
-async def test_corrections_are_made_one_at_a_time_and_leave_the_other_pages_a_worker(
+async def test_corrections_and_searches_are_made_one_at_a_time_and_leave_the_other_pages_a_worker(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at_once, most, go_on = 0, 0, asyncio.Event()
@@ -140,6 +140,11 @@ async def test_corrections_are_made_one_at_a_time_and_leave_the_other_pages_a_wo
     shelf = PageCache(folder, False, lambda: Version(0, 0, {}))
     jobs = [
         Job("api/corrected", (("correct", f"own,{number}"),)) for number in range(cache.MOST_READINGS + 1)
+    ]
+    jobs[:3] = [
+        Job("match/2.html", (("q", "owl"),)),
+        Job("match/2.html", (("only", "split"),)),
+        Job("matches.html", (("only", "flipped"),)),
     ]
     waiting = [asyncio.create_task(shelf.get(job)) for job in jobs[:-1]]
     await asyncio.sleep(0)

@@ -29,6 +29,7 @@ from peerage.site.api.answers import PREFIX, VOTE, answer, failure
 from peerage.site.api.endpoints import ENDPOINTS
 from peerage.site.api.rows import JSON
 from peerage.site.http.log import bounded
+from peerage.site.pages.match_list import FILTER, MATCHES
 from peerage.site.pages.matches import filtered
 from peerage.site.pages.players import COMPARE
 from peerage.site.pages.router import HTML, QUERIED, document, missing, page
@@ -79,8 +80,11 @@ class Job(NamedTuple):
 
     @property
     def rereads(self) -> bool:
-        """Return whether it reads many matches for this one answer: corrections do, and searches."""
-        return self.path == CORRECTED or (self.path in QUERIED and bool(dict(self.query).get("q")))
+        """Return whether it reads many matches for this one answer: corrections do, and what filters them."""
+        filters = any(value for name, value in self.query if name in FILTER)
+        return self.path == CORRECTED or (
+            filters and (self.path == MATCHES or self.path.startswith("match/"))
+        )
 
 
 class Made(NamedTuple):
