@@ -1,11 +1,12 @@
 """Short names: unique, only of names that have the form, in sentences and cells; never what was typed."""
 
 import io
+from time import process_time
 
 import pytest
 
 from peerage.game.blocks import Heading, Quoted, Sentence
-from peerage.render.blocks import Column, Rows
+from peerage.render.blocks import Column, Rows, Small
 from peerage.render.html.writer import Html
 from peerage.render.markdown import markdown
 from peerage.render.names import Names, ShortName
@@ -56,6 +57,28 @@ def test_a_sentence_has_them_but_for_what_is_typed() -> None:
     wanted = f"claude-opus-4.5 beats gpt-5.1-mini, and claude-opus-4.5 v2. See {MINI}/x, "
     assert NAMES.in_text(said) == f"{wanted}`compare {OPUS} {MINI}`: claude-opus-4.5."
     assert NAMES.in_text(f"a ` alone: {MINI}") == "a ` alone: gpt-5.1-mini"
+
+
+def test_words_of_others_stay_as_they_are() -> None:
+    words = f"Say {MINI} ” or “ {MINI}"
+    assert NAMES.in_text(f"{MINI} says “{words}” to {MINI}") == f"gpt-5.1-mini says “{words}” to gpt-5.1-mini"
+    columns = [
+        Column("result", "Result", small=lambda row: [Small(row["prompt"], quoted=True)]),
+        Column("prompt", "Prompt", quoted=True),
+    ]
+    blocks = [Rows([{"result": f"{MINI} won", "prompt": f"Is {MINI} `good`?"}], columns)]
+    for medium in (Html(names=NAMES).blocks(blocks), text(blocks, io.StringIO(), names=NAMES)):
+        assert ">gpt-5.1-mini won<" in medium.replace("<wbr>", "") or " gpt-5.1-mini won " in medium
+        assert f"Is {MINI} `good`?" in medium
+    page = Html(names=NAMES).blocks([Rows([{"prompt": MINI}], [Column("prompt", "Prompt", quoted=True)])])
+    assert f">{MINI}<" in page.replace("<wbr>", "")
+
+
+@pytest.mark.parametrize("sign", ["“", "”", "`", "” “", f"{MINI} “", "openrouter:"])
+def test_a_long_sentence_takes_no_time(sign: str) -> None:
+    began = process_time()
+    NAMES.in_text(sign * 100_000)
+    assert process_time() - began < 1
 
 
 def test_either_form_is_meant() -> None:

@@ -28,11 +28,13 @@ class Link(Struct, frozen=True, gc=False, tag="link"):
 
 
 class Small(NamedTuple):
-    """A small text under a cell's value; `narrow` only where the columns that say it are left out."""
+    """A small text under a cell's value; `narrow` only where the columns that say it are left out. What is
+    `quoted` are others' words, which stay as they are."""
 
     text: str
     tone: Tone = "quiet"
     narrow: bool = False
+    quoted: bool = False
 
 
 class Column(Struct, frozen=True):
@@ -46,7 +48,8 @@ class Column(Struct, frozen=True):
     `draw` is an interval, its value (lower, middle, upper), or a record (won, drawn, lost), drawn where a
     medium can. `shade` colours a cell from 0, always lost, to 1, always won, None where too little is known;
     `tip` says more about it.
-    `pick` lets a reader choose rows: by one of the column's values, or by numbers at most so large.
+    `pick` lets a reader choose rows: by one of the column's values, or by numbers at most so large. What is
+    `quoted` are others' words, in which no name is shortened.
     """
 
     key: str
@@ -65,6 +68,7 @@ class Column(Struct, frozen=True):
     pick: Literal["", "value", "most"] = ""
     page: bool = True
     shown: bool = True
+    quoted: bool = False
 
     def of(self, row: Any) -> Any:
         """Return what the column holds of a row."""

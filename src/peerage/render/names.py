@@ -23,6 +23,7 @@ class ShortName(NamedTuple):
 
 
 _PATH = r"((?:[a-z0-9][\w.@+-]*/)*)([\w.@:+-]*[a-z][\w.@:+-]*)( v\d+)?"
+_TYPED = re.compile("(`[^`]*`)")
 _LEAST = 3  # characters that a short name has at least: `team/b` stays as it is
 
 
@@ -60,15 +61,16 @@ class Names:
         return self.of(name).short
 
     def in_text(self, text: str) -> str:
-        """Return a sentence with short names, but for what stands between backticks: commands, as they are
-        typed, and names that are meant to be whole."""
+        """Return a sentence with short names, but for what stands between “ and the last ”, others' words,
+        and between backticks: commands, as they are typed, and names that are meant to be whole."""
         if self._within is None:
             return text
-        if "`" not in text or text.count("`") % 2:
-            return self._within.sub(lambda found: self.short(found[0]), text)
-        parts = text.split("`")
+        begin, end = text.find("“"), text.rfind("”") + 1
+        if 0 <= begin < end:
+            return f"{self.in_text(text[:begin])}{text[begin:end]}{self.in_text(text[end:])}"
+        parts = _TYPED.split(text)
         parts[::2] = [self._within.sub(lambda found: self.short(found[0]), part) for part in parts[::2]]
-        return "`".join(parts)
+        return "".join(parts)
 
     def meant(self, given: str) -> list[str]:
         """Return the players that somebody may mean who writes a name whole or short."""

@@ -348,7 +348,7 @@ def cells(block: Rows, marks: Sequence[str] = (), names: Names = AS_THEY_ARE) ->
         columns,
         [
             [
-                (column.text(row) if column.key == "model" else names.in_text(column.text(row)))
+                (AS_THEY_ARE if column.quoted or column.key == "model" else names).in_text(column.text(row))
                 + mark * (column is name)
                 for column in columns
             ]

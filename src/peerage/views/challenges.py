@@ -172,7 +172,7 @@ def table(rows: Sequence[ChallengeRow], title: str = "") -> Rows:
         Column("difficulty", "Difficulty", signed, number=True, spare=2, small=_error),
         Column("discrimination", "Discrimination", hundredths, number=True, spare=3, page=False),
         Column("reference_answer", "Answer", number=True, spare=2, value=_answer),
-        Column("description", "Description", partial(begun, most=SHORT), spare=1),
+        Column("description", "Description", partial(begun, most=SHORT), spare=1, quoted=True),
     ]
     return Rows(rows, columns, title=title, name="pool", anchor=lambda row: row.challenge_id)
 
@@ -180,7 +180,7 @@ def table(rows: Sequence[ChallengeRow], title: str = "") -> Rows:
 def _state(row: ChallengeRow) -> Iterator[Small]:
     yield from (Small(flag, "bad") for flag in row.flags)
     if row.reason:
-        yield Small(row.reason)
+        yield Small(row.reason, quoted=True)
 
 
 def _reviewed(reviews: Sequence[ChallengeReview]) -> str:

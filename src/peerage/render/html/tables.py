@@ -15,7 +15,7 @@ from peerage.render.blocks import (
     Small,
 )
 from peerage.render.html.texts import breakable, coded, shown
-from peerage.render.names import AS_THEY_ARE, Names
+from peerage.render.names import AS_THEY_ARE, Names, ShortName
 from peerage.values.figures import DASH, round_steps
 
 WIDTH = 200
@@ -145,8 +145,9 @@ class TableWriter:
 
     def _named(self, column: Column, row: Any, scales: Mapping[str, Scale]) -> str:
         name = column.text(row)
-        short = self._short.of(name)
-        text = breakable(short.short if short.short != name else self._short.in_text(name))
+        short = ShortName(name) if column.quoted else self._short.of(name)
+        whole = column.quoted or short.short != name
+        text = breakable(short.short if whole else self._short.in_text(name))
         if short.short != name:
             text = f'<span title="{shown(name)}">{text}</span>'
         return f'<th scope="row" class="player">{self._inside(column, row, text, scales, short.maker)}</th>'
@@ -158,7 +159,9 @@ class TableWriter:
         else:
             written = column.write(value)
             more = ""
-            if column.key == "model":
+            if column.quoted:
+                text = shown(written)
+            elif column.key == "model":
                 text = coded(written)
             elif self._short.short(written) != written:
                 text = self._name(written)
@@ -190,7 +193,7 @@ class TableWriter:
         return text + drawing
 
     def _small(self, one: Small) -> str:
-        text = shown(self._short.in_text(one.text))
+        text = shown(one.text if one.quoted else self._short.in_text(one.text))
         return f'<small class="{one.tone}{" narrow" if one.narrow else ""}">{text}</small>'
 
     def _controls(self, block: Rows, picks: Sequence[Column]) -> str:

@@ -29,7 +29,7 @@ from peerage.site.api.answers import PREFIX, VOTE, answer, failure
 from peerage.site.api.endpoints import ENDPOINTS
 from peerage.site.api.rows import JSON
 from peerage.site.http.log import bounded
-from peerage.site.pages.match_list import FILTER, MATCHES
+from peerage.site.pages.match_list import MATCHES
 from peerage.site.pages.matches import filtered
 from peerage.site.pages.players import COMPARE
 from peerage.site.pages.router import HTML, QUERIED, document, missing, page
@@ -38,6 +38,7 @@ from peerage.site.rendering import PageView
 from peerage.site.server.events import LedgerFile, Version
 from peerage.values.parallel import Lost, Processes
 from peerage.values.texts import visible
+from peerage.views.match.finder import READ_FOR
 
 BEHIND = "peerage-behind"
 """The header that says, by yes or no, whether the arena has moved on since a page was made: then it is being
@@ -80,10 +81,12 @@ class Job(NamedTuple):
 
     @property
     def rereads(self) -> bool:
-        """Return whether it reads many matches for this one answer: corrections do, and what filters them."""
-        filters = any(value for name, value in self.query if name in FILTER)
+        """Return whether it reads many matches for this one answer: corrections do, and searches, also for
+        what is notable that rows do not tell."""
+        stated = dict(self.query)
+        searches = bool(stated.get("q")) or stated.get("only") in READ_FOR
         return self.path == CORRECTED or (
-            filters and (self.path == MATCHES or self.path.startswith("match/"))
+            searches and (self.path == MATCHES or self.path.startswith("match/"))
         )
 
 

@@ -167,7 +167,14 @@ def _author(asked: AskedChallenge) -> Iterator[Small]:
 
 
 ASKED = (
-    Column("text", "Challenge", value=_text, link=lambda row: ("match", str(row.match)), small=_author),
+    Column(
+        "text",
+        "Challenge",
+        value=_text,
+        link=lambda row: ("match", str(row.match)),
+        small=_author,
+        quoted=True,
+    ),
     Column("part", "Topic", value=lambda row: row.topic or row.game, spare=1),
     Column("winner", "Result", value=_result),
 )

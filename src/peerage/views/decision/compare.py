@@ -203,9 +203,8 @@ def _answers(match: SharedMatch, names: tuple[str, str]) -> Fold:
     came = f"{won[0]} won" if len(won) == 1 else "tied"
     said = [[Quoted(name, text, prose=True)] for name, text in zip(names, given, strict=True)]
     blocks = [TaskText(line.prompt), Beside(said), Links([Link(f"Match {line.number:,}", line.to)])]
-    return Fold(
-        ": ".join(filter(None, (came, begun(line.prompt, _BRIEF) or line.topic or line.game))), blocks
-    )
+    prompt = begun(line.prompt, _BRIEF)
+    return Fold(": ".join(filter(None, (came, f"“{prompt}”" if prompt else line.topic or line.game))), blocks)
 
 
 def _side_by_side(board: Leaderboard, found: Comparison) -> Rows:

@@ -30,6 +30,8 @@ NOTABLE = {
     "undecided": "a provider failed, or no verdict came about",
 }
 """What is notable about a match, and what that means."""
+READ_FOR = ("split", "flipped")
+"""What of that a match has to be read for."""
 MOST, LISTED = 50, 20
 """Matches on one page, and in one list of a terminal."""
 MOST_TEXT = 200
@@ -124,9 +126,7 @@ def find(
             if wanted.game in ("", row.game) and wanted.topic in ("", row.topic)
         }
         picked = [
-            place
-            for place, names in plain.items()
-            if not wanted.only or wanted.only in (*names, "split", "flipped")
+            place for place, names in plain.items() if not wanted.only or wanted.only in (*names, *READ_FOR)
         ]
         for place, match in _read(reading, rows, first, last, picked):
             line = line_of(match, rows[place - 1], plain[place])
@@ -238,7 +238,7 @@ def table(lines: Sequence[MatchLine], now_ms: int | None = None, kept: str = "")
             for key, of in (("only", _only), ("names", _names))
         ],
         Column("result", "Players and result", link=lambda row: (row.to[0], row.to[1] + kept), small=_prompt),
-        Column("prompt", "Prompt", partial(begun, most=SHORT), spare=2, page=False),
+        Column("prompt", "Prompt", partial(begun, most=SHORT), spare=2, page=False, quoted=True),
         *[Column("panel", judges, value=_marks, tip=_votes, small=_notable)]
         * any(line.votes or line.notable for line in lines),
         Column("notable", "Notable", ", ".join, page=False),
@@ -256,7 +256,7 @@ def table(lines: Sequence[MatchLine], now_ms: int | None = None, kept: str = "")
 
 def _prompt(row: MatchLine) -> Iterator[Small]:
     if row.prompt:
-        yield Small(row.prompt)
+        yield Small(row.prompt, quoted=True)
 
 
 def _only(row: MatchLine) -> str:
