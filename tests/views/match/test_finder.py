@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import io
 import json
 from collections.abc import Iterator
 from contextlib import closing
@@ -12,11 +13,14 @@ from tests.engine.arenas import play, write_arena
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
+from peerage.render.html.writer import Html
+from peerage.render.rows import shown
+from peerage.render.terminal import text
 from peerage.site.pages.router import QUERIED, body, document
 from peerage.site.reading import Site
 from peerage.site.server.cache import Job, menu
 from peerage.views.match import finder
-from peerage.views.match.finder import FoundMatches, MatchFilter, find, line_of, notable
+from peerage.views.match.finder import FoundMatches, MatchFilter, MatchLine, find, line_of, notable, table
 
 MATCHES = 30
 cli = CliRunner()
@@ -152,6 +156,28 @@ def test_a_static_page_filters_by_script_and_says_what_it_searches(site: Site) -
         assert rows.count("<tr ") == rows.count("data-topic=") == site.number
     finally:
         site.menu = menu(voting=False)
+
+
+def test_a_medium_says_once_what_is_notable() -> None:
+    for votes, heads in (((), ["Notable"]), (("first",), ["Judges", "Notable"])):
+        line = MatchLine(
+            number=1,
+            game="trivia",
+            topic="",
+            status="done",
+            players=("a", "b"),
+            scores=(0.5, 0.5),
+            result="a ½ · b ½",
+            cost_usd=None,
+            at_ms=0,
+            prompt="",
+            votes=votes,
+            notable=("tied",),
+        )
+        block = table([line])
+        assert [column.title for column in shown(block) if column.title in ("Judges", "Notable")] == heads
+        assert Html().blocks([block]).count("tied</") == 1
+        assert "tied" in text([block], io.StringIO())
 
 
 def test_a_terminal_lists_the_same(site: Site) -> None:

@@ -229,7 +229,7 @@ def table(lines: Sequence[MatchLine], now_ms: int | None = None, kept: str = "")
     """Return matches as rows; with `now_ms` (Unix milliseconds) those of this day are said to be today's.
     Their addresses have a query that is `kept`."""
     several = len({line.game for line in lines}) > 1
-    judges = "Judges" if any(line.votes for line in lines) else "Notable"
+    voted = any(line.votes for line in lines)
     columns = [
         *numbers(whole, number="# ~1"),
         *[Column(key, key, pick="value", shown=False) for key in ("game", "topic")],
@@ -239,9 +239,13 @@ def table(lines: Sequence[MatchLine], now_ms: int | None = None, kept: str = "")
         ],
         Column("result", "Players and result", link=lambda row: (row.to[0], row.to[1] + kept), small=_prompt),
         Column("prompt", "Prompt", partial(begun, most=SHORT), spare=2, page=False, quoted=True),
-        *[Column("panel", judges, value=_marks, tip=_votes, small=_notable)]
-        * any(line.votes or line.notable for line in lines),
-        Column("notable", "Notable", ", ".join, page=False),
+        *[
+            Column("panel", "Judges", value=_marks, tip=_votes, small=_notable),
+            Column("notable", "Notable", ", ".join, page=False),
+        ]
+        * voted,
+        *[Column("panel", "Notable", ", ".join, value=lambda row: row.notable)]
+        * (not voted and any(line.notable for line in lines)),
         *[Column("part", "Game" if several else "Topic", spare=1, value=partial(_part, several))]
         * any(_part(several, line) for line in lines),
         *numbers(dollars, cost_usd="Cost ~3"),
@@ -250,7 +254,7 @@ def table(lines: Sequence[MatchLine], now_ms: int | None = None, kept: str = "")
         ),
     ]
     hint = "● for the winner's answer, ○ for another, ◐ a tie or flipped with the order"
-    hints = {"panel": hint} if judges == "Judges" else {}
+    hints = {"panel": hint} if voted else {}
     return Rows(lines, explained(columns, **hints), name="matches", sorts=False)
 
 
