@@ -26,6 +26,7 @@ from peerage.game import (
     result_grid,
 )
 from peerage.games.adapter import board
+from peerage.render import rows as laid
 from peerage.render.blocks import Transcript
 from peerage.render.rows import squares
 from peerage.render.terminal import on
@@ -76,6 +77,15 @@ def test_a_bar_begins_at_zero_and_goes_to_the_left_below_it() -> None:
     assert '<rect class="w" x="48.0" width="24.0"' in page
     assert "···███······ -50" in plain
     assert "······███··· 50" in plain
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+def test_a_bar_of_no_finite_length_is_its_number_alone(value: float) -> None:
+    for bar in (Bar("x", value), Bar("x", 0.5, most=value), Bar("x", 0.5, least=value)):
+        page, _, shown = written(Grid(("", "Gain"), (("x", bar),)))
+        assert "<svg" not in page
+        assert laid.cell(bar) in page
+        assert laid.cell(bar) in shown
 
 
 def test_digits_of_a_color_are_marked_where_they_are_those_of_the_hidden_one() -> None:

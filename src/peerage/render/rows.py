@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from math import isfinite
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -103,6 +104,11 @@ def cell(value: Cell, who: Callable[[str], str] = str) -> str:
             return f"{amount(value)} {value.caption}".rstrip()
         case _:
             return f"{value:,.2f}" if isinstance(value, float) else f"{value:,}"
+
+
+def drawable(bar: Bar) -> bool:
+    """Return whether a bar has a length: a game may compute numbers that are not finite."""
+    return isfinite(bar.value) and isfinite(bar.most - bar.least)
 
 
 def amount(bar: Bar) -> str:

@@ -76,7 +76,10 @@ def _width(value: Cell) -> str:
 
 
 def bar(block: Bar, length: int = BAR) -> str:
-    """Return a bar from 0 to its value, on the scale from its least to its most."""
+    """Return a bar from 0 to its value, on the scale from its least to its most; nothing where one of them is
+    not finite."""
+    if not laid.drawable(block):
+        return ""
     least, most = min(block.least, 0.0), max(block.most, 0.0)
     scale = length / ((most - least) or 1.0)
     begin, end = sorted((min(max(block.value, least), most) - least, -least))
