@@ -88,6 +88,13 @@ def test_a_bar_of_no_finite_length_is_its_number_alone(value: float) -> None:
         assert laid.cell(bar) in shown
 
 
+@pytest.mark.parametrize(
+    "block", [Board((), True), Board(()), Grid((), ()), Grid((), ((),)), Grid(("",), ())]
+)
+def test_a_picture_of_nothing_is_shown_in_every_medium(block: Board | Grid) -> None:
+    assert all("After it" in shown for shown in written(block, Heading("After it")))
+
+
 def test_digits_of_a_color_are_marked_where_they_are_those_of_the_hidden_one() -> None:
     page, marked, plain = of_match(Swatch((("try 1", "AB0000"),), "AB12F0"))
     assert "<code><b>A</b><b>B</b>00" + "0<b>0</b></code>" in page

@@ -195,7 +195,8 @@ def of_votes(strip: VoteStrip, who: Callable[[str], str | None]) -> Rows:
 
 def of_table(block: Grid, who: Callable[[str], str] = str) -> Rows:
     """Return a game's table as rows under columns; `who` says who sits at a label."""
-    seats = bool(block.rows) and all(isinstance(row[0], SeatName) for row in block.rows)
+    rows = block.rows if block.columns else ()
+    seats = bool(rows) and all(isinstance(row[0], SeatName) for row in rows)
 
     def column(place: int, name: str) -> Column:
         return Column(
@@ -206,6 +207,4 @@ def of_table(block: Grid, who: Callable[[str], str] = str) -> Rows:
             value=lambda row: row[place],
         )
 
-    return Rows(
-        block.rows, [column(place, name) for place, name in enumerate(block.columns)], title=block.title
-    )
+    return Rows(rows, [column(place, name) for place, name in enumerate(block.columns)], title=block.title)

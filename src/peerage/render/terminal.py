@@ -162,7 +162,7 @@ class _Writer:
                 for tile in laid.tiles(block):
                     self._indented(_color(*tile), 4)
             case Board():
-                if block.squared:
+                if block.squared and block.rows:
                     self._console.print(_squared(block))
                 else:
                     for row in block.rows:
@@ -295,6 +295,8 @@ def _of_grid(block: Grid, who: Callable[[str], str], width: int) -> Iterator[Cel
     from rich.cells import cell_len
 
     table = cells(laid.of_table(block, who))
+    if not table.columns:
+        return
     bars = [place for place, cell in enumerate(block.rows[0] if block.rows else ()) if isinstance(cell, Bar)]
     if len(bars) == 1:
         for line, row in zip(table.rows, block.rows, strict=True):
