@@ -89,8 +89,7 @@ LOOK = """() => {
   }
   // A row's name has four lines on a phone, and one where there is room.
   for (const link of [...document.querySelectorAll("table:not(.board, .heat) tbody th > a")].filter(seen)) {
-    const line = parseFloat(getComputedStyle(link).lineHeight);
-    const lines = Math.round(link.getBoundingClientRect().height / line);
+    const lines = new Set([...link.getClientRects()].map((box) => Math.round(box.top))).size;
     if (lines > (innerWidth < 736 ? 4 : 1)) wrong.push(`${link.textContent} takes ${lines} lines`);
   }
   for (const drawing of [...document.querySelectorAll(".drawing")].filter(seen)) {

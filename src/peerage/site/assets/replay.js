@@ -271,7 +271,7 @@ function begin() {
   where.setAttribute("role", "status");
   const tools = document.createElement("details");
   tools.className = "tools";
-  tools.append(Object.assign(document.createElement("summary"), { textContent: "More" }));
+  tools.append(Object.assign(document.createElement("summary"), { textContent: steps.length > 1 ? "More" : "Search or copy" }));
   if (steps.length > 1) {
     scrubber = Object.assign(document.createElement("input"), { type: "range", min: 1, max: steps.length, value: steps.length });
     scrubber.setAttribute("aria-label", "Step");

@@ -73,13 +73,25 @@ def head_to_head_page(site: Site) -> PageView:
 
 
 def _head_to_head(site: Site, names: Sequence[str]) -> Iterator[ViewBlock]:
-    yield Heading("Who beats whom", 1, notes=(SHARES,))
+    yield Heading(_ahead(site, names), 1, notes=(SHARES,))
     if not names:
         yield Sentence("No match was decided yet.")
         return
     if site.menu and len(names) > 1:
         yield Links([Link("Compare two players", ("view", COMPARE))])
     yield head_to_head(names, site.met)
+
+
+def _ahead(site: Site, names: Sequence[str]) -> str:
+    """Return who has more than half the points against most of those whom they met."""
+    rates = {name: [site.met(name, other).rate for other in names if other != name] for name in names}
+    known = {name: [rate for rate in row if rate is not None] for name, row in rates.items()}
+    wins = {name: sum(rate > 0.5 for rate in row) for name, row in known.items()}
+    first = max(names, key=wins.__getitem__, default="")
+    if not wins.get(first):
+        return "Who beats whom"
+    met = len(known[first])
+    return f"{first} is ahead of {'all' if wins[first] == met else f'{wins[first]} of the'} {met} it met"
 
 
 def compare_page(site: Site, query: Mapping[str, str]) -> PageView:

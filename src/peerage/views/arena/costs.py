@@ -37,13 +37,6 @@ def costs_and_gains(arena: ArenaTables) -> Iterator[ViewBlock]:
     held = sum(unused(arena.moment).values()) / 1e9
     unknown = any(row.cost_usd is None for row in players)
     facts = [
-        LoneFigure(
-            "Billed",
-            dollars(spent) if spent or not unknown else "unknown",
-            "plus calls of unknown cost"
-            if unknown and spent
-            else "every reply whose cost is known, in every role",
-        ),
         LoneFigure("Possibly billed", dollars(possibly), "at most, in addition; a budget counts both"),
         LoneFigure("Probes before runs", dollars(probes), "small questions, in no match"),
         LoneFigure("Hosts beyond calls", dollars(held), "start and idle time of windows, in no match"),

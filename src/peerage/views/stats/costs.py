@@ -104,7 +104,7 @@ def by_player(rows: Sequence[CostStats]) -> Rows:
         *numbers(hundredths, gpu_hours="Hours held ~1"),
         *numbers(rounded, matches_per_gpu_hour="Matches/h ~1"),
     ]
-    title = "Costs: what dollars and hours bought"
+    title = "Players: what dollars and hours bought"
     return Rows(rows, columns, title=title, name="costs")
 
 
