@@ -20,6 +20,7 @@ from peerage.site.reading import Site
 from peerage.site.rendering import PageView
 from peerage.values.texts import visible
 from peerage.views.match.finder import (
+    MOST_TEXT,
     NOTABLE,
     MatchFilter,
     MatchLine,
@@ -95,6 +96,7 @@ def wanted_in(site: Site, query: Mapping[str, str]) -> MatchFilter:
 
 def index(site: Site, query: Mapping[str, str] = {}) -> PageView:
     """The newest matches that a query lets pass, which their addresses keep on a server."""
+    query = {**query, "q": query.get("q", "")[:MOST_TEXT]}  # each row's address keeps it
     (games, topics), wanted = _named(site), wanted_in(site, query)
     kept = urlencode({name: query[name] for name in FILTER if query.get(name)})
     chances = site.board().chances
