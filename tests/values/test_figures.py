@@ -22,7 +22,7 @@ from peerage.values.figures import (
 @pytest.mark.parametrize(
     ("values", "shown"),
     [
-        ([3.2118, 0.73, 0.052], ["$3.20\u2007", "$0.73\u2007", "$0.052"]),
+        ([3.2118, 0.73, 0.052], ["$3.21\u2007", "$0.73\u2007", "$0.052"]),
         ([0.73, None, 0.0], ["$0.73", "–", "free"]),
         ([124.0, 0.04], ["$120\u2008\u2007\u2007\u2007", "$0.040"]),
         ([12.5, 11.0], ["$12", "$11"]),
@@ -51,7 +51,7 @@ def test_what_is_not_known_more_closely_has_three_digits(value: float | None, sh
         (399.4, "$400"),
         (36.64, "$37"),
         (9.96, "$10"),
-        (3.66, "$3.70"),
+        (3.66, "$3.66"),
         (0.6987, "$0.70"),
         (0.0996, "$0.10"),
         (0.0223, "$0.022"),
@@ -60,7 +60,7 @@ def test_what_is_not_known_more_closely_has_three_digits(value: float | None, sh
         (None, "–"),
     ],
 )
-def test_money_has_two_significant_figures(value: float | None, shown: str) -> None:
+def test_money_has_two_figures_and_cents_below_ten_dollars(value: float | None, shown: str) -> None:
     assert dollars(value) == shown
     assert dollars(None if value is None else value / 100, 100) == shown
 

@@ -14,11 +14,13 @@ PADS = ("\u2008", "\u2007")
 
 
 def dollars(value: float | None, times: float = 1) -> str:
-    """Money, `times` over: two significant figures, with cents from a dollar to ten; `free` for zero."""
+    """Money, `times` over: two significant figures, and to the cent from a dollar to ten; `free` for zero."""
     if not value:
         return DASH if value is None else "free"
     short = float(f"{times * value:.2g}")
-    return f"${short:,.{max(0, 1 - floor(log10(abs(short)))) + (1 <= abs(short) < 10)}f}"
+    if 1 <= abs(short) < 10:
+        return f"${times * value:.2f}"
+    return f"${short:,.{max(0, 1 - floor(log10(abs(short))))}f}"
 
 
 def exact_dollars(value: float) -> str:

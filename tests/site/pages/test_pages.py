@@ -459,5 +459,5 @@ def test_a_leaderboard_marks_who_is_benched_and_what_was_possibly_billed(pages: 
     shown = Read(body(then, "index.html")).text
     assert shown.count("benched") == shown.count("no longer plays") == 1
     assert "Possibly" in shown
-    assert "$1.20" in shown
-    assert re.search(r"Possibly\s*\$1.20", Read(body(then, player_page(first.player))).text)
+    assert "$1.25" in shown
+    assert re.search(r"Possibly\s*\$1.25", Read(body(then, player_page(first.player))).text)
