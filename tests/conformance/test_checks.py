@@ -184,7 +184,7 @@ def test_a_player_with_a_memory_wins_where_tasks_come_again_or_a_match_tells_its
     memory_wins_nothing(riddles(10**9), {})
     with pytest.raises(Unfair, match=r"one that remembers earlier requests .* took [789].% of the points"):
         memory_wins_nothing(riddles(6), {})
-    with pytest.raises(Unfair, match="tell nobody what it is asked to find out"):
+    with pytest.raises(Unfair, match="reveal to nobody what it is asked to find out"):
         memory_wins_nothing(riddles(10**9, asked_first="I am @. Choose."), {})
 
 

@@ -39,6 +39,7 @@ NOT_STORED = {
     "playing/requirements.py": "two statements of rules, to compare them",
     "views/leaderboard/what_if.py": "rules of panels, made plain",
     "site/export/build.py": "the list of an export's files",
+    "site/export/made.py": "of what the pages in a folder were made",
     "site/export/publishing.py": "the files of a published arena",
     "site/people/voting_pages.py": "what a browser sent",
     "games/color_obfuscation/data_json.py": "a benchmark's file",

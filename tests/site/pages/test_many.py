@@ -65,7 +65,7 @@ def test_lists_and_heads_of_matches_give_places_the_first_first(site: Site) -> N
 
 def test_shares_that_say_nothing_yet_are_folded(site: Site) -> None:
     home = text(site, "index.html")
-    assert "Shares of wins so far: nobody has 10 matches of one game, too few to say" in home
+    assert "Shares of wins game by game so far: nobody has 10 matches of one game, too few to say" in home
     assert "Share of wins, %" in home, "what the ratings are"
 
 
@@ -80,7 +80,7 @@ def test_first_places_are_not_called_points(site: Site) -> None:
     page = text(site, player_page("p3"))
     assert "W: first alone" in page
     row = next(row for row in site.table() if row.player == "p3")
-    assert re.search(rf"First\s*{row.wins}\D.*Shared\s*{row.draws}\D", page)
+    assert f"First – shared – other place{row.wins}–{row.draws}–{row.losses} " in page
     assert "Points" not in page.partition("By game")[2].partition("What it was asked")[0]
     assert "Points" in page.partition("Against each opponent")[2].partition("By game")[0]
 

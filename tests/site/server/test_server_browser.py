@@ -122,7 +122,7 @@ def test_pages_move_while_somebody_plays(tab: Page, address: str, folder: Path, 
         newest = thread.submit(play, folder, DECIDED + 3, clients=hostile).result().settled
     expect(tab.locator(".pulse")).to_have_text(f"match {newest}", timeout=PATIENCE_MS)
     expect(tab.locator("#live .ended").first).to_contain_text(str(newest), timeout=PATIENCE_MS)
-    expect(board.locator("main > p.quiet").first).to_contain_text(
+    expect(board.locator(".ranking p.quiet").first).to_contain_text(
         f"{DECIDED + 3} decided", timeout=PATIENCE_MS
     )
     assert board.locator("table.board tbody th").all_inner_texts() == names

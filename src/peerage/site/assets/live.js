@@ -18,7 +18,8 @@
   // A match in play is replaced as a whole; of a table its rows are, so that its order and search stay, with
   // the verdict and the charts beside it, but for charts of which a table is open.
   const follows = document.querySelector("[data-follow]");
-  const parts = ["main > .lead", "main > .answer", "main > .decision", "main > p.quiet", "main table.board tbody", "main > .narrower ul", "main > .charts"];
+  const parts = ["main > .lead", "main > .answer", "main > .worth", "main > .decision", "main > p.quiet", ".ranking p.quiet", "table.board .axis", "table.board tbody",
+    ".ranking .charts", "table.heat tbody", ".matches", "main > .charts"];
   const live = document.querySelector("#live");
   const renewed = follows ? ["main"] : live ? ["#live"] : document.querySelector("main table.board tbody") ? parts : [];
   const pause = follows || live ? 2000 : 5000;
