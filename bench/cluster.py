@@ -87,6 +87,7 @@ class Watch:
     def __init__(self, kind: str, ledger: str, server: int, duels: int) -> None:
         self._kind, self._ledger, self._server, self._duels = kind, ledger, server, duels
         self.found: dict[str, float] = {}
+        self.seen = range(0)
 
     def _now(self, workers: list[int]) -> dict[str, float]:
         mine = os.getpid()
@@ -109,12 +110,12 @@ class Watch:
             runner._journal.gather_s = PATIENT_S
         first = await after(WARM)
         workers = await self._workers()
-        began, calls = time.monotonic(), runner.progress().calls_answered
+        began = time.monotonic()
         before = self._now(workers)
         last = await after(WARM + self._duels)
         after_it, took = self._now(workers), time.monotonic() - began
         self.found = {name: (after_it[name] - before[name]) / (last - first) for name in before}
-        self.found["calls"] = (runner.progress().calls_answered - calls) / (last - first)
+        self.seen = range(first + 1, last + 1)
         self.found["seconds"] = took / (last - first)
 
 
@@ -153,6 +154,9 @@ def one(case: str, kind: str, ledger: str, server: int, duels: int) -> dict[str,
         (Path(name) / "arena.yaml").write_text(yaml.safe_dump(settings), "utf-8")
         with open_arena(Path(name)) as arena:
             arena.run(WARM + duels + 4 * CONCURRENCY, clients=clients, beside=watch)
+            if seen := watch.seen:
+                answered = sum(row.reply is not None for row in arena.ledger.exchanges(seen[0], seen[-1]))
+                watch.found["calls"] = answered / len(seen)
     return watch.found
 
 
