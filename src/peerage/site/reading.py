@@ -22,7 +22,7 @@ from peerage.views.arena.tables import ArenaTables
 Menu: TypeAlias = tuple[tuple[str, str], ...]
 """(path, name) of pages that the menu leads to."""
 
-ALL_PAIRS, MOST_PAIRS = 12, 1_000
+ALL_PAIRS, MOST_PAIRS = 12, 300
 """The first players, each pair of whom has a page on any site; and pages of pairs on a static one."""
 
 
