@@ -105,8 +105,9 @@ def compare_page(site: Site, query: Mapping[str, str]) -> PageView:
     try:
         if names:
             a, b = (site.meant(name, names) for name in (a, b))
-            found = compare(site.board(), site.decided, a, b, site.speeds)
-            blocks = [*compared(site.board(), found, shared(site, site.board(), site.decided, a, b))]
+            board, matches = site.board(), site.decided_by.get(a, ())
+            found = compare(board, matches, a, b, site.speeds)
+            blocks = [*compared(board, found, shared(site, board, matches, a, b))]
             title, says = f"{a} or {b}?", list(found.lines)
             card = rated([found.one, found.other])
         else:

@@ -141,6 +141,15 @@ class ArenaTables(Reading):
         return self.played.decided
 
     @cached_property
+    def decided_by(self) -> Mapping[str, Sequence[Summary]]:
+        """The matches with a result in which each player sat, in order."""
+        found: dict[str, list[Summary]] = {}
+        for row in self.decided:
+            for player in row.players:
+                found.setdefault(player, []).append(row)
+        return found
+
+    @cached_property
     def by_topic(self) -> list[Profile]:
         """Everybody's strength overall and on each topic, best first; empty where there is one topic."""
         return profiles(self.played, "topic") if len([*filter(None, self.board().topics)]) > 1 else []
