@@ -16,7 +16,7 @@ from peerage.cli.shared.options import TableFormat, program
 from peerage.cli.shared.output import show_blocks
 from peerage.cli.shared.streams import prepare
 from peerage.render.blocks import Column, Rows, numbers, texts
-from peerage.render.terminal import cells, fit
+from peerage.render.cells import cells, fit
 from peerage.values.figures import dollars, seconds
 
 ROWS = [

@@ -185,7 +185,7 @@ class VoteStrip(Struct, frozen=True, gc=False, tag="votes"):
 
 
 class Private(Struct, frozen=True, gc=False, tag="private"):
-    """What follows, up to the next heading or block of this type, only the seats `labels` could see while
+    """A mark that only the seats `labels` could see what follows, up to the next heading or mark, while
     the match ran; without labels everybody, of `NO_SEAT` spectators alone. `marked` False: the blocks say
     themselves who saw them."""
 

@@ -1,4 +1,4 @@
-"""Which match of a round is about what: everybody meets each topic about as often. Pure.
+"""The topic of each match of a round, such that everybody meets each about as often. Pure.
 
     >>> history = History()
     >>> history.remember(["Ada", "Bo"], "tides")

@@ -24,7 +24,7 @@ _MARGIN = 60
 _CELL, _BOLD_CELL = 0.58, 0.65
 """The shares of its size that a character of one cell takes in a line of words, at most."""
 _CLOSEST = 1.25
-"""How much wider a text may be than its room, into which it is then set."""
+"""The most that a text may be wider than its room, into which it is then set, as a factor."""
 _SIZES = {54: 3, 46: 3, 40: 3, 34: 4, 28: 6}
 """Sizes of the sentence with the lines it may take: the first is taken that suffices."""
 _NAME_WIDTH = 470

@@ -131,7 +131,7 @@ def seconds(value: float | None) -> str:
 
 
 def elapsed(span_ms: int) -> str:
-    """How long something has lasted, in its largest unit: `45 s`, `3 min`, `2 h`, `5 days`."""
+    """The time that something has lasted, in its largest unit: `45 s`, `3 min`, `2 h`, `5 days`."""
     s = max(0, span_ms) // 1000
     steps = ((86_400, "day"), (3_600, "h"), (60, "min"), (1, "s"))
     size, unit = next((step for step in steps if s >= step[0]), steps[-1])

@@ -14,7 +14,7 @@ from peerage.cli.main import app
 from peerage.games import GAMES
 from peerage.players.prices import OUTPUT
 from peerage.render.blocks import Rows
-from peerage.render.terminal import cells, fit
+from peerage.render.cells import cells, fit
 from peerage.settings import loads
 from peerage.views.leaderboard.overall import FEW
 

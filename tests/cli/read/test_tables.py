@@ -18,8 +18,8 @@ from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.cli.read.leaderboard import Track
 from peerage.render.blocks import Rows, texts
+from peerage.render.cells import cells, fit
 from peerage.render.rows import remarks
-from peerage.render.terminal import cells, fit
 from peerage.render.terminal import text as text_of
 from peerage.settings import suggest
 from peerage.values.figures import interval

@@ -40,9 +40,9 @@ class Away(NamedTuple):
 
 
 class Availability:
-    """When each of the `players` may be asked. `clock` gives Unix milliseconds; `spent` is what each
-    player with a daily budget has cost today; `host` says why a player's host does not serve it now. For the
-    event loop's thread alone."""
+    """The times from which each of the `players` may be asked. `clock` gives Unix milliseconds; `spent` is
+    what each player with a daily budget has cost today; `host` says why a player's host does not serve it
+    now. For the event loop's thread alone."""
 
     def __init__(
         self,

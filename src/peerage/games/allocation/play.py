@@ -154,7 +154,7 @@ def house(call: HouseCall, skill: float, rng: Random) -> AllocationPlan:
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
-    """How near everybody came to the optimum of each task; each task with its plans."""
+    """Yield a grid of how near everybody came to each optimum, then each task with its plans."""
     tasks = tasks_of(fixture.drawn, AllocationTask)
     results: list[Any] = outcome.detail.get("tasks", [{}] * len(tasks))
     shares: Mapping[str, float] = outcome.detail.get("shares", {})

@@ -36,7 +36,7 @@ WINS = "✓ solved, ✗ answered wrong, – passed. The most points win."
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
-    """Who solved whose challenge; each challenge with every attempt, and those that were not accepted."""
+    """Yield a grid of who solved whose challenge, then each challenge with every attempt, accepted or not."""
     made = outcome.detail.get("challenges", [])
     attempts = outcome.detail.get("attempts", [])
     known = {challenge["challenge_id"]: challenge for challenge in fixture.drawn.get("challenges", ())}

@@ -182,7 +182,7 @@ def forecasts(fixture: Fixture, outcome: Outcome) -> Iterator[Forecast]:
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
-    """Who judged which statement right, then the statements."""
+    """Yield a grid of who judged which statement right, then the statements."""
     given = {reply.label: _given(reply.value) for reply in replies.values() if reply.value is not None}
     statements = fixture.drawn[TASKS]
     right, brier = outcome.detail.get("right", {}), outcome.detail.get("brier", {})

@@ -180,7 +180,7 @@ def _mistaken(right: str, rng: Random) -> str:
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
-    """Who solved which puzzle; each puzzle with its answers, and the reasoning."""
+    """Yield a grid of who solved which puzzle, then each puzzle with its answers and the reasoning."""
     solved: Mapping[str, Sequence[bool]] = outcome.detail.get("solved", {})
     values = {label: replies[f"answers/{label}"].value for label in solved}
     puzzles = tasks_of(fixture.drawn, Puzzle)

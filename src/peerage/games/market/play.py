@@ -134,7 +134,7 @@ WINS = {
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
-    """Who gained what in each seating of each board; each with its moves."""
+    """Yield a grid of the gains in each seating of each board, then each seating with its moves."""
     market = fixture.settings["market"]
     missed = market in AUCTIONS
     boards: dict[str, Any] = outcome.detail.get("boards", {})

@@ -208,7 +208,7 @@ def house(call: HouseCall, skill: float, rng: Random) -> str:
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
-    """How near everybody came to the references of each text; each text with what was made of it."""
+    """Yield a grid of how near everybody came to each reference; then each text with what was made of it."""
     signatures, results = outcome.detail.get("metrics", ()), outcome.detail.get("texts", {})
     means: Mapping[str, float] = outcome.detail.get("means", {})
     rows: dict[str, tuple[Cell, ...]] = {

@@ -127,7 +127,7 @@ _LINES, _CHARS = 150, 300
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
-    """Who got which output exactly right; each task with its outputs."""
+    """Yield a grid of who got which output exactly right, then each task with its outputs."""
     credits: Mapping[str, list[float]] = outcome.detail.get("credits", {})
     tasks = tasks_of(fixture.drawn, TransformTask)
     rows: dict[str, tuple[Cell, ...]] = {

@@ -216,7 +216,7 @@ def house(call: HouseCall, skill: float, rng: Random) -> Sheet:
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
-    """Who got which question right; each question with its answers."""
+    """Yield a grid of who got which question right, then each question with its answers."""
     right: Mapping[str, Sequence[int]] = outcome.detail.get("right", {})
     try:
         questions = tasks_of(fixture.drawn, TriviaQuestion)

@@ -46,7 +46,7 @@ _FAILURE: ContextVar[APIStatusError | None] = ContextVar("failure", default=None
 
 
 class _Written(Exception):
-    """What pydantic-ai would send."""
+    """A request as pydantic-ai would send it."""
 
     def __init__(self, body: dict[str, Any]) -> None:
         self.body = body
@@ -94,7 +94,7 @@ class Wire(AsyncOpenAI):
 
     @cached_property
     def chat(self) -> Any:
-        """Where pydantic-ai hands over what it would send."""
+        """Take over the request that pydantic-ai would send."""
         return SimpleNamespace(completions=SimpleNamespace(create=self._create))
 
     async def ask(self, model: Model, request: LibraryRequest) -> ProviderReply:

@@ -38,7 +38,7 @@ class Cast(Struct, frozen=True):
 
 
 class Revealed(Struct, frozen=True):
-    """What a voter learns after voting: who wrote the first and the second answer, and the peers' scores.
+    """The answer to a vote: who wrote the first and the second answer, and the peers' scores.
 
     Of its newest hundred votes `compared` are those in which neither it nor the peers found a tie, `agreed`
     those of them that named the peers' winner.

@@ -26,7 +26,7 @@ from peerage.site.reading import Site
 from peerage.values.outputs import Folder
 
 MADE = ".peerage-site/matches.json"
-"""What each part was made of, and a digest of its files, by its first path."""
+"""The file that says of what each part was made, with a digest of its files, by its first path."""
 CHUNK = 100
 """Pages of matches that are made, or left, together; a divisor of `SHARD`."""
 Made: TypeAlias = dict[str, tuple[str, str]]

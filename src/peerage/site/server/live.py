@@ -22,7 +22,7 @@ LIVE = "live.html"
 RECENT = 12
 """Finished matches on the page of what is in play."""
 FRESH_MS = 1_000
-"""How long what was read for that page is shown."""
+"""The time for which one reading of that page is shown, in milliseconds."""
 
 
 class LiveRoutes:

@@ -1,4 +1,4 @@
-"""Whether a ranking by judges can be trusted, in one sentence and four numbers."""
+"""The answer whether a ranking by judges can be trusted: one sentence and four numbers."""
 
 from __future__ import annotations
 

@@ -29,9 +29,9 @@ NOTABLE = {
     "tied": "nobody won",
     "undecided": "a provider failed, or no verdict came about",
 }
-"""What is notable about a match, and what that means."""
+"""The notable kinds of matches, and their meaning."""
 READ_FOR = ("split", "flipped")
-"""What of that a match has to be read for."""
+"""The kinds for which a match has to be read whole."""
 MOST, LISTED = 50, 20
 """Matches on one page, and in one list of a terminal."""
 MOST_TEXT = 200

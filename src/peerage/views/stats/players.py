@@ -26,7 +26,7 @@ PLAYER = Column("player", "Player", link=lambda row: ("player", row.player))
 POSSIBLY = Column(
     "possibly_usd", "Possibly", dollars, number=True, spare=1, value=lambda row: row.possibly_usd or None
 )
-"""What may have been billed in addition, where that is anything."""
+"""The sum that may have been billed in addition, where that is anything."""
 
 
 class PlayerStats(Shown, frozen=True):
