@@ -158,6 +158,25 @@ def test_names_keep_most_of_their_letters_next_to_their_models(
         assert min(len(player), len(model)) >= 20
 
 
+@pytest.mark.parametrize("words", [["plan"], ["players"]])
+def test_what_can_be_asked_before_the_first_match_has_short_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    write_arena(tmp_path, [{"name": f"openrouter:{name}", "model": "house:0.5"} for name in LONG])
+    command = [*words, "--dir", str(tmp_path)]
+    text = typed(command, 160, monkeypatch)
+    assert all(f" {name.partition('/')[2]} " in text for name in LONG)
+    assert not any(name in text for name in LONG)
+    assert all(
+        f"openrouter:{name}" in typed([*command, "--format", "csv"], 160, monkeypatch) for name in LONG
+    )
+    play(tmp_path, 2)
+    after = ["plan", "--matches", "3", "--dir", str(tmp_path)] if words == ["plan"] else command
+    text = typed(after, 160, monkeypatch)
+    assert all(f" {name.partition('/')[2]} " in text for name in LONG)
+    assert not any(name in text for name in LONG)
+
+
 def test_tables_in_parts_have_one_empty_line_between_them(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

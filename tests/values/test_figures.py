@@ -6,6 +6,7 @@ import pytest
 
 from peerage.values.figures import (
     aligned,
+    begun,
     chance,
     counted,
     dollars,
@@ -34,6 +35,20 @@ def test_decimal_points_of_money_stand_one_above_the_other(
 ) -> None:
     texts = [dollars(value) for value in values]
     assert [aligned(texts)[text] for text in texts] == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Which river is\nlongest?", "Which river is longest?"),
+        ("Which of these rivers is the longest?", "Which of these rivers…"),
+        ("Which of these rivers, exactly, is it?", "Which of these rivers,…"),
+        ("Donaudampfschifffahrtsgesellschaft", "Donaudampfschifffahrtsg…"),
+    ],
+)
+def test_a_beginning_ends_with_a_whole_word(text: str, shown: str) -> None:
+    assert begun(text, 24) == shown
+    assert len(shown) <= 24
 
 
 @pytest.mark.parametrize(

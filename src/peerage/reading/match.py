@@ -42,6 +42,7 @@ REASONS = {
     "their `max_tokens`",
     "broken_encoding": "neither encoding could be decoded; the task is too hard for these players",
     "deadline": "they took longer than `engine.match_deadline_s`; raise it, or `requests_per_minute`",
+    "arena_budget": "the budget ended before them; raise `budget`",
     "match_budget": "they may cost more than `budget.match`; raise it, or lower `max_tokens`",
     "player_budget": "the budget of that player is spent; raise `budget.player`",
     "benched": "nothing gets through to that player; fix it, then run again",

@@ -234,9 +234,13 @@ def sentence(text: str, names: Collection[str] = ()) -> str:
 
 
 def begun(text: str, most: int) -> str:
-    """Return the beginning of a text as one line of at most so many characters; `…` ends one that goes on."""
+    """Return the beginning of a text as one line of at most so many characters; `…` ends one that goes on,
+    after a whole word unless that is very long."""
     line = " ".join(text[: 2 * most].split())
-    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+    if len(line) <= most:
+        return line
+    end = line.rfind(" ", most // 2, most)
+    return f"{line[: end if end > 0 else most - 1].rstrip()}…"
 
 
 def suggest(written: str, known: Iterable[str]) -> str:

@@ -21,6 +21,7 @@ from peerage.site.pages.router import body, paths
 from peerage.site.reading import Site
 from peerage.site.server.events import Feed
 from peerage.site.server.events import playing as in_play
+from peerage.values.figures import moment
 from peerage.views.match.under_way import under_way
 
 
@@ -60,6 +61,8 @@ def test_live_pages_say_that_a_match_waits_and_not_for_whom(tmp_path: Path, cloc
         assert shown is not None
         assert (shown.since_ms, shown.until_ms) == (wait.since_ms, wait.until_ms)
         assert wait.player not in repr(shown).replace("".join(shown.sent), "")
+        page = (body(site, f"live/{one.number}.html") or b"").decode()
+        assert f", until {moment(wait.until_ms)} at the latest; other matches go on." in page
     site.close()
 
 

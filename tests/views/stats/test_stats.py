@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.engine.arenas import paced, patience, play, play_stopping_at, write_arena
 from tests.engine.clients import Cast
 from tests.views.conftest import recorded
@@ -19,7 +20,7 @@ from peerage.reading.matches import Matches
 from peerage.settings import PlayerSettings
 from peerage.standings.accounts import position
 from peerage.views.match.match import tasks
-from peerage.views.stats.report import Stats
+from peerage.views.stats.report import Stats, summary
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +107,23 @@ def test_authors_are_counted_from_their_drafts(counted: Stats, told: list[Match]
     assert sum(author.approved for author in counted.authors) == sum(
         bool(tasks(match.blocks)) for match in told
     )
+
+
+@pytest.mark.parametrize(
+    ("voids", "line"),
+    [
+        ({}, "Every match has a result."),
+        ({"no_challenge": 1}, "1 match without a result: no draft was agreed on."),
+        (
+            {"no_challenge": 2, "arena_budget": 1},
+            "3 matches without a result: no draft was agreed on (2); the budget ended before them (1).",
+        ),
+    ],
+)
+def test_the_summary_counts_matches_without_a_result(
+    counted: Stats, voids: dict[str, int], line: str
+) -> None:
+    assert summary(replace(counted, voids=voids))[1] == line
 
 
 def test_statistics_are_plain_json(counted: Stats) -> None:

@@ -158,10 +158,10 @@ def replay(
     if shape is ReportFormat.json:
         _leave(report, code)
     show_problems(report.differences)
-    say(
-        f"{said}: {report.recomputed:,} of {counted(report.matches, 'match')} recomputed, {report.as_stated} "
-        "without a result before the game was asked and taken as stated"
+    stated = (
+        f", {report.as_stated:,} that ended before the game began taken as stated" if report.as_stated else ""
     )
+    say(f"{said}: {report.recomputed:,} of {counted(report.matches, 'match')} recomputed{stated}")
     if repaired:
         written = "the narrow table and the newest snapshot are written again"
         say(written if report.ok else "nothing was written")

@@ -23,6 +23,8 @@ from peerage.cli.shared.options import (
     program,
     prose,
     say,
+    speak_of,
+    speak_of_players,
 )
 
 if TYPE_CHECKING:
@@ -112,6 +114,7 @@ def _costs(folder: Path, matches: int) -> tuple[ArenaSettings, Plan, list[str]]:
     from peerage.ledger import LedgerMissing, open_ledger
     from peerage.players.prices import price_of
     from peerage.playing.requirements import too_expensive
+    from peerage.reading.reading import Reading
     from peerage.settings import enough_players, extra_installed, load
     from peerage.standings import NOBODY
     from peerage.views.plan.estimate import estimate
@@ -122,8 +125,10 @@ def _costs(folder: Path, matches: int) -> tuple[ArenaSettings, Plan, list[str]]:
     try:
         with closing(open_ledger(settings.ledger, folder, create=False)) as ledger:
             found, priced = on_record(ledger), prices(ledger, settings.everyone, today)
+            speak_of(Reading(settings, ledger).names)
     except LedgerMissing:
         found, priced = OnRecord(), {player.name: price_of(player, today) for player in settings.everyone}
+        speak_of_players(settings)
     cost = estimate(settings, priced, matches, NOBODY, {}, found)
     return settings, cost, too_expensive(settings, priced)
 
@@ -166,11 +171,12 @@ def agree(
     settings = arena.settings
     if all(player.provider == "house" for player in settings.everyone):
         return
+    speak_of(arena.reading.names)
     priced = prices(arena.ledger, settings.everyone, datetime.now(UTC).date())
     made = plan(priced)
     if all(player.provider == "house" or player.is_person for player in settings.everyone):
         for line in people_asked(settings, made):
-            say(line)
+            prose(line)
         return
     if note:
         typer.echo(note)
@@ -189,7 +195,7 @@ def agree(
         parts = [price] if len(unknown) < len(worst) else []
         parts += [f"{', '.join(unknown)} at an unknown price"] * bool(unknown)
         whom = "each player" if len(probed) == len(settings.everyone) else listed(probed)
-        typer.echo(f"First {whom} is asked one small question, {', and '.join(parts)}.")
+        prose(f"First {whom} is asked one small question, {', and '.join(parts)}.")
     if yes:
         return
     if not sys.stdin.isatty():

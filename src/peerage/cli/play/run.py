@@ -227,7 +227,7 @@ def play_to_end(
 
     report, spectator = play(arena, limit, batch, clients, replan, seat)
     if not spectator.reader_left:
-        speak_of(arena.reading)
+        speak_of(arena.reading.names)
         show_standings(arena)
     tell = partial(typer.echo, err=True) if spectator.reader_left else prose
     for line in ending(arena.ledger, report, spectator.void, arena.settings.until, command_in(arena.folder)):

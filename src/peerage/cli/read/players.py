@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from peerage.cli.shared.options import HERE, Folder, Shape, TableFormat, arena_in
+from peerage.cli.shared.options import HERE, Folder, Shape, TableFormat, arena_in, speak_of, speak_of_players
 from peerage.cli.shared.output import show_blocks
 from peerage.render.blocks import Conclusion
 from peerage.values.clock import now_ms
@@ -40,9 +40,11 @@ def players(
     notes = [*hours(settings, now_ms())]
     try:
         with closing(open_ledger(settings.ledger, folder, create=False)) as ledger:
-            notes += troubles(Reading(settings, ledger))
+            reading = Reading(settings, ledger)
+            speak_of(reading.names)
+            notes += troubles(reading)
     except LedgerMissing:
-        pass  # before the first run
+        speak_of_players(settings)
     rows = list(catalogue.players(settings, datetime.now(UTC).date()))
     table = players_table(rows, notes, "")
     show_blocks([Conclusion([summary(rows)]), table], table, shape)

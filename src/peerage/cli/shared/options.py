@@ -17,8 +17,8 @@ import typer
 if TYPE_CHECKING:
     from peerage.arena import Arena
     from peerage.ledger import Ledger
-    from peerage.reading.reading import Reading
     from peerage.render.names import Names
+    from peerage.settings import ArenaSettings
     from peerage.values.parallel import Helpers
 
 
@@ -89,16 +89,24 @@ def arena_in(folder: Path) -> Arena:
 
     arena = open_arena(folder, create=False)
     _stop_hosts(folder, arena.ledger)
-    speak_of(arena.reading)
+    speak_of(arena.reading.names)
     return arena
 
 
 _NAMES: ContextVar[Names | None] = ContextVar("names", default=None)
 
 
-def speak_of(reading: Reading) -> None:
+def speak_of(names: Names) -> None:
     """Let what this command writes for people have the short names of an arena."""
-    _NAMES.set(reading.names)
+    _NAMES.set(names)
+
+
+def speak_of_players(settings: ArenaSettings) -> None:
+    """Do so for an arena of which nothing is on record."""
+    from peerage.render.names import Names
+    from peerage.settings.players.model_names import PROVIDERS
+
+    speak_of(Names([player.name for player in settings.everyone], PROVIDERS))
 
 
 def short_names() -> Names:

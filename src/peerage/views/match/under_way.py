@@ -135,7 +135,7 @@ def _progress(match: UnderWay) -> Iterator[str]:
     if match.answered is not None:
         yield f"{match.answered} replies are in, {match.waiting} requests wait for one."
     if match.since_ms:
-        until = f" and goes on after {moment(match.until_ms)}" if match.until_ms else ""
+        until = f", until {moment(match.until_ms)} at the latest" if match.until_ms else ""
         yield f"It has waited for a player since {moment(match.since_ms)}{until}; other matches go on."
 
 

@@ -124,14 +124,17 @@ def parts(found: Stats) -> list[Rows]:
 def summary(found: Stats) -> list[str]:
     """Return what it all came to, in at most five lines: matches, calls and their cost, what was unusable."""
     rows = found.players
-    reasons = "; ".join(f"{number:,}: {in_words(reason)}" for reason, number in found.voids.items())
+    voids = found.voids
+    counts = {reason: f" ({number:,})" if len(voids) > 1 else "" for reason, number in voids.items()}
+    without = counted(sum(voids.values()), "match")
+    reasons = "; ".join(f"{in_words(reason)}{count}" for reason, count in counts.items())
     costs = [row.cost_usd for row in rows if row.cost_usd is not None]
     billed = f"{dollars(sum(costs))} billed" if any(costs) else "free" if costs else "at an unknown cost"
     tokens = [sum(row.input_tokens for row in rows), sum(row.output_tokens for row in rows)]
     lines = [
         f"{counted(found.matches, 'match')} of {counted(len(rows), 'player')}: "
         f"{counted(sum(row.calls for row in rows), 'call')}, {billed}.",
-        f"Matches without a result: {reasons}." if reasons else "Every match has a result.",
+        f"{without} without a result: {reasons}." if reasons else "Every match has a result.",
         f"{tokens[0]:,} tokens were read and {tokens[1]:,} written.",
     ]
     if bad := {row.player: row.invalid + row.void for row in rows if row.invalid or row.void}:
