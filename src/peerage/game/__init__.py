@@ -56,6 +56,7 @@ from peerage.game.blocks import (
     quoted,
     result_grid,
     score_lines,
+    tasks_grid,
     unusable,
 )
 from peerage.game.house import House, HouseCall, HouseReply, usual
@@ -167,6 +168,7 @@ __all__ = [
     "result_grid",
     "same_tasks",
     "score_lines",
+    "tasks_grid",
     "tasks_of",
     "texts",
     "unusable",

@@ -281,13 +281,10 @@ class _Replay:
         self._as_stated += how == "stated"
         self._sealed += how == "sealed"
         if how == "elsewhere":
-            self._count_elsewhere(fixture)
-
-    def _count_elsewhere(self, fixture: Fixture) -> None:
-        which = fixture.game, fixture.version, fixture.release
-        known = self._elsewhere.get(which, Elsewhere(*which, 0, fixture.number, fixture.number))
-        first, last = min(known.first, fixture.number), max(known.last, fixture.number)
-        self._elsewhere[which] = Elsewhere(*which, known.matches + 1, first, last)
+            which = fixture.game, fixture.version, fixture.release
+            known = self._elsewhere.get(which, Elsewhere(*which, 0, fixture.number, fixture.number))
+            first, last = min(known.first, fixture.number), max(known.last, fixture.number)
+            self._elsewhere[which] = Elsewhere(*which, known.matches + 1, first, last)
 
     def _seats(self, fixture: Fixture) -> None:
         """Seats carry the ratings that the match was paired, and its judges weighted, by."""

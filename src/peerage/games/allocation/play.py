@@ -40,9 +40,8 @@ from peerage.game import (
     SeatName,
     Seats,
     TaskText,
-    credit_mark,
-    result_grid,
     same_tasks,
+    tasks_grid,
     tasks_of,
     texts,
     unusable,
@@ -159,31 +158,22 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     results: list[Any] = outcome.detail.get("tasks", [{}] * len(tasks))
     shares: Mapping[str, float] = outcome.detail.get("shares", {})
     wins = "Closest to the proven optimum wins, by the mean over all tasks; a plan that breaks a constraint "
-    plans = [found.get("plans", {}) for found in results]
-    rows: dict[str, tuple[Cell, ...]] = {
-        label: (
-            Bar("", share),
-            *[
-                credit_mark(each[label]["share"] if label in each else None, opens=f"q{at}")
-                for at, each in enumerate(plans, 1)
-            ],
-        )
-        for label, share in shares.items()
+    credits = {label: [result["plans"][label]["share"] for result in results] for label in shares}
+    worth: dict[str, tuple[Cell, str]] = {
+        label: (Bar("", share), f"{share:.1%} of the optimum on average") for label, share in shares.items()
     }
-    why = {label: f"{share:.1%} of the optimum on average" for label, share in shares.items()}
-    columns = (">Mean", *[f"Task {at}" for at in range(1, len(tasks) + 1)])
-    yield from result_grid(outcome, f"{wins}counts 0.", columns, rows, why)
-    for number, (task, found) in enumerate(zip(tasks, results, strict=True), 1):
+    yield from tasks_grid(outcome, f"{wins}counts 0.", "Mean", credits, worth, name="Task")
+    for number, (task, task_result) in enumerate(zip(tasks, results, strict=True), 1):
         what = "cost" if FAMILIES[task.family].costs else "worth"
         yield Heading(f"Task {number}, {task.family}", anchor=f"q{number}", closed=True)
         yield TaskText(statement(task))
         listed: list[tuple[Cell, ...]] = []
-        for label, result in found.get("plans", {}).items():
+        for label, result in task_result.get("plans", {}).items():
             plan = getattr(replies[f"{number}/{label}"].value, "plan", ())
             came = "; ".join(result["broken"]) or result["result"]
             listed.append((SeatName(label), _listed(plan), result["worth"], Bar("", result["share"]), came))
         if listed:
-            best = (_listed(task.best), found["optimum"], Bar("", 1.0), "proven")
+            best = (_listed(task.best), task_result["optimum"], Bar("", 1.0), "proven")
             columns = ("Player", "Plan", f">{what.capitalize()}", ">Of the optimum", "Result")
             yield Grid(columns, (*listed, ("(the best plan)", *best)), "The plans")
         yield from unusable([reply for key, reply in replies.items() if key.startswith(f"{number}/")])

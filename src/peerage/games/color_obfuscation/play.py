@@ -133,7 +133,7 @@ def _lost(answers: list[Reply]) -> bool:
 
 def _attempts(rounds: list[Steps[Round]], answers: list[Reply]) -> Steps[list[Round]]:
     """Play the rest of the rounds side by side, attempt by attempt, so that none goes on when a reply of
-    another has shown the match to be lost; the replies are added to `quoted`."""
+    another has shown the match to be lost; the replies are added to `answers`."""
     ended: dict[int, Round] = {}
     sent: dict[int, list[Reply] | None] = dict.fromkeys(range(len(rounds)))
     while len(ended) < len(rounds):
@@ -154,7 +154,7 @@ def _attempts(rounds: list[Steps[Round]], answers: list[Reply]) -> Steps[list[Ro
 def _attacks(
     rules: ColorObfuscationRules, done: Round, hidden: Reply, number: str, answers: list[Reply]
 ) -> Steps[Round]:
-    """The rest of round `number`, which ends when `quoted` shows that a provider failed."""
+    """The rest of round `number`, which ends when `answers` show that a provider failed."""
     obfuscator, attacker, color = done.obfuscator, done.attacker, done.color
     most = rules.limits.max_tokens
     if not hidden.ok:

@@ -11,6 +11,7 @@ surely so. Whose provider fails is unranked, while two are left.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from random import Random
 from typing import Annotated
 
@@ -25,7 +26,6 @@ from peerage.game import (
     Ask,
     Block,
     Came,
-    Cell,
     CellMark,
     Demo,
     Fixture,
@@ -43,8 +43,8 @@ from peerage.game import (
     Reply,
     Seats,
     credit_mark,
-    result_grid,
     same_tasks,
+    tasks_grid,
     texts,
     unusable,
 )
@@ -187,27 +187,23 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     statements = fixture.drawn[TASKS]
     right, brier = outcome.detail.get("right", {}), outcome.detail.get("brier", {})
     wins = "The player with the most right verdicts wins; equally many tie."
-    worth = {label: f"{count} of {len(statements)}" for label, count in right.items()}
-    why = {label: f"{count} right" for label, count in worth.items()}
+    of = len(statements)
+    worth = {label: (f"{count} of {of}", f"{count} of {of} right") for label, count in right.items()}
     if brier:
         wins = (
             "A number is the probability in percent that a player gave to a statement. The lowest mean Brier "
             "score wins: 0 is perfect, 0.25 is what 50% for everything comes to."
         )
-        worth = {label: f"{score:.4f}" for label, score in brier.items()}
-        why = {label: f"mean Brier score {score}" for label, score in worth.items()}
-    rows: dict[str, tuple[Cell, ...]] = {
-        label: (
-            said,
-            *[
-                _mark(given.get(label, [])[at : at + 1], statement["true"])
-                for at, statement in enumerate(statements)
-            ],
-        )
-        for label, said in worth.items()
+        worth = {label: (f"{score:.4f}", f"mean Brier score {score:.4f}") for label, score in brier.items()}
+    marks = {
+        label: [
+            _mark(verdict, statement["true"])
+            for verdict, statement in zip_longest(given.get(label, ()), statements)
+        ]
+        for label in worth
     }
-    columns = (">Brier score" if brier else ">Right", *map(str, range(1, len(statements) + 1)))
-    yield from result_grid(outcome, wins, columns, rows, why)
+    column = "Brier score" if brier else "Right"
+    yield from tasks_grid(outcome, wins, column, marks, worth, opens="said")
     yield Heading("The statements", anchor="said", closed=True)
     said = [
         (
@@ -228,12 +224,12 @@ def _given(value: object) -> list[bool | int]:
     return list(getattr(value, "probabilities", ()) if verdicts is None else verdicts)
 
 
-def _mark(said: list[bool | int], true: bool) -> CellMark:
-    """Return whether a verdict is right; a percentage with what it leans to."""
-    if not said or isinstance(said[0], bool):
-        return credit_mark(said[0] == true if said else None, opens="said")
-    leans = credit_mark(None if 2 * said[0] == SURE else (2 * said[0] > SURE) == true, opens="said")
-    return replace(leans, text=f"{said[0]}{leans.text}")
+def _mark(verdict: bool | int | None, true: bool) -> CellMark:
+    """Return whether a verdict is right; a percentage with what it leans to; none where None was given."""
+    if verdict is None or isinstance(verdict, bool):
+        return credit_mark(None if verdict is None else verdict == true)
+    leans = credit_mark(None if 2 * verdict == SURE else (2 * verdict > SURE) == true)
+    return replace(leans, text=f"{verdict}{leans.text}")
 
 
 GAME = same_tasks(

@@ -25,7 +25,6 @@ from peerage.game import (
     Ask,
     Block,
     Came,
-    Cell,
     Demo,
     Fixture,
     GameRules,
@@ -41,10 +40,9 @@ from peerage.game import (
     Sentence,
     TaskText,
     answers_grid,
-    credit_mark,
     quoted,
-    result_grid,
     same_tasks,
+    tasks_grid,
     tasks_of,
     texts,
 )
@@ -184,16 +182,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     solved: Mapping[str, Sequence[bool]] = outcome.detail.get("solved", {})
     values = {label: replies[f"answers/{label}"].value for label in solved}
     puzzles = tasks_of(fixture.drawn, Puzzle)
-    rows: dict[str, tuple[Cell, ...]] = {
-        label: (
-            f"{sum(each)} of {len(each)}",
-            *[credit_mark(right, opens=f"q{at}") for at, right in enumerate(each, 1)],
-        )
-        for label, each in solved.items()
-    }
-    columns = (">Solved", *map(str, range(1, len(puzzles) + 1)))
-    why = {label: f"{sum(each)} of {len(each)} solved" for label, each in solved.items()}
-    yield from result_grid(outcome, "Most puzzles solved wins; equally many tie.", columns, rows, why)
+    yield from tasks_grid(outcome, "Most puzzles solved wins; equally many tie.", "Solved", solved)
     for at, puzzle in enumerate(puzzles):
         by = sum(each[at] for each in solved.values())
         title = f"Puzzle {at + 1}, {puzzle.family}" + (f": solved by {by} of {len(solved)}" if solved else "")

@@ -42,8 +42,8 @@ from peerage.game import (
     Tone,
     credit_mark,
     quoted,
-    result_grid,
     same_tasks,
+    tasks_grid,
     tasks_of,
     texts,
 )
@@ -211,20 +211,15 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     """Yield a grid of how near everybody came to each reference; then each text with what was made of it."""
     signatures, results = outcome.detail.get("metrics", ()), outcome.detail.get("texts", {})
     means: Mapping[str, float] = outcome.detail.get("means", {})
-    rows: dict[str, tuple[Cell, ...]] = {
-        label: (
-            Bar("", mean),
-            *[
-                credit_mark(text.get("points"), "; ".join(text.get("breaches", ())), f"q{at}")
-                for at, text in enumerate(results[label], 1)
-            ],
-        )
-        for label, mean in means.items()
+    credits = {
+        label: [credit_mark(text["points"], "; ".join(text.get("breaches", ()))) for text in results[label]]
+        for label in means
     }
-    why = {label: f"{mean:.3f} points on average" for label, mean in means.items()}
-    columns = (">Mean", *[f"Text {at}" for at in range(1, len(signatures) + 1)])
+    worth: dict[str, tuple[Cell, str]] = {
+        label: (Bar("", mean), f"{mean:.3f} points on average") for label, mean in means.items()
+    }
     wins = "The player nearest to the references, on the mean of all texts, is first."
-    yield from result_grid(outcome, wins, columns, rows, why)
+    yield from tasks_grid(outcome, wins, "Mean", credits, worth, name="Text")
     for at, task in enumerate(tasks_of(fixture.drawn, TextTask), 1):
         yield Heading(f"Text {at}: {TASKS[task.kind].rstrip('.').lower()}", anchor=f"q{at}", closed=True)
         yield TaskText(task.source, name="the text")
@@ -235,10 +230,10 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             yield TaskText(reference, name=f"reference {number}")
         if len(signatures) >= at:
             copy = outcome.detail["copies"][at - 1]
-            worth = (
+            scale = (
                 f"A copy of the text comes to {copy:.4f}, which is worth 0 points; a reference is worth 1."
             )
-            yield Sentence(f"Compared by {signatures[at - 1]}. {worth}", "quiet")
+            yield Sentence(f"Compared by {signatures[at - 1]}. {scale}", "quiet")
         for seat in fixture.seats:
             reply = replies.get(f"text/{at}/{seat.label}")
             if reply is None:

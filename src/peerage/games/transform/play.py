@@ -24,7 +24,6 @@ from peerage.game import (
     Ask,
     Block,
     Came,
-    Cell,
     Demo,
     Fixture,
     FormatError,
@@ -40,10 +39,9 @@ from peerage.game import (
     Seats,
     SourceCode,
     TaskText,
-    credit_mark,
     quoted,
-    result_grid,
     same_tasks,
+    tasks_grid,
     tasks_of,
     texts,
 )
@@ -130,17 +128,8 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     """Yield a grid of who got which output exactly right, then each task with its outputs."""
     credits: Mapping[str, list[float]] = outcome.detail.get("credits", {})
     tasks = tasks_of(fixture.drawn, TransformTask)
-    rows: dict[str, tuple[Cell, ...]] = {
-        label: (
-            f"{sum(each):g} of {len(each)}",
-            *[credit_mark(credit, opens=f"q{at}") for at, credit in enumerate(each, 1)],
-        )
-        for label, each in credits.items()
-    }
-    columns = (">Points", *[f"Task {at}" for at in range(1, len(tasks) + 1)])
     wins = "The player with the most points wins; equal points tie."
-    why = {label: f"{sum(each):g} of {len(each)} points" for label, each in credits.items()}
-    yield from result_grid(outcome, wins, columns, rows, why)
+    yield from tasks_grid(outcome, wins, "Points", credits, name="Task")
     for at, task in enumerate(tasks):
         data, between, steps = task.text.partition(STEPS)
         yield Heading(f"Task {at + 1}", anchor=f"q{at + 1}", closed=True)

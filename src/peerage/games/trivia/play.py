@@ -28,7 +28,6 @@ from peerage.game import (
     Ask,
     Block,
     Came,
-    Cell,
     Demo,
     Fixture,
     GameRules,
@@ -44,9 +43,8 @@ from peerage.game import (
     Sentence,
     TaskText,
     answers_grid,
-    credit_mark,
-    result_grid,
     same_tasks,
+    tasks_grid,
     tasks_of,
     texts,
     unusable,
@@ -224,20 +222,13 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         questions = []
     count = outcome.detail.get("questions", len(questions))
     given = {reply.label: reply.value.answers for reply in replies.values() if reply.value is not None}
-    rows: dict[str, tuple[Cell, ...]] = {
-        label: (
-            f"{len(places)} of {count}",
-            *[credit_mark(at in places, opens=f"q{at + 1}" if questions else "") for at in range(count)],
-        )
-        for label, places in right.items()
-    }
+    credits = {label: [at in places for at in range(count)] for label, places in right.items()}
     wins = "The player with the most right answers wins; equally many tie."
-    why = {label: f"{len(places)} of {count} right" for label, places in right.items()}
-    yield from result_grid(outcome, wins, (">Right", *map(str, range(1, count + 1))), rows, why)
+    yield from tasks_grid(outcome, wins, "Right", credits, opens="q{}" if questions else "")
     if not questions:
         yield Sentence("The questions and answers of this quiz are sealed; the arena's owner can read them.")
     for at, question in enumerate(questions):
-        got = sum(at in places for places in right.values())
+        got = sum(each[at] for each in credits.values())
         about = f", {question.domain}" if question.domain else ""
         yield Heading(
             f"Question {at + 1}{about}: {got} of {len(right)} right", anchor=f"q{at + 1}", closed=True
@@ -247,7 +238,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         answers = {label: str(sheet[at]) for label, sheet in given.items()}
         answers = {label: question.chosen(answer) or answer or "(none)" for label, answer in answers.items()}
         if answers:
-            yield answers_grid(answers, {label: at in places for label, places in right.items()})
+            yield answers_grid(answers, {label: each[at] for label, each in credits.items()})
     yield from unusable(replies.values())
 
 
