@@ -93,19 +93,20 @@ class Command(TyperCommand):
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
-        for one in self.arguments():
-            one.metavar = one.metavar or one.name.upper().rstrip("_")
+        for param in self.arguments():
+            param.metavar = param.metavar or param.name.upper().rstrip("_")
 
     def arguments(self) -> list[Any]:
         """Return what the command takes by its place, in order."""
-        return [one for one in self.params if one.param_type_name == "argument"]
+        return [param for param in self.params if param.param_type_name == "argument"]
 
     def usage(self) -> list[str]:
         """Each argument as usage writes it, `FILE...` where it may be many."""
-        names = [one.metavar.removesuffix("...") + "..." * (one.nargs == -1) for one in self.arguments()]
-        return [
-            name if one.required else f"[{name}]" for name, one in zip(names, self.arguments(), strict=True)
-        ]
+        usage = []
+        for param in self.arguments():
+            name = param.metavar.removesuffix("...") + "..." * (param.nargs == -1)
+            usage.append(name if param.required else f"[{name}]")
+        return usage
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """The line that begins the command's help."""
@@ -115,14 +116,14 @@ class Command(TyperCommand):
 @cache
 def _command(name: str, place: str) -> Any:
     module, _, attribute = place.rpartition(".")
-    found = getattr(import_module(f"peerage.cli.{module}"), attribute)
-    if isinstance(found, typer.Typer):
-        for inner in found.registered_commands:
+    callback = getattr(import_module(f"peerage.cli.{module}"), attribute)
+    if isinstance(callback, typer.Typer):
+        for inner in callback.registered_commands:
             inner.cls = Command
-        command: Any = get_group(found)
+        command: Any = get_group(callback)
     else:
         alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-        alone.command(name, cls=Command)(found)
+        alone.command(name, cls=Command)(callback)
         command = get_command(alone)
     command.name = name
     return command
@@ -193,8 +194,8 @@ class Commands(TyperGroup):
             raise typer.Exit(FAILED) from None
         except Exception as error:
             if type(error).__module__.startswith(("typer.", "click.")):
-                if said := _plain(error).removeprefix("Value error, "):
-                    error.message = said + _meant(error, said)  # type: ignore[attr-defined]
+                if message := _plain(error).removeprefix("Value error, "):
+                    error.message = message + _meant(error, message)  # type: ignore[attr-defined]
                 raise
             _debug()
             raise typer.Exit(_tell(error)) from None
@@ -244,28 +245,28 @@ def _plain(error: Any) -> str:
     """The message of a usage error; of a value that is none of its kind, as the settings say it."""
     import re
 
-    found: list[Any] = getattr(error.__cause__, "errors", list)()
-    said: str = getattr(error, "message", "")
-    if file := re.fullmatch(r"dir\w* ('.*') is a file\.?", said, re.DOTALL | re.IGNORECASE):
+    mistakes: list[Any] = getattr(error.__cause__, "errors", list)()
+    message: str = getattr(error, "message", "")
+    if file := re.fullmatch(r"dir\w* ('.*') is a file\.?", message, re.DOTALL | re.IGNORECASE):
         return f"{file[1]} is a file; expected a folder"
-    if not found or not found[0]["msg"].startswith("Input should be "):
-        return said
+    if not mistakes or not mistakes[0]["msg"].startswith("Input should be "):
+        return message
     from peerage.settings.mistakes import wanted
 
-    return f"found {found[0]['input']!r}; expected {wanted(found[0]['msg'])}"
+    return f"found {mistakes[0]['input']!r}; expected {wanted(mistakes[0]['msg'])}"
 
 
-def _meant(error: Any, said: str) -> str:
+def _meant(error: Any, message: str) -> str:
     """Return what was probably meant, after the message of a usage error: the nearest of an option's choices,
     and `--dir FOLDER` for a folder where no argument is expected. Empty where nothing is near."""
     import re
     import shlex
     from difflib import get_close_matches
 
-    if wrong := re.fullmatch(r"'(.*?)' is not one of ('.*')\.?", said, re.DOTALL):
+    if wrong := re.fullmatch(r"'(.*?)' is not one of ('.*')\.?", message, re.DOTALL):
         near = get_close_matches(wrong[1].lower(), re.findall("'(.+?)'", wrong[2]), n=1)
         return f" Did you mean {near[0]!r}?" if near else ""
-    extra = re.fullmatch(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", said, re.DOTALL)
+    extra = re.fullmatch(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", message, re.DOTALL)
     known = [name for param in error.ctx.command.params for name in param.opts] if extra else []
     if extra and "--dir" in known and os.path.isdir(extra[1]):
         return f". Did you mean --dir {shlex.quote(extra[1])}?"

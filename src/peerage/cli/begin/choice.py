@@ -88,14 +88,14 @@ def stated_choice(
     players = [player_stated(line, "PLAYER") for line in lines]
     judging = [player_stated(line, "--judge") for line in judges]
     for names, what in ((players, "players"), (judging, "judges")):
-        for name, count in Counter([one.name for one in names]).items():
+        for name, count in Counter([player.name for player in names]).items():
             if count > 1:
                 raise SettingsError(
                     f"{name} is named {count} times among the {what}; name it once, or one by another name: "
                     f"'{{model: {name}, name: v2, system_prompt: {{file: v2.md}}}}'"
                 )
-    if both := {(one.model, one.base_url) for one in players} & {
-        (one.model, one.base_url) for one in judging
+    if both := {(player.model, player.base_url) for player in players} & {
+        (player.model, player.base_url) for player in judging
     }:
         raise SettingsError(
             f"{min(both)[0]} is a player and a judge, and would judge its own answers; name another model as "
@@ -109,8 +109,8 @@ def stated_choice(
     count, unchecked, judged = _read(path, template)
     if unchecked and not judging and 0 < len(players) < 4:
         which = "no task has" if unchecked == count else f"{unchecked} of {count} tasks have neither"
-        playing = {one.model for one in players}
-        example = next(one for one in _JUDGES if one not in playing)
+        playing = {player.model for player in players}
+        example = next(model for model in _JUDGES if model not in playing)
         raise SettingsError(
             f"{path}: {which} `expected` {'or' if unchecked == count else 'nor'} a check, so somebody has to "
             f"judge the answers; name a model that does not play itself as --judge, such as --judge {example}"
@@ -163,7 +163,7 @@ def _near(path: Path) -> str:
     from difflib import get_close_matches
 
     folder = path.parent
-    there = [one.name for one in folder.iterdir() if one.is_file()] if folder.is_dir() else []
+    there = [file.name for file in folder.iterdir() if file.is_file()] if folder.is_dir() else []
     near = get_close_matches(path.name, there, n=1, cutoff=0.6)
     return f"; did you mean {folder / near[0]}?" if near else f" in {folder.resolve()}; check the path"
 
@@ -209,11 +209,12 @@ def player_stated(line: str, place: str) -> PlayerSettings:
     try:
         return PlayerSettings.model_validate(stated)
     except ValidationError as error:
-        problems = [one.partition(": ") for one in explain(error, PlayerSettings, (), SettingsSource(""))]
-        told = "; ".join(
+        mistakes = explain(error, PlayerSettings, (), SettingsSource(""))
+        problems = [mistake.partition(": ") for mistake in mistakes]
+        reasons = "; ".join(
             [f"{key.strip(', ')}: {why}" if key.strip(", ") else why for key, _, why in problems]
         )
-        raise SettingsError(f"{place} {line}: {told}") from None
+        raise SettingsError(f"{place} {line}: {reasons}") from None
 
 
 def _read(path: Path, template: Path | None) -> tuple[int, int, int]:
@@ -225,13 +226,13 @@ def _read(path: Path, template: Path | None) -> tuple[int, int, int]:
 
     rules = {"template": template.read_text("utf-8-sig")} if template is not None else {}
     try:
-        found = read_tasks(bytes_of(path), path.name, rules)
+        tasks = read_tasks(bytes_of(path), path.name, rules)
     except ValueError as error:
-        told = str(error).removeprefix(f"{path.name} ")
-        raise SettingsError(f"{path}: {told}") from None
-    unchecked = [not task.get("checks") for task in found]
-    judged = [none or bool(task.get("rubric")) for none, task in zip(unchecked, found, strict=True)]
-    return len(found), sum(unchecked), sum(judged)
+        why = str(error).removeprefix(f"{path.name} ")
+        raise SettingsError(f"{path}: {why}") from None
+    unchecked = [not task.get("checks") for task in tasks]
+    judged = [none or bool(task.get("rubric")) for none, task in zip(unchecked, tasks, strict=True)]
+    return len(tasks), sum(unchecked), sum(judged)
 
 
 _TEXT = """\
@@ -267,7 +268,7 @@ def choice_text(stated: StatedChoice, folder: Path, budget: float | None, name: 
         tasks = _flow({"file": _relative(stated.tasks, folder), **rules})
     judges = "# judges: [anthropic:claude-haiku-4-5]   # models that only judge, where no check decides"
     if stated.judge_lines:
-        lines = [f"  - {_line(one, folder)}" for one in stated.judge_lines]
+        lines = [f"  - {_line(line, folder)}" for line in stated.judge_lines]
         judges = "\n".join(["judges:                      # they only judge", *lines])
     judging = "# judging: {rubric: {file: rubric.md}}     # what judges look for"
     if stated.rubric is not None:
@@ -275,7 +276,7 @@ def choice_text(stated: StatedChoice, folder: Path, budget: float | None, name: 
     return _TEXT.format(
         name=_flow(name or stated.tasks.stem),
         tasks=tasks,
-        players="\n".join([f"  - {_line(one, folder)}" for one in stated.lines]),
+        players="\n".join([f"  - {_line(line, folder)}" for line in stated.lines]),
         judges=judges,
         judging=judging,
         budget="null" if budget is None else f"{budget:g}",

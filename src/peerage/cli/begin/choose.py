@@ -137,14 +137,14 @@ def _with_arena(stated: StatedChoice, folder: Path | None, budget: float | None)
     folder = Path(_folder_name(str(stated.tasks))) if folder is None else folder
     env = environment(folder, os.environ)
     everyone = [*stated.players, *stated.judges]
-    lacking = {names[0]: None for one in everyone if (names := key_names(one)) and not find_key(one, env)}
+    keyed = [player for player in everyone if not key_names(player) or find_key(player, env)]
+    lacking = dict.fromkeys([key_names(player)[0] for player in everyone if player not in keyed])
     if lacking and (nearby := lacking.keys() & environment(HERE, {}).keys()):
         raise SettingsError(
             f"{', '.join(sorted(nearby))}: set in .env here, which the arena in {folder} does not read; run "
             f"`mkdir -p {shlex.quote(str(folder))} && cp .env {shlex.quote(str(folder))}/`"
         )
     begun = (folder / FILE_NAME).exists()
-    keyed = any(find_key(one, env) or not key_names(one) for one in everyone)
     if not begun and not (stated.players and keyed):
         why = f"{', '.join(lacking)} {'is' if len(lacking) == 1 else 'are'} not set" if lacking else ""
         say(
@@ -152,7 +152,7 @@ def _with_arena(stated: StatedChoice, folder: Path | None, budget: float | None)
             f"wrong by `expected`. For real ones {_for_real(stated)}"
         )
         stated, folder, budget = _mock(stated), _mock_folder(stated, folder), None
-    elif stated.players and all(one.provider == "house" for one in everyone):
+    elif stated.players and all(player.provider == "house" for player in everyone):
         say("mock answers: house players of known skill answer here")
     path = folder / FILE_NAME
     if path.exists():
@@ -191,8 +191,8 @@ def _mock(stated: StatedChoice) -> StatedChoice:
     ]
     return stated._replace(
         players=players,
-        lines=[line(one) for one in players],
-        judges=[player_stated(one, "--judge") for one in judges],
+        lines=[line(player) for player in players],
+        judges=[player_stated(judge, "--judge") for judge in judges],
         judge_lines=judges,
     )
 
@@ -213,18 +213,19 @@ def _refuse_different(stated: StatedChoice, folder: Path) -> None:
         ("template", _file(tasks, "template"), stated.template),
         ("rubric", _file(judging, "rubric"), stated.rubric),
     ):
-        if named is not None and not (isinstance(there, str) and _same(folder / there, named)):
+        same = named and isinstance(there, str) and (folder / there).resolve() == named.resolve()
+        if named is not None and not same:
             differ.append(f"{what} {there if isinstance(there, str) else 'of its own'}, not {named}")
     for what, held, stated_here in (
         ("players", settings.players, stated.players),
         ("judges", settings.judges, stated.judges),
     ):
-        there = {one.name: one for one in held}
-        if stated.players and there.keys() != {one.name for one in stated_here}:
-            lists = [", ".join([one.name for one in side]) or "none" for side in (held, stated_here)]
+        there = {player.name: player for player in held}
+        if stated.players and there.keys() != {player.name for player in stated_here}:
+            lists = [", ".join([player.name for player in side]) or "none" for side in (held, stated_here)]
             differ.append(f"{what} {lists[0]}, not {lists[1]}")
         elif stated.players:
-            differ += [other for one in stated_here if (other := _otherwise(one, there[one.name]))]
+            differ += [other for player in stated_here if (other := _otherwise(player, there[player.name]))]
     if differ:
         raise SettingsError(
             f"{path} says {'; '.join(differ)}. Edit it and run `{program()} choose{at(folder)}` to go on "
@@ -246,10 +247,6 @@ def _file(holder: object, key: str) -> object:
     return named.get("file") if isinstance(named, Mapping) else None
 
 
-def _same(one: Path, other: Path) -> bool:
-    return os.path.realpath(one) == os.path.realpath(other)
-
-
 def _look_at(settings: ArenaSettings, folder: Path) -> None:
     """Ask servers for their models, as `peerage doctor` does; leave with 1 where a player cannot be asked.
     Raises ArenaError where a budget could not be kept."""
@@ -262,12 +259,13 @@ def _look_at(settings: ArenaSettings, folder: Path) -> None:
     from peerage.values.environment import environment
 
     today = datetime.now(UTC).date()
-    refuse_unpriced(settings, [one.name for one in settings.everyone if not price_of(one, today).known])
+    unpriced = [player.name for player in settings.everyone if not price_of(player, today).known]
+    refuse_unpriced(settings, unpriced)
     env = environment(folder, os.environ)
-    found = asyncio.run(doctor.look_at_players(settings.everyone, env, folder))
-    if broken := [one for one in found if one.state == "broken"]:
-        for one in broken:
-            say(f"{one.what}: {one.about}{f'; {one.fix}' if one.fix else ''}", err=True)
+    findings = asyncio.run(doctor.look_at_players(settings.everyone, env, folder))
+    if broken := [finding for finding in findings if finding.state == "broken"]:
+        for finding in broken:
+            say(f"{finding.what}: {finding.about}{f'; {finding.fix}' if finding.fix else ''}", err=True)
         say(
             f"correct {folder / 'arena.yaml'} or the key, and run the same again; nothing was asked", err=True
         )

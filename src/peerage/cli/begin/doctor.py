@@ -125,7 +125,7 @@ def install_missing(folder: Path) -> None:
     extras = {"models"}
     if settings is not None:
         extras = _needed(settings, environment(folder, os.environ))
-        extras |= {one.what for one in _needs(settings) if one.state == "broken"}
+        extras |= {finding.what for finding in _needs(settings) if finding.state == "broken"}
     lacking = sorted(extra for extra in extras if _lacking("peerage", extra))
     if not lacking:
         typer.echo("nothing to install")
@@ -178,12 +178,12 @@ def _arena(folder: Path) -> tuple[ArenaSettings | None, list[Finding]]:
         first, *more = str(error).splitlines()
         return None, [Finding(area, FILE_NAME, "broken", first, "; ".join(more))]
     named = EVERY if EVERY in settings.games else ", ".join(settings.lineup)
-    found = [Finding(area, FILE_NAME, "ok", f"{counted(len(settings.players), 'player')} of {named}")]
+    findings = [Finding(area, FILE_NAME, "ok", f"{counted(len(settings.players), 'player')} of {named}")]
     for game in settings.lineup:
         own = own_keys(settings, game)
         if own:
             preset = f"preset {rules_of(settings, game).preset}"
-            found.append(Finding(area, preset, "ok", f"with your own {', '.join(own)}"))
+            findings.append(Finding(area, preset, "ok", f"with your own {', '.join(own)}"))
     today = datetime.now(UTC).date()
     unpriced = [
         player.name
@@ -198,8 +198,8 @@ def _arena(folder: Path) -> tuple[ArenaSettings | None, list[Finding]]:
         near = [f"{name}: {hint}" for name in unpriced if (hint := checks.near_models(players[name]))]
         state_one = "`price: {input: …, output: …}` states one, in dollars per million tokens"
         fix = "; ".join([*near, state_one])
-        found.append(Finding(area, "prices", "broken" if bounded else "warning", about, fix))
-    return settings, found
+        findings.append(Finding(area, "prices", "broken" if bounded else "warning", about, fix))
+    return settings, findings
 
 
 def _installation(needed: Collection[str]) -> Iterator[Finding]:
@@ -222,8 +222,8 @@ _NEEDS = re.compile(r"""^([\w.-]+)(?:\[([^]]*)\])?[^;]*;\s*extra == ['"]([\w.-]+
 def _lacking(package: str, extra: str) -> list[str]:
     """Packages of an extra that are not installed; a requirement with further conditions is not looked at."""
     lacking: set[str] = set()
-    for found in filter(None, map(_NEEDS.match, metadata.requires(package) or ())):
-        name, its_extras, whose = found.groups(default="")
+    for requirement in filter(None, map(_NEEDS.match, metadata.requires(package) or ())):
+        name, its_extras, whose = requirement.groups(default="")
         if whose != extra:
             continue
         try:
@@ -231,18 +231,18 @@ def _lacking(package: str, extra: str) -> list[str]:
         except metadata.PackageNotFoundError:
             lacking.add(name)
         else:
-            lacking.update(*[_lacking(name, one.strip()) for one in its_extras.split(",") if one])
+            lacking.update(*[_lacking(name, inner.strip()) for inner in its_extras.split(",") if inner])
     return sorted(lacking)
 
 
 def _spare_keys(players: Sequence[PlayerSettings], env: dict[str, str]) -> Iterator[Finding]:
     """Keys that no player of the arena needs; the others are looked at with their players."""
     used = {player.provider for player in players}
-    found = found_keys(env)
+    keys = found_keys(env)
     for provider, about in PROVIDERS.items():
         if about.key_env and provider not in used:
-            if provider in found:
-                yield Finding("keys", provider, "ok", f"found in {found[provider]}")
+            if provider in keys:
+                yield Finding("keys", provider, "ok", f"found in {keys[provider]}")
             else:
                 yield Finding("keys", " or ".join(about.key_env), "unused", "not set, not needed")
 
@@ -253,12 +253,12 @@ async def look_at_players(
     """Ask servers for their models, never for a reply: the library, key and model of each player."""
     looked = await asyncio.gather(*[checks.check(player, env, folder) for player in players])
     lines: list[Finding] = []
-    for player, found in zip(players, looked, strict=True):
-        about = "; ".join(one.found for one in found if one.subject != "library") or "ready"
+    for player, checked in zip(players, looked, strict=True):
+        about = "; ".join(result.found for result in checked if result.subject != "library") or "ready"
         lines += [
-            Finding("players", player.name, "warning" if one.ok else "broken", one.found, one.fix)
-            for one in found
-            if not one.ok or one.fix
+            Finding("players", player.name, "warning" if result.ok else "broken", result.found, result.fix)
+            for result in checked
+            if not result.ok or result.fix
         ] or [Finding("players", player.name, "ok", about)]
     return lines
 
@@ -277,8 +277,8 @@ def _ledger(settings: ArenaSettings, env: dict[str, str], folder: Path) -> Itera
         return
     try:
         issued, recorded = ledger.heads()
-        waiting = [one for one in ledger.exchanges(recorded + 1, unanswered=True) if one.failure is None]
-        held = sum(one.worst_nano or 0 for one in waiting)
+        waiting = [call for call in ledger.exchanges(recorded + 1, unanswered=True) if call.failure is None]
+        held = sum(call.worst_nano or 0 for call in waiting)
         spent = sum(spent_by(ledger).values()) - held
         spent += sum(cost.most_nano for cost in probe_costs(ledger).values())
         spent += sum(unused(ledger).values())
@@ -334,11 +334,11 @@ def _needs(settings: ArenaSettings) -> Iterator[Finding]:
         yield Finding("machine", extra, state, about, fix)
     if not sandboxed:
         return
-    told = ", ".join(sandboxed)
+    names = ", ".join(sandboxed)
     if image.installed():
-        about, fix, state = f"installed, for {told}; `peerage sandbox check` tries it", "", "ok"
+        about, fix, state = f"installed, for {names}; `peerage sandbox check` tries it", "", "ok"
     else:
-        about = f"not installed, and {told} need{'s' * (len(sandboxed) == 1)} it"
+        about = f"not installed, and {names} need{'s' * (len(sandboxed) == 1)} it"
         fix = installing("sandbox")
     yield Finding("machine", "sandbox", state, about, fix)
 

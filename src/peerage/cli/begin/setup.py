@@ -166,8 +166,8 @@ def starters() -> Mapping[str, Sequence[str]]:
     import yaml
 
     text = files("peerage.cli.begin").joinpath("starters.yaml").read_text("utf-8")
-    found: Mapping[str, Sequence[str]] = yaml.safe_load(text)
-    return found
+    starters: Mapping[str, Sequence[str]] = yaml.safe_load(text)
+    return starters
 
 
 def arena_text(

@@ -66,8 +66,8 @@ def verify(
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--since") from None
     keys = keys_of(key or ())
-    roots = {one.name for one in kept}
-    kept += [one for stated in checkpoint or () for one in kept_of(stated, keys)]
+    roots = {copy.name for copy in kept}
+    kept += [copy for stated in checkpoint or () for copy in kept_of(stated, keys)]
     with (
         _arena(folder) as arena,
         ledger_in(arena) as ledger,
@@ -102,10 +102,10 @@ def _show_report(report: Report, roots: Collection[str]) -> None:
         say("the run that wrote last did not come to its end, or is still under way")
     for change in report.changes:
         say(f"settings changed {change.in_words}")
-    for one in report.checkpoints:
-        if one.extends:
-            more = f"{counted(one.matches, 'match')} and {counted(one.entries, 'entry')}"
-            say(f"extends {one.name} by {more}{'' if one.name in roots else f'; {_who(one)}'}")
+    for copy in report.checkpoints:
+        if copy.extends:
+            more = f"{counted(copy.matches, 'match')} and {counted(copy.entries, 'entry')}"
+            say(f"extends {copy.name} by {more}{'' if copy.name in roots else f'; {_who(copy)}'}")
     if report.problems:
         say(remedy(report))
 
@@ -123,11 +123,11 @@ def _arena(folder: Path) -> Iterator[Path]:
         yield Path(made)
 
 
-def _who(one: Extension) -> str:
+def _who(copy: Extension) -> str:
     """Return who signed a checkpoint."""
-    if not one.signed and not one.cosigned:
+    if not copy.signed and not copy.cosigned:
         return "its signature was not checked: --key KEY names who must have signed it"
-    by = [f"signed by {name}" for name in one.signed] + [f"witnessed by {name}" for name in one.cosigned]
+    by = [f"signed by {name}" for name in copy.signed] + [f"witnessed by {name}" for name in copy.cosigned]
     return ", ".join(by)
 
 
@@ -150,25 +150,25 @@ def replay(
 
     with ledger_in(folder) as ledger, helpers(ledger.address) as helping:
         report = (repair if repaired else recompute)(ledger, helpers=helping, folder=folder)
-    code, said = 0, "all follows"
+    code, verdict = 0, "all follows"
     if not report.ok:
-        code, said = 1, "replay differs"
+        code, verdict = 1, "replay differs"
     elif not report.complete:
-        code, said = INCOMPLETE, "nothing differs"
+        code, verdict = INCOMPLETE, "nothing differs"
     if shape is ReportFormat.json:
         _leave(report, code)
     show_problems(report.differences)
     stated = (
         f", {report.as_stated:,} that ended before the game began taken as stated" if report.as_stated else ""
     )
-    say(f"{said}: {report.recomputed:,} of {counted(report.matches, 'match')} recomputed{stated}")
+    say(f"{verdict}: {report.recomputed:,} of {counted(report.matches, 'match')} recomputed{stated}")
     if repaired:
         written = "the narrow table and the newest snapshot are written again"
         say(written if report.ok else "nothing was written")
-    for one in report.elsewhere:
+    for other in report.elsewhere:
         say(
-            f"not recomputable here: {counted(one.matches, 'match')} of {one.game} version {one.version} "
-            f"({one.first:,} to {one.last:,}). {_how(one.release, at(folder))}"
+            f"not recomputable here: {counted(other.matches, 'match')} of {other.game} "
+            f"version {other.version} ({other.first:,} to {other.last:,}). {_how(other.release, at(folder))}"
         )
     if report.sealed:
         say(
@@ -188,7 +188,7 @@ def _how(release: str, at_folder: str) -> str:
     if FILE in release:
         file, _, digest = [ours, *more][-1].partition(f"@{FILE}")
         return f"Another {file} played them, with SHA-256 {digest}: put it back to replay them"
-    command = " ".join(["uvx --from", quote(ours), *[f"--with {quote(one)}" for one in more], "peerage"])
+    command = " ".join(["uvx --from", quote(ours), *[f"--with {quote(name)}" for name in more], "peerage"])
     return f"This replays them:\n  {command} replay{at_folder}"
 
 
@@ -231,8 +231,8 @@ def _leave(report: Any, code: int) -> None:
     raise typer.Exit(code)
 
 
-def show_problems(found: Any) -> None:
-    for problem in found[:SHOWN]:
+def show_problems(problems: Any) -> None:
+    for problem in problems[:SHOWN]:
         say(f"  {problem}")
-    if len(found) > SHOWN:
-        say(f"  … and {len(found) - SHOWN} more")
+    if len(problems) > SHOWN:
+        say(f"  … and {len(problems) - SHOWN} more")

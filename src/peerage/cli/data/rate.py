@@ -115,7 +115,7 @@ def named(files: list[str]) -> list[str]:
     """The files, those of a folder in order of name."""
     from peerage.ratings.read.source import ENDINGS
 
-    found: list[str] = []
+    places: list[str] = []
     for name in files:
         path = Path(name)
         if name != "-" and path.is_dir():
@@ -129,10 +129,10 @@ def named(files: list[str]) -> list[str]:
                     f"{name} holds no data: expected files ending in {', '.join(ENDINGS)}"
                     + _RESULTS * any(path.glob("*/.eval_results"))
                 )
-            found.extend(inside)
+            places.extend(inside)
         else:
-            found.append(name)
-    return found
+            places.append(name)
+    return places
 
 
 def _open(name: str, opened: contextlib.ExitStack) -> BinaryIO:

@@ -105,7 +105,7 @@ def rejudge(
         if not report:
             equipped(settings, folder)
         if pairs and (house := [judge.name for judge in settings.players if judge.provider == "house"]):
-            say(f"{', '.join(house)}: house players cannot read, and judge answers of files by lot", err=True)
+            say(f"{', '.join(house)}: house players cannot read, so they judge at random", err=True)
         if text:
             target.mkdir(parents=True, exist_ok=True)
             write(target / FILE_NAME, text, SETTINGS)
@@ -184,10 +184,7 @@ def _judge(arena: Arena, issued: Issued, target: Path, yes: bool, shape: TableFo
             "what is to be judged",
             err=True,
         )
-    quiet = shape in (
-        TableFormat.json,
-        TableFormat.csv,
-    )  # a table for programs stands alone on standard output
+    quiet = not shape.for_people  # a table for programs stands alone on standard output
     with contextlib.redirect_stdout(sys.stderr) if quiet else contextlib.nullcontext():
         _agree(arena, yes)
         report, spectator = play(arena, issued.fixtures, None, replan=lambda: _agree(arena, yes, THINKS))

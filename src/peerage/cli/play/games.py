@@ -30,9 +30,9 @@ def games(
         return
     from peerage.views import catalogue
 
-    found = list(catalogue.games(all=all))
-    rows = [row for row in found if isinstance(row, catalogue.GameRow)]
-    block = catalogue.games_table(rows, [str(row) for row in found if isinstance(row, ImportError)], all=all)
+    listed = list(catalogue.games(all=all))
+    rows = [row for row in listed if isinstance(row, catalogue.GameRow)]
+    block = catalogue.games_table(rows, [str(row) for row in listed if isinstance(row, ImportError)], all=all)
     show_table(block, shape)
 
 
@@ -126,12 +126,12 @@ def _spec(game: str) -> GameSpec[Any]:
     from peerage.settings.game_file import load_file
 
     try:
-        found = load_file(Path(game)) if game.endswith(".py") else GAMES.get(game)
+        spec = load_file(Path(game)) if game.endswith(".py") else GAMES.get(game)
     except ImportError as error:
         raise SettingsError(str(error)) from None
-    if found is None:
+    if spec is None:
         raise SettingsError(
             f"no game is called {game!r}{suggest(game, candidates(game))}\n`peerage games --all` lists "
             "those of other libraries; the name of a game in a file ends in .py"
         )
-    return found
+    return spec

@@ -77,12 +77,12 @@ class Spectator:
                 live.update("", refresh=True)
 
     async def _lines(self, runner: Runner) -> None:
-        last, told = time.monotonic(), False
+        last, announced = time.monotonic(), False
         while True:
             await asyncio.sleep(LOOK_S)
             progress = runner.progress()
-            if progress.stopping and not told:
-                told = True
+            if progress.stopping and not announced:
+                announced = True
                 self._say(hint(progress))
             if not self._batch and time.monotonic() - last >= LINE_S:
                 last = time.monotonic()
@@ -91,7 +91,7 @@ class Spectator:
                     self._say(f"  {line}")
 
     def _say(self, line: str) -> None:
-        if not said(self._console, line) and self._runner is not None and not self.reader_left:
+        if not printed(self._console, line) and self._runner is not None and not self.reader_left:
             self.reader_left = True
             self._runner.stop()
 
@@ -139,7 +139,7 @@ def _drawing(lines: Sequence[tuple[str, str]]) -> Text:
     return Text.assemble(*parts[:-1], overflow="ellipsis", no_wrap=True)
 
 
-def said(console: Console, line: str) -> bool:
+def printed(console: Console, line: str) -> bool:
     """Write a line; False where nobody reads it: from then on what is written there goes nowhere."""
     try:
         console.print(line, highlight=False, markup=False, soft_wrap=True)
@@ -170,7 +170,7 @@ def play(
         until = f"until {settings.until}, or {until}"
     games = settings.game if len(settings.lineup) == 1 else counted(len(settings.lineup), "game")
     about = f"{settings.name}: {games}, {counted(len(settings.players), 'player')}, {until}"
-    if not said(console, about):
+    if not printed(console, about):
         raise BrokenPipeError
     spectator = Spectator(arena, batch, console)
     probing = settings.engine.probe and any(player.provider != "house" for player in settings.everyone)
@@ -186,7 +186,7 @@ def play(
         def observe(record: MatchRecord, summary: Summary) -> None:
             spectator.observe(record, summary)
             if seat in summary.players:
-                said(console, f"· match {settled(summary)}")
+                printed(console, f"· match {settled(summary)}")
 
         def again() -> None:
             opening.stop()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from peerage.cli.read.leaderboard import told_scope
+from peerage.cli.read.leaderboard import explained_scope
 from peerage.cli.shared.options import (
     HERE,
     Folder,
@@ -81,15 +81,15 @@ def plan(
             table = estimate.costs(settings, cost, more)
             show_table(table, shape)
         return
-    with arena_in(folder) as arena, told_scope():
-        found = arena.outlook(one, other, until)
+    with arena_in(folder) as arena, explained_scope():
+        answer = arena.outlook(one, other, until)
     if shape is TableFormat.json:
-        show_json(found.as_dict())
+        show_json(answer.as_dict())
     elif shape is TableFormat.table:
-        for line in found.lines:
+        for line in answer.lines:
             prose(line)
     else:
-        show_blocks(*outlook.rows(found), shape)
+        show_blocks(*outlook.rows(answer), shape)
 
 
 def _decided(folder: Path) -> bool:
@@ -124,12 +124,12 @@ def _costs(folder: Path, matches: int) -> tuple[ArenaSettings, Plan, list[str]]:
     enough_players(settings)
     try:
         with closing(open_ledger(settings.ledger, folder, create=False)) as ledger:
-            found, priced = on_record(ledger), prices(ledger, settings.everyone, today)
+            past, priced = on_record(ledger), prices(ledger, settings.everyone, today)
             speak_of(Reading(settings, ledger).names)
     except LedgerMissing:
-        found, priced = OnRecord(), {player.name: price_of(player, today) for player in settings.everyone}
+        past, priced = OnRecord(), {player.name: price_of(player, today) for player in settings.everyone}
         speak_of_players(settings)
-    cost = estimate(settings, priced, matches, NOBODY, {}, found)
+    cost = estimate(settings, priced, matches, NOBODY, {}, past)
     return settings, cost, too_expensive(settings, priced)
 
 

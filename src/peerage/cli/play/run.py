@@ -318,7 +318,7 @@ def with_players(settings: ArenaSettings, models: Sequence[str]) -> ArenaSetting
             raise SettingsError(
                 f"--player: {error.errors()[0]['msg'].removeprefix('Value error, ')}"
             ) from None
-        judge = any(player.name == one.name for one in settings.judges)
+        judge = any(player.name == other.name for other in settings.judges)
         if judge or players.setdefault(player.name, player).model != player.model:
             raise SettingsError(
                 f"--player {model}: the arena has {'a judge' if judge else 'another player'} called "
@@ -331,7 +331,7 @@ def seated(models: Sequence[str]) -> str:
     """The person who is at this terminal; empty where none of `models` is a person. Raises SettingsError."""
     from peerage.settings import PlayerSettings, SettingsError
 
-    names = [one.name for one in [PlayerSettings(model=model) for model in models] if one.is_person]
+    names = [player.name for player in [PlayerSettings(model=model) for model in models] if player.is_person]
     if len(names) > 1:
         raise SettingsError(
             f"--player: one person has this terminal, not {' and '.join(names)}; the others go into "

@@ -81,7 +81,7 @@ def seat_of(settings: ArenaSettings, stated: str | None) -> str:
     """The name of the person who is meant. Raises SettingsError."""
     from peerage.settings import SettingsError, suggest
 
-    names = [one.name for one in settings.everyone if one.is_person]
+    names = [player.name for player in settings.everyone if player.is_person]
     if not names:
         raise SettingsError(
             "none of this arena's players is a person; add `- human:NAME` to its `players`, or start "
@@ -162,7 +162,7 @@ class PersonSeat:
                 text: str | None = reply(turn.request.expects, values)
             except FormatError as problem:
                 say(f"That cannot be used: {problem}.")
-                todo = [one for one in form if str(problem).startswith(f"{one.label}:")] or form
+                todo = [field for field in form if str(problem).startswith(f"{field.label}:")] or form
                 continue
             except _Declined:
                 text = None
@@ -199,11 +199,11 @@ class PersonSeat:
                     "is left out: break it, or use /edit."
                 )
             elif not several or not (line or lines or field.needed):
-                said = _chosen(field, line)
-                if problem := misfit(field, said):
+                answer = _chosen(field, line)
+                if problem := misfit(field, answer):
                     say(f"That cannot be used: {problem}.\n{_prompt(field)}")
                     continue
-                return said
+                return answer
             else:
                 lines.append(line)
 
@@ -276,10 +276,8 @@ def _prompt(field: FormField) -> str:
         case "choice":
             how = "  ".join(f"{at}) {option}" for at, option in enumerate(field.options, 1))
         case "number":
-            small = [
-                f"{one:g}" if one is not None and abs(one) < 1e9 else "" for one in (field.least, field.most)
-            ]
-            between = f" from {small[0]} to {small[1]}" if all(small) else ""
+            bounds = [bound for bound in (field.least, field.most) if bound is not None and abs(bound) < 1e9]
+            between = f" from {bounds[0]:g} to {bounds[1]:g}" if len(bounds) == 2 else ""
             how = f"(a {'whole ' * field.whole}number{between})"
         case _:
             how = "(a line with a single . ends it)" if _several_lines(field) else ""
@@ -287,12 +285,12 @@ def _prompt(field: FormField) -> str:
     return f"{field.label}:{about} {how}{empty}".rstrip()
 
 
-def _chosen(field: FormField, said: str) -> str:
+def _chosen(field: FormField, answer: str) -> str:
     """Return what was said; an option by its number, where that is no option itself."""
-    bare = said.strip()
+    bare = answer.strip()
     if field.kind == "choice" and bare not in field.options and bare.isdecimal() and len(bare) < 4:
-        return dict(enumerate(field.options, 1)).get(int(bare), said)
-    return said
+        return dict(enumerate(field.options, 1)).get(int(bare), answer)
+    return answer
 
 
 def _edited(field: FormField) -> str:

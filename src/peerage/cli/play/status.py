@@ -31,7 +31,7 @@ def status(
     first. CSV holds the matches under way.
     """
     from peerage.views.status import blocks, tables
-    from peerage.views.status import status as found_now
+    from peerage.views.status import status as status_of
 
     with ledger_in(folder) as ledger:
         if drop is not None:
@@ -41,8 +41,8 @@ def status(
             end(ledger, drop, now_ms())
             typer.echo(f"match {drop} ended without a result: {BY_OWNER}")
             return
-        found = found_now(ledger, folder)
+        state = status_of(ledger, folder)
     if shape is TableFormat.json:
-        show_json(found.as_dict())
+        show_json(state.as_dict())
     else:
-        show_blocks(blocks(found), tables(found)[0], shape)
+        show_blocks(blocks(state), tables(state)[0], shape)

@@ -54,9 +54,9 @@ def worker(
         errors="replace",
         start_new_session=True,  # Ctrl+C is for us: Ray would end its processes at once
     )
-    said: deque[str] = deque(maxlen=MOST_LINES)
+    printed: deque[str] = deque(maxlen=MOST_LINES)
     joined = partial(typer.echo, f"this machine has joined {address}; Ctrl+C lets it leave")
-    reading = threading.Thread(target=_read, args=(node.stdout, said, joined), daemon=True)
+    reading = threading.Thread(target=_read, args=(node.stdout, printed, joined), daemon=True)
     reading.start()
     for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
         signal.signal(number, signal.default_int_handler)
@@ -67,7 +67,7 @@ def worker(
         return
     if code:
         reading.join(1.0)
-        raise ArenaError(_why(address, said))
+        raise ArenaError(_why(address, printed))
 
 
 def _leave(node: subprocess.Popen[str]) -> None:
@@ -80,15 +80,15 @@ def _leave(node: subprocess.Popen[str]) -> None:
         node.kill()
 
 
-def _read(lines: Iterable[str], said: deque[str], joined: Callable[[], None]) -> None:
+def _read(lines: Iterable[str], printed: deque[str], joined: Callable[[], None]) -> None:
     """Keep what Ray says to itself, but for the news that it has begun."""
     for line in lines:
-        said.append(line.strip())
+        printed.append(line.strip())
         if "block forever" in line:
             joined()
 
 
-def _why(address: str, said: Iterable[str]) -> str:
+def _why(address: str, printed: Iterable[str]) -> str:
     """Return why Ray has ended."""
     from peerage.settings import ArenaError
 
@@ -99,7 +99,7 @@ def _why(address: str, said: Iterable[str]) -> str:
             f"the head of the cluster at {address} is gone, and this machine is free. What ran here goes on "
             "with the next `peerage run`"
         )
-    errors = [line for line in said if "Error:" in line] or [line for line in said if line][-1:]
+    errors = [line for line in printed if "Error:" in line] or [line for line in printed if line][-1:]
     return f"Ray ended on this machine, while the head at {address} is there: {' '.join(errors)[-500:]}"
 
 

@@ -51,11 +51,11 @@ def list_(folder: Folder = HERE, answers: Answers = False, shape: Shape = TableF
     from peerage.views.challenges import rows, table
 
     with arena_in(folder) as arena:
-        found = rows(_pool(arena), answers=answers)
-    if not found and shape is TableFormat.table:
+        listed = rows(_pool(arena), answers=answers)
+    if not listed and shape is TableFormat.table:
         prose("the pool is empty: matches of the challenge exchange fill it; `peerage games` has its rules")
         return
-    show_table(table(found, counted(len(found), "challenge")), shape)
+    show_table(table(listed, counted(len(listed), "challenge")), shape)
 
 
 @app.command()
@@ -73,7 +73,7 @@ def show(
     with arena_in(folder) as arena:
         pool = _pool(arena)
         entry = named(pool, name)
-        row = next(one for one in rows(pool, answers=answers) if one.challenge_id == entry.challenge_id)
+        row = next(each for each in rows(pool, answers=answers) if each.challenge_id == entry.challenge_id)
         tried = attempts(entry, answers=answers)
     if shape is ReportFormat.json:
         show_json({**row.as_dict(), "history": tried})
@@ -116,10 +116,10 @@ def review(
             say(f"\n{place} of {len(waiting)}")
             tried = challenges.attempts(pool.entries[row.challenge_id], answers=answers)
             prose("\n".join(challenges.in_words(row, tried)))
-            said = typer.prompt("approve, object, skip or quit", default="skip").strip().lower()
-            if said and "quit".startswith(said):
+            answer = typer.prompt("approve, object, skip or quit", default="skip").strip().lower()
+            if answer and "quit".startswith(answer):
                 return
-            chosen = next((one for one in _VERDICTS if said and one.startswith(said)), None)
+            chosen = next((known for known in _VERDICTS if answer and known.startswith(answer)), None)
             if chosen is not None:
                 why = typer.prompt("why", default=reason, show_default=False)
                 record.review(arena.ledger, row.challenge_id, chosen, why, now_ms())
@@ -157,11 +157,11 @@ def withdraw(name: Name, folder: Folder = HERE, reason: Reason = "") -> None:
 
     with arena_in(folder) as arena:
         entry = record.withdraw(arena.ledger, name, reason, now_ms())
-        found = effect(arena.ledger, entry)
-    changed = ", ".join(map(str, found.changed)) or "none"
+        effects = effect(arena.ledger, entry)
+    changed = ", ".join(map(str, effects.changed)) or "none"
     say(
-        f"challenge {entry.challenge_id} is withdrawn: {counted(found.attempts, 'attempt')} in "
-        f"{counted(found.matches, 'match')} no longer counted\n"
+        f"challenge {entry.challenge_id} is withdrawn: {counted(effects.attempts, 'attempt')} in "
+        f"{counted(effects.matches, 'match')} no longer counted\n"
         f"matches with another result now: {changed}"
     )
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 import typer
 
-from peerage.cli.read.leaderboard import told_scope
+from peerage.cli.read.leaderboard import explained_scope
 from peerage.cli.shared.options import ReportFormat, arena_in
 from peerage.cli.shared.output import show_whole
 from peerage.render.blocks import Conclusion
@@ -45,13 +45,13 @@ def show_gate(
     if github and not summary:
         raise typer.BadParameter(f"--github writes to the file that {SUMMARY} names: it is set in workflows")
     try:
-        with told_scope(), arena_in(folder) as arena:
+        with explained_scope(), arena_in(folder) as arena:
             kept = arena_files(folder, arena.ledger.address)
             if junit:
                 refuse(junit, JUNIT, kept, force=force)
             percent, elo, of = limit
             game, topic = scope
-            found = arena.gate(
+            gate = arena.gate(
                 *players,
                 percent,
                 elo=elo,
@@ -63,16 +63,16 @@ def show_gate(
             )
             name = arena.settings.name
         if junit:
-            write(junit, junit_xml(found, name), JUNIT, kept, force=force)
+            write(junit, junit_xml(gate, name), JUNIT, kept, force=force)
         if github:
-            append(Path(summary), markdown(found, name))
+            append(Path(summary), markdown(gate, name))
     except LedgerError as error:
         raise ArenaError(str(error)) from None
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         raise ArenaError(f"{place}{reason(error)}") from None
     if github:  # GitHub reads commands from both; standard output may be JSON
-        typer.echo("\n".join(github_commands(found)), err=True)
-    blocks = [Conclusion(found.lines), *([gates(found.parts)] if found.parts else ())]
-    show_whole(found, blocks, shape)
-    raise typer.Exit(found.exit_code)
+        typer.echo("\n".join(github_commands(gate)), err=True)
+    blocks = [Conclusion(gate.lines), *([gates(gate.parts)] if gate.parts else ())]
+    show_whole(gate, blocks, shape)
+    raise typer.Exit(gate.exit_code)

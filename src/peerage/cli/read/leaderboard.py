@@ -105,7 +105,7 @@ def leaderboard(
     of_games = dict(_weight(stated) for stated in weight or () if stated not in words)
     without = tuple(dict.fromkeys(without_judge or ()))
     what_if = WhatIf(without, weights == "equal")
-    with arena_in(folder) as arena, told_scope():
+    with arena_in(folder) as arena, explained_scope():
         if of_answers(arena.settings.game):
             others = (track, game, topic, side, weight, correct, by, what_if.in_words, source != "played")
             if any(others):
@@ -175,7 +175,7 @@ def _parts(arena: Arena, words: Set[str], of_games: Mapping[str, float]) -> dict
 
 
 @contextmanager
-def told_scope() -> Iterator[None]:
+def explained_scope() -> Iterator[None]:
     """Tell what is wrong with the scope that was asked for as a wrong option."""
     from peerage.reading.scope import ScopeError
     from peerage.values.texts import visible
@@ -202,20 +202,20 @@ def show_leaderboard(
     from peerage.views.leaderboard.what_if import AS_PLAYED
 
     reading, scope = arena.reading, scope or EVERYTHING
-    found = board(reading, track, scope, what_if or AS_PLAYED, judged=True)
+    ranks = board(reading, track, scope, what_if or AS_PLAYED, judged=True)
     if (
         shape.for_people
-        and len(found.games) > 1
+        and len(ranks.games) > 1
         and scope.source == "played"
-        and not (scope.game or scope.topic or scope.side or found.what_if)
+        and not (scope.game or scope.topic or scope.side or ranks.what_if)
     ):
-        for game in found.games:
+        for game in ranks.games:
             first = "" if track == "overall" else track
             alone = board(reading, first, Scope(game))
             if any(row.rank is not None for row in alone.rows):
                 _show_board(arena, alone, shape, headed=False)
                 typer.echo()
-    _show_board(arena, found, shape, scope.source)
+    _show_board(arena, ranks, shape, scope.source)
 
 
 def show_standings(arena: Arena) -> None:
@@ -232,28 +232,25 @@ def show_standings(arena: Arena) -> None:
         write(shown(arena.verdict()), sys.stdout, split=True, names=arena.reading.names)
         return
 
-    found = board(arena.reading, judged=True)
-    if found.track == "overall":
+    ranks = board(arena.reading, judged=True)
+    if ranks.track == "overall":
         show_by_game(arena, TableFormat.table, EVERYTHING)
         typer.echo()
-    _show_board(arena, found, TableFormat.table)
+    _show_board(arena, ranks, TableFormat.table)
 
 
 def _show_board(
-    arena: Arena, found: Leaderboard, shape: TableFormat, source: str = "played", *, headed: bool = True
+    arena: Arena, ranks: Leaderboard, shape: TableFormat, source: str = "played", *, headed: bool = True
 ) -> None:
     from peerage.views.leaderboard.columns import table
     from peerage.views.leaderboard.tracks import METHODS
 
-    about = "".join(
-        f", {part}"
-        for part in (found.game, found.topic and f"topic {found.topic}", found.side and f"as {found.side}")
-        if part
-    )
+    scope = ranks.game, ranks.topic and f"topic {ranks.topic}", ranks.side and f"as {ranks.side}"
+    about = "".join([f", {part}" for part in scope if part])
     about += {"played": "", "outside": ", outside results", "all": ", with outside results"}[source]
-    about += f"; WHAT IF: {found.what_if}" if found.what_if else ""
-    block = table(found, f"{arena.settings.name}: {METHODS[found.track].title}{about}")
-    show_blocks([*([Conclusion(found.verdict.lines)] if headed else ()), block], block, shape)
+    about += f"; WHAT IF: {ranks.what_if}" if ranks.what_if else ""
+    block = table(ranks, f"{arena.settings.name}: {METHODS[ranks.track].title}{about}")
+    show_blocks([*([Conclusion(ranks.verdict.lines)] if headed else ()), block], block, shape)
 
 
 def show_corrected(arena: Arena, correct: str, shape: TableFormat, scope: Scope) -> None:
@@ -266,9 +263,9 @@ def show_corrected(arena: Arena, correct: str, shape: TableFormat, scope: Scope)
 
 
 def _weight(stated: str) -> tuple[str, float]:
-    game, found, number = stated.rpartition("=")
+    game, equals, number = stated.rpartition("=")
     try:
-        return game, float(number if found else "")
+        return game, float(number if equals else "")
     except ValueError:
         wrong = f"--weight {stated!r}: expected GAME=NUMBER, such as --weight duel=2"
         raise typer.BadParameter(wrong) from None

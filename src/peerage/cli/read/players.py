@@ -23,9 +23,9 @@ def players(
 ) -> None:
     """List players and prices, or show how strong one is, by game."""
     if name:
-        from peerage.cli.read.leaderboard import show_profile, told_scope
+        from peerage.cli.read.leaderboard import explained_scope, show_profile
 
-        with arena_in(folder) as arena, told_scope():
+        with arena_in(folder) as arena, explained_scope():
             show_profile(arena, name, shape)
         return
     from datetime import UTC, datetime

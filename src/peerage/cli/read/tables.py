@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from peerage.cli.read.leaderboard import Game, Topic, told_scope
+from peerage.cli.read.leaderboard import Game, Topic, explained_scope
 from peerage.cli.shared.options import (
     HERE,
     MOST_MATCHES,
@@ -78,7 +78,7 @@ def stats(
 
     if of in OF_JUDGES and (game or topic):
         raise typer.BadParameter(f"--of {of} is about all games and topics: leave --game and --topic out")
-    with arena_in(folder) as arena, told_scope():
+    with arena_in(folder) as arena, explained_scope():
         if of in OF_JUDGES:
             _show_judges(arena, shape, of, level)
         elif of == "tasks":
@@ -114,13 +114,13 @@ def _show_judges(arena: Arena, shape: TableFormat, of: Part | None, level: float
 def _show_tasks(arena: Arena, shape: TableFormat, scope: Scope) -> None:
     from peerage.views.stats.tasks import table, task_rows
 
-    found = task_rows(arena.reading.within(scope).credits)
+    rows = task_rows(arena.reading.within(scope).credits)
     if shape is TableFormat.json:
-        show_json(plain(found))
-    elif not found and shape.for_people:
+        show_json(plain(rows))
+    elif not rows and shape.for_people:
         sys.stdout.write("No match about a task of your own has a result yet.\n")
     else:
-        show_table(table(found), shape)
+        show_table(table(rows), shape)
 
 
 def show_stats(
@@ -131,14 +131,14 @@ def show_stats(
     from peerage.views.stats.report import parts, remarks, summary
     from peerage.views.stats.report import stats as counted
 
-    found = counted(arena.reading, scope or EVERYTHING)
+    report = counted(arena.reading, scope or EVERYTHING)
     if of is None and shape.for_people:
-        show_blocks([Conclusion(summary(found))], Rows((), ()), shape)
+        show_blocks([Conclusion(summary(report))], Rows((), ()), shape)
         typer.echo()
-    show_parts(found, parts(found), of, shape, "players")
-    for line in remarks(found) if of in (None, "players") and shape.for_people else ():
+    show_parts(report, parts(report), of, shape, "players")
+    for line in remarks(report) if of in (None, "players") and shape.for_people else ():
         prose(line)
-    if found.judges and of is None and shape.for_people:
+    if report.judges and of is None and shape.for_people:
         command = f"{program()} stats{at(arena.folder)} --of judges"
         prose(f"`{command}` shows how judges agree and what they favour")
 
@@ -154,11 +154,11 @@ def _list_matches(folder: Path, wanted: tuple[str, str, str, str], shape: Tellin
     with arena_in(folder) as arena:
         reading, words = Reading(arena.settings, public(arena.ledger)), MatchFilter(*wanted)
         rows, chances = [*reading.moment.summaries()], board(reading).chances
-        found = find(reading, rows, chances, words, LISTED)
-        told = headline(rows, chances)
-    lines = table(found.lines, now_ms())
+        matches = find(reading, rows, chances, words, LISTED)
+        head = headline(rows, chances)
+    lines = table(matches.lines, now_ms())
     shown = TableFormat.table if shape == "text" else TableFormat(shape)
-    show_blocks([Conclusion([told, outcome(found, words)]), *[lines] * bool(found.lines)], lines, shown)
+    show_blocks([Conclusion([head, outcome(matches, words)]), *[lines] * bool(matches.lines)], lines, shown)
 
 
 def match(
@@ -199,21 +199,21 @@ def match(
     if any(wanted):
         raise typer.BadParameter("--search, --only, --game and --topic list matches: leave the number out")
     with arena_in(folder) as arena:
-        found = match_view(arena.ledger, number)
+        view = match_view(arena.ledger, number)
         if seat:
-            found = as_seen(found, short_names().whole(seat))
-            full = full or not found.blocks
+            view = as_seen(view, short_names().whole(seat))
+            full = full or not view.blocks
         unit = arena.reading.rating.cost_unit.name
     if shape == "json":
-        show_json(found.as_dict())
+        show_json(view.as_dict())
         return
     if shape == "markdown":
         from peerage.render.markdown import markdown
 
-        exact(sys.stdout).write(markdown([transcript(found, unit, requests=full)]))
+        exact(sys.stdout).write(markdown([transcript(view, unit, requests=full)]))
         return
     from peerage.render.terminal import write
 
-    write([transcript(found, unit, cut=not full, requests=full)], sys.stdout, names=short_names())
+    write([transcript(view, unit, cut=not full, requests=full)], sys.stdout, names=short_names())
     if not full:
         sys.stdout.write("\n`--full` shows texts whole, and each request word for word.\n")

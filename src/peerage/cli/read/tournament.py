@@ -57,10 +57,10 @@ def show(
     from peerage.views.tournament import parts, tournament
 
     with arena_in(folder) as arena:
-        found = tournament(arena.ledger, number)
-        tested = of in (None, "matrix") and shape.for_people and found.matrix
-        tables = parts(found, judges(arena.reading) if tested else None)
-    show_parts(found, tables, of, shape, "ranking")
+        view = tournament(arena.ledger, number)
+        tested = of in (None, "matrix") and shape.for_people and view.matrix
+        tables = parts(view, judges(arena.reading) if tested else None)
+    show_parts(view, tables, of, shape, "ranking")
 
 
 @app.command()
@@ -87,17 +87,17 @@ def plot(
     with arena_in(folder) as arena:
         kept = arena_files(folder, arena.ledger.address)
         refuse(file, PLOT, kept, force=force)
-        found = tournament(arena.ledger, number)
-    if not found.scaling:
+        view = tournament(arena.ledger, number)
+    if not view.scaling:
         raise NothingToDraw(
-            f"tournament {found.number} was played under one token limit; set `answer_budgets` for several"
+            f"tournament {view.number} was played under one token limit; set `answer_budgets` for several"
         )
     with drawing():  # the library is imported when it draws
         from peerage.render.charts.planes import picture, scaling
 
-        drawn = picture(scaling(found.as_dict()["scaling"]), "Scores under several token limits")
+        drawn = picture(scaling(view.as_dict()["scaling"]), "Scores under several token limits")
     write(file, drawn.replace("<svg ", PLOT.mark.decode(), 1), PLOT, kept, force=force)
-    typer.echo(f"{file}: scores under {len({row.max_tokens for row in found.scaling})} token limits")
+    typer.echo(f"{file}: scores under {len({row.max_tokens for row in view.scaling})} token limits")
 
 
 @app.command()
@@ -130,7 +130,7 @@ def page(
     if not exhibits:
         raise NothingToDraw(f"tournament {match.number} has no answers that could be shown")
     write(file, made(match, exhibits, title), SCORING_PAGE, kept, force=force)
-    shown = counted(sum(len(one.answers) for one in exhibits), "answer")
+    shown = counted(sum(len(exhibit.answers) for exhibit in exhibits), "answer")
     typer.echo(f"{file}: {shown} to {counted(len(exhibits), 'question')}")
 
 
@@ -143,9 +143,9 @@ def votes(
     from peerage.reading.tournaments import opinion as read
 
     with arena_in(folder) as arena:
-        found = [(file, read(arena.ledger, file)) for file in files]
+        opinions = [(file, read(arena.ledger, file)) for file in files]
         with arena.ledger.runner():
-            for file, opinion in found:
+            for file, opinion in opinions:
                 new = enter(arena.ledger, opinion, now_ms())
                 what = counted(len(opinion.scores), "score") if new else "entered before, nothing done"
                 say(f"{file}: {what}")

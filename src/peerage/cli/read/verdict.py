@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from peerage.cli.read.leaderboard import Game, Topic, Track, told_scope
+from peerage.cli.read.leaderboard import Game, Topic, Track, explained_scope
 from peerage.cli.shared.options import HERE, Folder, Force, ReportFormat, Written, arena_in
 from peerage.cli.shared.output import show_whole
 
@@ -31,9 +31,9 @@ def verdict(
     """
     from peerage.views.decision.decision import shown
 
-    with arena_in(folder) as arena, told_scope():
-        found = arena.verdict(track or "", game=game, topic=topic)
-    show_whole(found, shown(found), shape)
+    with arena_in(folder) as arena, explained_scope():
+        decision = arena.verdict(track or "", game=game, topic=topic)
+    show_whole(decision, shown(decision), shape)
 
 
 Margin = Annotated[
@@ -132,7 +132,7 @@ def _compare(
     from peerage.views.decision.compare import compared
     from peerage.views.leaderboard.board import board
 
-    with arena_in(folder) as arena, told_scope():
+    with arena_in(folder) as arena, explained_scope():
         reading, scope = arena.reading, Scope(*scope_of)
         hold_replies(arena.ledger)
         player, other = (reading.meant(name, reading.within(scope).players) for name in names)

@@ -59,8 +59,8 @@ def export(
     with ledger_in(folder) as opened:
         ledger = public(opened)
         if to is not None:
-            found = files(ledger, shape, folder, dataset, now_ms())
-            say(f"wrote {counted(_write(found, opened, folder, to, force), 'file')} into {to}")
+            parts = files(ledger, shape, folder, dataset, now_ms())
+            say(f"wrote {counted(_write(parts, opened, folder, to, force), 'file')} into {to}")
         else:
             written, votes = 0, PeopleVotes(opened.address, folder)
             for piece in people(ledger, votes.votes()) if shape == "people" else pieces(ledger, shape):

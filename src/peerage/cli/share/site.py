@@ -267,14 +267,14 @@ def _seats(server: ArenaServer, at: str) -> list[str]:
 
     if (server.links or server.experts) and not sys.stdout.isatty():
         return ["people's private links are shown at a terminal alone: start `peerage serve` there"]
-    found = []
+    lines = []
     for links, about in (
         (server.links, "people's private links; anyone who has one has that seat:"),
         (server.experts, "experts' private links; anyone who has one votes under that name:"),
     ):
         if links:
-            found += [about, *[f"  {visible(name)}: {at}{path}" for name, path in links.items()]]
-    return found
+            lines += [about, *[f"  {visible(name)}: {at}{path}" for name, path in links.items()]]
+    return lines
 
 
 def _check_address(url: str) -> None:

@@ -212,10 +212,10 @@ def program() -> str:
     import shutil
 
     started = Path(sys.argv[0])
-    found = shutil.which("peerage")
+    installed = shutil.which("peerage")
     if started.parts[-2:] == ("peerage", "__main__.py"):
-        return "peerage" if found else f"{shlex.quote(sys.executable)} -m peerage"
-    if started.stem != "peerage" or (found and started.exists() and Path(found).samefile(started)):
+        return "peerage" if installed else f"{shlex.quote(sys.executable)} -m peerage"
+    if started.stem != "peerage" or (installed and started.exists() and Path(installed).samefile(started)):
         return "peerage"
     return shlex.quote(sys.argv[0])
 
@@ -224,8 +224,8 @@ def pip() -> str:
     """Return what to type to install into the environment that this program runs in."""
     import shutil
 
-    found = shutil.which("pip")
-    own = found and Path(found).parent == Path(sys.executable).parent
+    installed = shutil.which("pip")
+    own = installed and Path(installed).parent == Path(sys.executable).parent
     return "pip" if own else f"{shlex.quote(sys.executable)} -m pip"
 
 

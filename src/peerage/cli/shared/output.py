@@ -38,12 +38,12 @@ def show_table(table: Rows, shape: TableFormat, *, split: bool = False) -> None:
     show_blocks([table], table, shape, split=split)
 
 
-def show_whole(found: Shown, blocks: Iterable[ViewBlock], shape: ReportFormat) -> None:
+def show_whole(view: Shown, blocks: Iterable[ViewBlock], shape: ReportFormat) -> None:
     """Write blocks to standard output, or as JSON what they show."""
     from peerage.render.terminal import write
 
     if shape is ReportFormat.json:
-        show_json(found.as_dict())
+        show_json(view.as_dict())
     else:
         write(blocks, sys.stdout, split=True, names=short_names())
 
