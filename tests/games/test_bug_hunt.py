@@ -10,7 +10,7 @@ from tests.offline import fixture, play, scripted
 from peerage.game.match import Fixture, Outcome
 from peerage.game.protocol import Ask, Reply
 from peerage.games.bug_hunt import GAME as BUG_HUNT
-from peerage.games.bug_hunt.play import edit_size
+from peerage.games.bug_hunt.play import _repaired, edit_size
 from peerage.games.bug_hunt.tasks import BuggyTask, repairs
 
 PLAYERS = [f"p{at}" for at in range(10)]
@@ -63,6 +63,19 @@ def test_whoever_breaks_something_fixed_nothing_and_the_untouched_program_ties_w
     broken = outcome.detail["programs"]["A"]
     assert broken["fixed"] == 0
     assert "something broken" in broken["result"]
+
+
+def test_each_bug_has_a_mark_and_what_was_right_is_kept_or_broken() -> None:
+    def marks(*failed: int) -> list[str]:
+        verdicts = ["failed" if place in failed else "passed" for place in range(5)]
+        return [mark.text for mark in _repaired(task, verdicts)]
+
+    blank, tests = made(2)[1], tuple([(str(at), "") for at in range(5)])
+    task = msgspec.structs.replace(blank, tests=tests, witnesses=((0, 1), (2,)), bugs=(("a", 1), ("b", 1)))
+    assert marks() == ["✓", "✓", "✓ kept"]
+    assert marks(1) == ["✗", "✓", "✓ kept"]
+    assert marks(2, 4) == ["✓", "✗", "✗ broken"]
+    assert [mark.text for mark in _repaired(task, ())] == ["–"] * 3
 
 
 def test_refused_and_unusable_replies_come_last_and_a_void_is_unranked() -> None:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from random import Random
 from types import MappingProxyType
@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from tests.golden.shown import view
 from tests.offline import Played, fixture, house, play, scripted
 
 from peerage.arena import open_arena
 from peerage.formats import Encoded
-from peerage.game.blocks import Block, Grid, SeatReply, Sentence
+from peerage.game.blocks import Block, Grid, SeatReply, Sentence, State, Swatch
 from peerage.game.protocol import Ask, Reply
 from peerage.games import GAMES
 from peerage.games.color_obfuscation import GAME as COLOR_OBFUSCATION
@@ -187,6 +188,13 @@ def shown(script: Script) -> list[Block]:
 def test_a_broken_encoding_is_shown_as_what_gave_the_round_away() -> None:
     (grid,) = [block for block in shown({"1/recover": "123456"}) if isinstance(block, Grid)]
     assert [row[1] for row in grid.rows] == ["was given the round", "did not find the color"]
+
+
+def test_after_each_try_is_what_was_tried_by_then() -> None:
+    pictures = [block.picture for block in view("color-obfuscation").blocks if isinstance(block, State)]
+    tried = [[who for who, _ in picture.colors] for picture in pictures if isinstance(picture, Swatch)]
+    assert tried[:3] == [[], ["its ally"], ["its ally", "try 1"]]
+    assert all(len(now) <= len(before) + 1 for before, now in pairwise(tried))
 
 
 def test_fresh_colors_or_the_same() -> None:

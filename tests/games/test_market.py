@@ -12,13 +12,15 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.offline import call, fixture, house, play, scripted
 
-from peerage.game.match import Fixture
+from peerage.game.blocks import Bar, Grid, SeatName
+from peerage.game.match import Fixture, Outcome
 from peerage.game.protocol import Ask, Reply
 from peerage.games.market import GAME as MARKET
 from peerage.games.market.auctions import ideal, sold
 from peerage.games.market.dilemma import draw as draw_dilemma
 from peerage.games.market.dilemma import gain
 from peerage.games.market.negotiation import fair
+from peerage.games.market.rules import AUCTIONS
 from peerage.games.market.voting import DECISIONS, OPTIONS, answer, chosen
 from peerage.testing.offline import Played
 
@@ -409,3 +411,18 @@ def test_a_match_is_shown_with_the_numbers_it_was_played_by(
     match = play(MARKET, made, house(dict.fromkeys(PLAYERS, "house:0.6"), made.seed))
     blocks = MARKET.show(match.fixture, match.outcome, {})
     assert any(said in getattr(block, "text", "") for block in blocks)
+
+
+@pytest.mark.parametrize("market", ["prisoners-dilemma", "second-price"])
+def test_losses_go_to_the_left_of_one_scale_and_what_was_missed_to_the_right(
+    market: str,
+) -> None:
+    made = fixture(MARKET, PLAYERS, {"market": market, "seats": 2})
+    tables = [{"columns": ["", "A", "B"], "rows": [["gain", *pair]]} for pair in ((-2, 4), (-3, 5))]
+    detail = {"boards": {f"1/{at}": table for at, table in enumerate(tables, 1)}, "sums": {"A": -3, "B": 2}}
+    outcome = Outcome(scores={"A": 0.0, "B": 1.0}, detail=detail)
+    [grid, *_] = [block for block in MARKET.show(made, outcome, {}) if isinstance(block, Grid)]
+    bars = {row[0].label: row[1:] for row in grid.rows if isinstance(row[0], SeatName)}
+    missed, least = (3, 0.0) if market in AUCTIONS else (-3, -3)
+    assert bars["A"] == (Bar("", missed, 3, least), *[Bar("", gained, 5, -3) for gained in (-2, -3)])
+    assert bars["B"] == (Bar("", 2, 3, least), *[Bar("", gained, 5, -3) for gained in (4, 5)])

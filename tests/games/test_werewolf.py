@@ -11,11 +11,12 @@ import pytest
 from tests.golden.shown import view
 from tests.offline import call, check, fixture, house, play, scripted
 
-from peerage.game.blocks import Private, Sentence, seen_by
+from peerage.game.blocks import CellMark, Private, Sentence, seen_by
 from peerage.game.match import Fixture
 from peerage.game.protocol import Ask, Choice, Reply
 from peerage.games.werewolf import GAME
 from peerage.games.werewolf.rules import WerewolfRules, parts, wolves_among
+from peerage.games.werewolf.show import _lives
 from peerage.ledger import LedgerError
 from peerage.testing.offline import Played
 from peerage.views.match.match import as_seen
@@ -275,6 +276,22 @@ def test_a_match_marks_who_saw_what_and_a_seat_is_shown_no_more() -> None:
     assert as_seen(match, match.player(villager)) == own
     with pytest.raises(LedgerError, match="nobody of match 1 is 'Zoe'; its seats are A "):
         as_seen(match, "Zoe")
+
+
+def test_a_vote_is_marked_where_the_village_finds_a_werewolf_and_death_where_it_came() -> None:
+    votes = {"A": "B", "B": "C", "C": "A", "D": "C", "E": None}
+    events: list[dict[str, Any]] = [{"event": "night"}, {"event": "vote", "day": 1, "votes": votes}]
+    roles = {"A": "werewolf", "B": "werewolf", "C": "seer", "D": "doctor", "E": "villager", "F": "villager"}
+    left = {"F": 1, "C": 2}
+    days, rows = _lives(roles, events, left)
+    assert days == ["Day 1"]
+    assert [getattr(rows[label][2], "text", rows[label][2]) for label in roles] == [
+        *("B", "C", "A ✓", "C", "", ""),
+    ]
+    lives = [cell.text for _, cell, *_ in rows.values() if isinstance(cell, CellMark)]
+    assert lives == ["alive", "alive", "out on day 1", "alive", "alive", "dead in night 1"]
+    lives = [cell.text for _, cell, *_ in _lives(roles, events[:1], left)[1].values()]  # type: ignore[union-attr]
+    assert lives == ["alive", "alive", "alive", "alive", "alive", "dead in night 1"]
 
 
 def test_a_game_that_marks_nothing_shows_a_seat_its_own_requests() -> None:

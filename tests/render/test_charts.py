@@ -82,6 +82,14 @@ def test_every_one_of_few_points_is_named_and_no_name_hides_anything(less: float
             assert other == name or not (left < high and low < right and abs(level - middle) < 10)
 
 
+@pytest.mark.parametrize("seed", [9, 14, 16, 18])
+def test_names_that_find_no_room_are_tried_before_the_others(seed: int) -> None:
+    rng = Random(seed)
+    points = [(rng.uniform(1, 3), rng.gauss(1500, 40)) for _ in range(rng.randint(9, 12))]
+    offers = offered(sorted(points), "a-model-", 60)
+    assert {*written(frontier(offers, "rating", "$", "{:g}".format))} == {one["player"] for one in offers}
+
+
 @pytest.mark.parametrize("width", [WIDTH, WHOLE])
 @pytest.mark.parametrize("seed", range(5))
 def test_among_sixty_players_all_of_the_best_are_named_or_numbered(seed: int, width: int) -> None:
@@ -249,6 +257,22 @@ def test_the_drawing_of_short_names_has_one_colour_a_maker() -> None:
     colors = [re.findall('stroke="(#.{6})"', line)[0] for _, line in drawn.legend]
     assert colors == [COLOURS[0], COLOURS[1], COLOURS[0]]
     assert re.findall('class="band"[^>]*opacity="([^"]*)"', drawn.svg) == [".16", ".16", "0"]
+
+
+def test_a_band_lies_between_the_bounds_of_a_rating() -> None:
+    points = [
+        {"player": "a", "match": match, "rating": 1500.0 + match, "low": 1400.0 + match, "high": 1700.0}
+        for match in (10, 60, 90)
+    ]
+    drawn = course("", points, ["a"])
+    ends = re.findall(r'class="band" d="M([^Z]*)Z', drawn)[0].split("L")
+    around = [tuple(map(float, end.split())) for end in ends]
+    dots = [(float(x), float(y)) for x, y in re.findall(rf'<circle cx="{NUMBER}" cy="{NUMBER}"', drawn)]
+    assert [x for x, _ in around] == [x for x, _ in (*dots, *dots[::-1])]
+    lows, highs = around[:3], around[:2:-1]
+    for (_, middle), (_, low), (_, high), point in zip(dots, lows, highs, points, strict=True):
+        share = (point["rating"] - point["low"]) / (point["high"] - point["low"])
+        assert (low - middle) / (low - high) == pytest.approx(share, abs=0.01)
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -61,6 +61,7 @@ def test_a_sentence_has_them_but_for_what_is_typed() -> None:
 
 def test_words_of_others_stay_as_they_are() -> None:
     words = f"Say {MINI} ” or “ {MINI}"
+    assert NAMES.in_text(f"“{words}”, says {MINI}") == f"“{words}”, says gpt-5.1-mini"
     assert NAMES.in_text(f"{MINI} says “{words}” to {MINI}") == f"gpt-5.1-mini says “{words}” to gpt-5.1-mini"
     columns = [
         Column("result", "Result", small=lambda row: [Small(row["prompt"], quoted=True)]),

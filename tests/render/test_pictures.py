@@ -79,6 +79,11 @@ def test_a_bar_begins_at_zero_and_goes_to_the_left_below_it() -> None:
     assert "······███··· 50" in plain
 
 
+def test_a_bar_is_in_percent_where_it_is_a_share_and_a_count_of_one_is_no_share() -> None:
+    bars = Bar("", 0.25), Bar("", 0.997), Bar("", 1.0), Bar("", 1, 1), Bar("", 1.0, 1.0), Bar("", 0.5, 1.0)
+    assert [laid.amount(bar) for bar in bars] == ["25%", "over 99%", "100%", "1", "1", "0.50"]
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
 def test_a_bar_of_no_finite_length_is_its_number_alone(value: float) -> None:
     for bar in (Bar("x", value), Bar("x", 0.5, most=value), Bar("x", 0.5, least=value)):

@@ -42,6 +42,23 @@ def test_what_is_proven_takes_no_more_and_what_is_hopeless_has_no_number() -> No
     assert "more matches" in str(level.proven)
 
 
+@pytest.mark.parametrize(
+    ("further", "brief", "whole"),
+    [
+        (Further(1, 1, 1, 0.5), "about 1 more match ($0.50)", "about 1 more match, $0.50 (likely 1 to 1)"),
+        (
+            Further(1200, 40, None, None),
+            "about 1,200 more matches",
+            "about 1,200 more matches (likely 40 or more)",
+        ),
+        (Further(None, 1, None, None), "at least 1 more match", "nobody can say yet"),
+        (Further(None, 17, None, None), "at least 17 more matches", "at least 17 more matches"),
+    ],
+)
+def test_matches_are_counted_in_words(further: Further, brief: str, whole: str) -> None:
+    assert (further.brief, str(further)) == (brief, whole)
+
+
 def test_a_range_holds_its_middle_and_has_its_price() -> None:
     span = ahead(seen(4, 0.7, 8), per_match_usd=0.02).proven
     assert span.matches is not None

@@ -111,12 +111,18 @@ class SeatName(Struct, frozen=True, gc=False, tag="seat"):
 
 
 class Bar(Struct, frozen=True, gc=False, tag="bar"):
-    """A number from `least` to `most`, drawn as a bar that begins at 0; alone, or in a cell."""
+    """A number from `least` to `most`, drawn as a bar that begins at 0; alone, or in a cell. Without `most`
+    it is a share of 1, written in percent."""
 
     caption: str
     value: float
-    most: float = 1.0
+    most: float | None = None
     least: float = 0.0
+
+    @property
+    def full(self) -> float:
+        """Return the number whose bar is full."""
+        return 1.0 if self.most is None else self.most
 
 
 Cell: TypeAlias = str | int | float | CellMark | SeatName | Bar | None

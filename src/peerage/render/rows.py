@@ -108,15 +108,15 @@ def cell(value: Cell, who: Callable[[str], str] = str) -> str:
 
 def drawable(bar: Bar) -> bool:
     """Return whether a bar has a length: a game may compute numbers that are not finite."""
-    return isfinite(bar.value) and isfinite(bar.most - bar.least)
+    return isfinite(bar.value) and isfinite(bar.full - bar.least)
 
 
 def amount(bar: Bar) -> str:
     """Return the number that a bar draws."""
-    if bar.most == 1 and 0.995 <= bar.value < 1:
+    if bar.most is None and 0.995 <= bar.value < 1:
         return "over 99%"
     whole = isinstance(bar.value, float) and bar.value.is_integer()
-    return f"{bar.value:.0%}" if bar.most == 1 else cell(int(bar.value) if whole else bar.value)
+    return f"{bar.value:.0%}" if bar.most is None else cell(int(bar.value) if whole else bar.value)
 
 
 _PIECES = dict(zip("KQRBNPkqrbnp", "♔♕♖♗♘♙♚♛♜♝♞♟", strict=True))

@@ -91,17 +91,21 @@ class Further(Struct, frozen=True):
     def brief(self) -> str:
         """The same without its range, of what is not there yet."""
         if self.matches is None:
-            return f"at least {self.at_least:,} more matches"
-        return f"about {self.matches:,} more matches{f' ({dollars(self.usd)})' if self.usd else ''}"
+            return f"at least {_more(self.at_least)}"
+        return f"about {_more(self.matches)}{f' ({dollars(self.usd)})' if self.usd else ''}"
 
     def __str__(self) -> str:
         if self.matches == 0:
             return "now"
         if self.matches is None:
-            return f"at least {self.at_least:,} more matches" if self.at_least > 1 else "nobody can say yet"
+            return self.brief if self.at_least > 1 else "nobody can say yet"
         most = "or more" if self.at_most is None else f"to {self.at_most:,}"
         price = f", {dollars(self.usd)}" if self.usd else ""
-        return f"about {self.matches:,} more matches{price} (likely {self.at_least:,} {most})"
+        return f"about {_more(self.matches)}{price} (likely {self.at_least:,} {most})"
+
+
+def _more(matches: int) -> str:
+    return f"{matches:,} more match{'es' * (matches != 1)}"
 
 
 class MatchForecast(NamedTuple):

@@ -16,6 +16,7 @@ from xml.etree import ElementTree
 
 import pytest
 import yaml
+from msgspec.structs import replace
 from tests.engine.arenas import play
 from tests.ledger import forger
 from tests.site.arenas import hostile, hostile_arena
@@ -116,6 +117,19 @@ def test_pages_of_matches_of_which_nothing_changed_are_not_made_again(
     build_folder(arena, out)
     assert len(made) == len([*(out / "match").iterdir()])
     assert b"Another name" in (out / "match" / "12.html").read_bytes()
+
+
+def test_a_part_is_made_of_the_chain_of_its_last_record(pages: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(made_parts, "CHUNK", 10)
+    before, records = made_parts.made_of(pages), type(pages.moment).records
+
+    def other(*given: Any) -> Any:
+        rows = records(*given)
+        return [replace(row, chain=b"other") if row.number == 10 else row for row in rows]
+
+    monkeypatch.setattr(type(pages.moment), "records", other)
+    after = made_parts.made_of(pages)
+    assert [path for path in before if before[path] != after[path]] == ["match/1.html"]
 
 
 def test_pages_that_are_none_any_more_go_and_strange_files_stay(

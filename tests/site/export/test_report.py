@@ -8,13 +8,17 @@ from base64 import b64encode
 from hashlib import sha256
 from pathlib import Path
 
+import pytest
+from msgspec.structs import replace
 from tests.site import browsers
 from tests.site.arenas import EVIL, NAMES
 from tests.site.pages.test_pages import Read
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
-from peerage.site.export.report import report
+from peerage.render.blocks import Figure, Rows, Section
+from peerage.site.export import report as report_module
+from peerage.site.export.report import _first_page, report
 from peerage.site.reading import Site
 from peerage.values.texts import visible
 
@@ -58,6 +62,24 @@ def test_the_first_printed_page_holds_the_answer_the_table_and_cost_against_qual
     of_first, of_whole = [_printed(text, tmp_path) for text in (f"{first}</main></body></html>", whole)]
     assert of_first == 1
     assert of_whole > 1
+
+
+def test_a_table_that_needs_pages_of_its_own_stands_below_cost_against_quality(
+    pages: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frontier = Figure("frontier", "Cost", "", (), ())
+
+    def first() -> list[object]:
+        found = pages.board()
+        *_, section = _first_page(pages, found, [replace(frontier, kind="course"), frontier])
+        assert isinstance(section, Section)
+        return [*section.blocks]
+
+    table, chart = first()
+    assert isinstance(table, Rows)
+    assert chart == frontier
+    monkeypatch.setattr(report_module, "ON_A_PAGE", len(table.rows) - 1)
+    assert first()[0] == frontier
 
 
 def _printed(text: str, folder: Path) -> int:

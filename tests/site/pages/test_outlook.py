@@ -6,14 +6,41 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.engine.arenas import house, play, write_arena
 
 from peerage.arena import open_arena
+from peerage.game.blocks import Bar
 from peerage.ledger.topics.votes import PeopleVotes
-from peerage.scheduling.further import MatchForecast, forecast
+from peerage.scheduling.further import Further, MatchForecast, forecast
 from peerage.site.pages.router import page
 from peerage.site.reading import Site
+from peerage.views.arena.leaderboard import concluded
+from peerage.views.leaderboard.verdict import Verdict
 from peerage.views.plan import outlook
+from peerage.views.plan.outlook import Outlook
+
+NO_VERDICT = Verdict(("Pick ada.",), "ada", (), (), (), 4, 60)
+
+
+@pytest.mark.parametrize(
+    ("clear", "proven_best", "words"),
+    [
+        (Further(26, 7, 89, 0.24), False, "sure; about 26 more matches ($0.24) make the pick clear"),
+        (Further(1, 1, 1, None), False, "sure; about 1 more match makes the pick clear"),
+        (Further(None, 17, None, None), False, "sure; at least 17 more matches make the pick clear"),
+        (Further(0, 0, 0, None), False, "sure: the pick is clear"),
+        (Further(0, 0, 0, None), True, "sure: this is proven"),
+    ],
+)
+def test_the_bar_says_how_sure_the_pick_is_and_what_makes_it_clear(
+    clear: Further, proven_best: bool, words: str
+) -> None:
+    verdict = replace(NO_VERDICT, chance=0.53, proven_best=proven_best)
+    ahead = Outlook(("More.",), 60, "best known", Further(390, 150, 1800, 7.94), clear)
+    bars = [block for block in concluded(verdict, verdict, ahead) if isinstance(block, Bar)]
+    assert bars == [Bar(words, 0.53)]
+    assert not [block for block in concluded(verdict, verdict, None) if isinstance(block, Bar)]
 
 
 def test_every_board_says_it_and_it_is_computed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

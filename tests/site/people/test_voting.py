@@ -102,12 +102,23 @@ def test_agreement_is_with_the_peers_where_neither_tied(ledger: Ledger) -> None:
         better, worse = ("A", "B") if found.scores["A"] > 0.5 else ("B", "A")
         with_them.append(vote(ledger, match, better))
         against.append(vote(ledger, match, worse, "w"))
-        tied.append(vote(ledger, match, "tie", "x"))
+        tied += [vote(ledger, match, "tie", "x"), vote(ledger, match, "both bad", "y")]
     assert len(with_them) > 3
     assert audience(ledger, with_them + tied).agreement == 1.0
     assert audience(ledger, against).agreement == 0.0
     assert audience(ledger, with_them[:3] + against[:1]).agreement == 0.75
     assert audience(ledger, tied).agreement is None
+
+
+def test_a_verdict_is_a_score_of_the_first_answer_and_both_bad_is_a_tie(ledger: Ledger) -> None:
+    match = next(n for n in range(1, MATCHES + 1) if (found := finished(ledger, n)) and found.scores)
+    given = [vote(ledger, match, verdict, verdict) for verdict in ("A", "B", "tie", "both bad", "skipped")]
+    assert [(one.person, one.score) for one in verdicts_of(ledger, given)] == [
+        ("A", 1.0),
+        ("B", 0.0),
+        ("tie", 0.5),
+        ("both bad", 0.5),
+    ]
 
 
 def test_a_ballot_shows_what_the_judges_saw_and_no_name(ledger: Ledger) -> None:

@@ -122,6 +122,8 @@ def test_of_players_that_are_level_nobody_is_picked() -> None:
     assert made.lines[1] == "bob, cid and dan may be as good; eve is out."
     assert made.lines[3].startswith("Picking ada gives up")
     assert not any("Pick " in line or " it wins" in line for line in made.lines)
+    proven = verdict(table([1502, 1500]), 60, chances([1502, 1500], 40, [(0, 1)]))
+    assert (proven.level, proven.pick, proven.proven_best) == ((), "ada", True)
     everybody = found([1500, 1500])
     assert everybody.lines[0] == "No clear pick yet: ada and bob are level after 60 matches."
     assert not any("may be as good" in line for line in everybody.lines)

@@ -51,6 +51,7 @@ def test_what_decides_first_place_is_said_before_what_is_odd_about_a_judge() -> 
     assert told(ballots=flipping(0.2)).startswith("Yes")
     assert told(otherwise="b") == "Partly: by the judges alone b would be first."
     assert told([alpha(0.1)], changing=[("odd", "b")]).startswith("No: the judges hardly agree")
+    assert told([alpha(0.3)]).startswith("Yes")
     assert told(contradicting=True) == "No: two blocks of judges contradict each other."
     assert told([alpha(0.1, 5)], contradicting=True) == "Not yet: too few matches were judged (5 of 20)."
     assert told([]) == "Not yet: too few matches were judged (0 of 20)."

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
 import io
 import json
 from collections.abc import Iterator
 from contextlib import closing
 
+import numpy as np
 import pytest
+from msgspec.structs import replace
 from tests.engine.arenas import play, write_arena
 from typer.testing import CliRunner
 
@@ -16,6 +19,8 @@ from peerage.cli.main import app
 from peerage.render.html.writer import Html
 from peerage.render.rows import shown
 from peerage.render.terminal import text
+from peerage.site.addresses import match_page
+from peerage.site.pages.matches import filtered
 from peerage.site.pages.router import QUERIED, body, document
 from peerage.site.reading import Site
 from peerage.site.server.cache import Job, menu
@@ -96,6 +101,37 @@ def test_games_topics_and_what_is_notable_are_filters(site: Site) -> None:
             assert chances.wins[chances.of(winner), chances.of(loser)] < finder.UPSET
     assert {line.topic for line in found(site, topic="bees").lines} == {"bees"}
     assert not found(site, game="chess").lines
+
+
+@pytest.mark.parametrize(
+    ("scores", "chance", "names"),
+    [
+        ((1.0, 0.0), 0.32, ("upset",)),
+        ((1.0, 0.0), 0.35, ()),
+        ((0.0, 1.0), 0.32, ()),
+        ((0.0, 1.0), 0.68, ("upset",)),
+        ((0.5, 0.5), 0.1, ("tied",)),
+    ],
+)
+def test_an_upset_is_won_with_less_than_one_chance_in_three(
+    site: Site, scores: tuple[float, ...], chance: float, names: tuple[str, ...]
+) -> None:
+    row = replace(site.summaries[0], players=("ada", "bob"), scores=scores, status="done")
+    wins = np.array([[0.5, chance], [1 - chance, 0.5]])
+    known = dataclasses.replace(site.board().chances, players=("ada", "bob"), wins=wins)
+    assert notable(row, known) == names
+
+
+def test_beside_a_match_are_the_nearest_that_a_filter_lets_pass(site: Site) -> None:
+    wanted = numbers(found(site, topic="bees"))[::-1]
+    for row in site.summaries:
+        page = filtered(site, match_page(row.number), {"topic": "bees", "before": "9"})
+        assert page is not None
+        before = [number for number in wanted if number < row.number]
+        after = [number for number in wanted if number > row.number]
+        beside = max(before, default=0), min(after, default=0)
+        assert (page.values["before"], page.values["after"]) == beside
+        assert page.values["query"] == "?topic=bees"
 
 
 def test_a_search_ends_in_time_and_says_where_to_go_on(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

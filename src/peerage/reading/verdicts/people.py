@@ -38,7 +38,7 @@ class Finished(Struct, frozen=True):
     def agrees(self, vote: Vote) -> bool | None:
         """Return whether a vote names the winner whom the peers named; None where either found a tie."""
         score = self.scores.get(vote.verdict, 0.5)
-        return None if vote.verdict in (TIE, BOTH_BAD) or score == 0.5 else score > 0.5
+        return None if score == 0.5 else score > 0.5
 
 
 def finished(ledger: Ledger, number: int) -> Finished | None:

@@ -80,7 +80,7 @@ def bar(block: Bar, length: int = BAR) -> str:
     not finite."""
     if not laid.drawable(block):
         return ""
-    least, most = min(block.least, 0.0), max(block.most, 0.0)
+    least, most = min(block.least, 0.0), max(block.full, 0.0)
     scale = length / ((most - least) or 1.0)
     begin, end = sorted((min(max(block.value, least), most) - least, -least))
     kind = "l" if block.value < 0 else "w"

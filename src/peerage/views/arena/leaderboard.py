@@ -154,7 +154,8 @@ def _certainty(verdict: Verdict, ahead: Outlook) -> str:
         return f"{sure}: this is proven"
     if ahead.clear.matches == 0:
         return f"{sure}: the pick is clear"
-    return f"{sure}; {ahead.clear.brief} make the pick clear"
+    make = "makes" if (ahead.clear.matches or ahead.clear.at_least) == 1 else "make"
+    return f"{sure}; {ahead.clear.brief} {make} the pick clear"
 
 
 def _others(
