@@ -211,6 +211,21 @@ def test_one_call_is_not_calls(tmp_path: Path) -> None:
     assert "· 2 calls in flight ·" in told[1]
 
 
+def test_large_numbers_of_matches_have_their_thousands_apart(tmp_path: Path) -> None:
+    (tmp_path / "arena.yaml").write_text(demo_text(1), "utf-8")
+    told: list[str] = []
+    with open_arena(tmp_path) as arena:
+        spectator = Spectator(arena, None, Console(file=io.StringIO()))
+
+        async def look(runner: Runner) -> None:
+            many = replace(runner.progress(), settled=12345, decided=12340, limit=20000)
+            told.extend([spectator._line(many, 12345), spectator._view(many)[0][1]])
+
+        arena.run(0, beside=look)
+    assert told[0].startswith("12,345 matches, 12,340/20,000 with a result · ")
+    assert told[1].startswith("12,340/20,000 matches · ")
+
+
 def test_what_a_player_learns_during_a_run_is_told_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

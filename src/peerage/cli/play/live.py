@@ -97,10 +97,12 @@ class Spectator:
 
     def _line(self, progress: Progress, number: int) -> str:
         pace = (number - self._first) / max(1e-9, time.monotonic() - self._began)
-        of = f"/{progress.limit}" if progress.limit is not None else ""
+        of = f"/{progress.limit:,}" if progress.limit is not None else ""
         whole = progress.settled == progress.decided
         parts = [
-            f"{number}{of} matches" if whole else f"{number} matches, {progress.decided}{of} with a result",
+            f"{number:,}{of} matches"
+            if whole
+            else f"{number:,} matches, {progress.decided:,}{of} with a result",
             f"{pace:.1f} a second",
             f"{counted(progress.calls_in_flight, 'call')} in flight",
             spent(progress),
@@ -117,8 +119,8 @@ class Spectator:
     def _view(self, progress: Progress) -> list[tuple[str, str]]:
         """Return the lines of the live view, each with its style: how far and what is spent, who leads and
         how sure that is, who is waited for, how to stop."""
-        of = f"/{progress.limit}" if progress.limit is not None else ""
-        head = [f"{progress.decided}{of} matches", spent(progress)]
+        of = f"/{progress.limit:,}" if progress.limit is not None else ""
+        head = [f"{progress.decided:,}{of} matches", spent(progress)]
         if (budget := self._arena.settings.budget.arena) is not None:
             head.append(f"budget {exact_dollars(budget)}")
         sure = [self.leader.in_words()]
