@@ -236,7 +236,7 @@ def keys_of(block: object) -> Iterator[tuple[str, ...]]:
     if isinstance(block, TaskText | Quoted | SourceCode):
         yield (block.key,)
     elif isinstance(block, VoteStrip):
-        yield from (tuple([one.key for one in vote.given if one]) for vote in block.votes)
+        yield from (tuple([verdict.key for verdict in vote.given if verdict]) for vote in block.votes)
 
 
 def seen_by(blocks: Iterable[Block], label: str) -> Iterator[Block]:
@@ -329,8 +329,8 @@ def result_grid(
     cells for each seat, the best first, with those struck that are `out`. `why` is by label, for headlines.
     """
     yield Heading("The result")
-    if said := no_result.get(outcome.void, outcome.void) or wins:
-        yield Sentence(said)
+    if sentence := no_result.get(outcome.void, outcome.void) or wins:
+        yield Sentence(sentence)
     ranked = sorted(rows, key=lambda label: -outcome.scores.get(label, float("-inf")))
     if ranked:
         yield Grid(

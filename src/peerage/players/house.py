@@ -101,9 +101,7 @@ class HouseClient:
         most = call.max_tokens * CHARS_PER_TOKEN
         truncated = len(text) > most
         if truncated:
-            if (
-                isinstance(call.expects, Text) and hidden is not None
-            ):  # half of an answer is no half of its worth
+            if isinstance(call.expects, Text) and hidden is not None:  # a half is worth more than half
                 hidden = {**hidden, "quality": round(hidden["quality"] * (most / len(text)) ** 0.5, 4)}
             text = text[:most]
         asked = sum([len(content) for _, content in call.messages])

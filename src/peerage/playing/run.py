@@ -27,7 +27,7 @@ from peerage.engine.record.journal import Journal
 from peerage.engine.record.registration import prices, registered, registrations
 from peerage.engine.record.settings_log import log_settings
 from peerage.engine.run.course import RunSetup, Watched
-from peerage.engine.run.hosts import Hosts, Switches, here
+from peerage.engine.run.hosts import Hosts, here
 from peerage.engine.run.left_up import stop_left_up
 from peerage.engine.run.process import stopped_by_signals
 from peerage.engine.run.report import RunReport
@@ -136,7 +136,9 @@ def _hosts(
     folder: Path, settings: ArenaSettings, ledger: Ledger, players: RunPlayers, *, guarded: bool
 ) -> tuple[Hosts, Availability]:
     """Return the hosts of a run, and when its players are available."""
-    everyone, switches = settings.everyone, _switches(settings)
+    everyone, switches = settings.everyone, here
+    if settings.engine.kind != "local":  # the cluster starts hosts for which it has to find a node
+        from peerage.cluster.host_power import switch as switches
     hosts = Hosts(
         settings.hosts, everyone, players.hosted, folder, now_ms, guarded=guarded, switches=switches
     )
@@ -209,15 +211,6 @@ def _crew(
     places = RayPlaces(engine.address, engine.workers)
     stack.push_async_callback(places.close)
     return partial(Crew, clock=now_ms, places=places, posting=posting)
-
-
-def _switches(settings: ArenaSettings) -> Switches:
-    """Return what starts hosts: this machine, or the cluster those for which it has to find a node."""
-    if settings.engine.kind == "local":
-        return here
-    from peerage.cluster.host_power import switch
-
-    return switch
 
 
 def begin(settings: ArenaSettings, ledger: Ledger) -> None:

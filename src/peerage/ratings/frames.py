@@ -29,11 +29,8 @@ def rate(results: Any, **options: Any) -> MethodReport:
 
 
 def _rows(results: Any) -> Any:
-    for name, given in (
-        ("to_pylist", ()),
-        ("to_dicts", ()),
-        ("to_dict", ("records",)),
-    ):  # Arrow, polars, pandas
+    # Arrow, polars, pandas
+    for name, given in (("to_pylist", ()), ("to_dicts", ()), ("to_dict", ("records",))):
         if hasattr(results, name):
             results = getattr(results, name)(*given)
     return results

@@ -79,22 +79,19 @@ def _problem(mistake: Mapping[str, Any], model: type[BaseModel]) -> str:
     kind, message, value = mistake["type"], mistake["msg"], mistake["input"]
     owner = _model_at(model, mistake["loc"][:-1])
     key = str(mistake["loc"][-1]) if mistake["loc"] else ""
+    fields = _keys(owner) if owner else {}
+    field = fields.get(key)
     judged = owner is not None and "judging" in owner.model_fields and key in JudgingSettings.model_fields
     if kind == "extra_forbidden" and judged:
         return f"it says how judges decide; write it under `judging:`, `judging: {{{key}: {shown(value)}}}`"
     if kind == "extra_forbidden":
-        return f"unknown key{suggest(str(mistake['loc'][-1]), _keys(owner) if owner else ())}"
+        return f"unknown key{suggest(key, fields)}"
     if kind == "missing":
-        field = _keys(owner).get(str(mistake["loc"][-1])) if owner else None
-        return (
-            f"missing; expected {field.description[:1].lower()}{field.description[1:]}"
-            if field and field.description
-            else "missing"
-        )
+        about = (field and field.description) or ""
+        return f"missing; expected {about[:1].lower()}{about[1:]}" if about else "missing"
     if kind in ("value_error", "assertion_error"):
         return str(message).partition(", ")[2]
     if kind in ("model_type", "dict_type", "model_attributes_type"):
-        field = _keys(owner).get(str(mistake["loc"][-1])) if owner else None
         several = field is not None and get_origin(field.annotation) is dict
         short = "" if several else getattr(_model_at(model, mistake["loc"]), "SHORT", "")
         expected = f"{short and short + ' or '}indented `key: value` lines"

@@ -71,7 +71,8 @@ _JUDGES = (
     "openai:gpt-5-mini",
     "google:gemini-2.5-flash",
     "anthropic:claude-sonnet-4-5",
-)  # one more than players that need a judge
+)
+"""Examples of judges: one more than there are players where a judge must be named."""
 
 
 def stated_choice(

@@ -22,7 +22,7 @@ from typing import Any
 
 import msgspec
 
-from peerage.engine.again.replayed import UNREADABLE, Replayed, by_helper, replayed, short
+from peerage.engine.again.replayed import UNREADABLE, Difference, Replayed, by_helper, replayed, short
 from peerage.engine.record.model_watch import Change, Watch, changes
 from peerage.engine.record.records import settle
 from peerage.game.match import Fixture, MatchRecord
@@ -46,19 +46,6 @@ PARALLEL_FROM = 2_000
 
 TOLERANCE = 1e-6
 """By how much a recomputed rating, weight or share may differ: another machine's last bits, nothing more."""
-
-
-@dataclass(frozen=True)
-class Difference:
-    """Something on record that does not follow: in `match`, what (`about`), both values as short texts."""
-
-    match: int
-    about: str
-    recorded: str
-    recomputed: str
-
-    def __str__(self) -> str:
-        return f"match {self.match}, {self.about}: recorded {self.recorded}, recomputed {self.recomputed}"
 
 
 @dataclass(frozen=True)
@@ -178,7 +165,7 @@ class _Replay:
         self._models: list[Change] = []
         self._sealed = 0
         self._elsewhere: dict[tuple[str, int, str], Elsewhere] = {}
-        self._found: list[Difference] = []
+        self._differences: list[Difference] = []
 
     def run(
         self,
@@ -218,7 +205,7 @@ class _Replay:
             self._as_stated,
             self._sealed,
             tuple(self._elsewhere.values()),
-            tuple(self._found),
+            tuple(self._differences),
         )
 
     def _match(
@@ -236,8 +223,7 @@ class _Replay:
             return
         fixture = read_fixture(issued.body, self._texts)
         self._seats(fixture)
-        for difference in again.differs:
-            self._differ(row.number, *difference)
+        self._differences += again.differences
         tally, outcome = again.tally, again.outcome
         if tally is None or outcome is None:
             raise _Unreadable(again.unreadable)
@@ -332,7 +318,7 @@ class _Replay:
         self._compare(number, *[_snapshot_fields(position) for position in (read_snapshot(body), due)])
 
     def _differ(self, match: int, about: str, recorded: str, recomputed: str) -> None:
-        self._found.append(Difference(match, about, recorded, recomputed))
+        self._differences.append(Difference(match, about, recorded, recomputed))
 
 
 def _fields(about: str, struct: msgspec.Struct) -> dict[str, Any]:

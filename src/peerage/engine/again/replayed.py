@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -26,12 +28,17 @@ UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, KeyError)
 """Errors of reading a body that is not in the stored form."""
 
 
-class Differs(NamedTuple):
-    """Something of a match that does not follow: what, and both values as short texts."""
+@dataclass(frozen=True)
+class Difference:
+    """Something on record that does not follow: in `match`, what (`about`), both values as short texts."""
 
+    match: int
     about: str
     recorded: str
     recomputed: str
+
+    def __str__(self) -> str:
+        return f"match {self.match}, {self.about}: recorded {self.recorded}, recomputed {self.recomputed}"
 
 
 class Replayed(NamedTuple):
@@ -43,7 +50,7 @@ class Replayed(NamedTuple):
     how: Literal["again", "stated", "elsewhere", "sealed", ""] = ""
     tally: MatchTally | None = None
     outcome: Outcome | None = None
-    differs: tuple[Differs, ...] = ()
+    differences: tuple[Difference, ...] = ()
     unreadable: str = ""
 
 
@@ -78,9 +85,10 @@ class _MatchesAgain:
 
     def match(self, issued: FixtureRow, stated: Outcome, exchanges: Iterable[Exchange]) -> Replayed:
         fixture, recorded = read_fixture(issued.body, self._texts), answered_first(exchanges)
-        spec, tally, differs = _game_of(fixture), MatchTally(), list[Differs]()
+        spec, tally, differences = _game_of(fixture), MatchTally(), list[Difference]()
         by_engine = bool(stated.void) and stated.detail.get("by") == ENGINE
-        sealed = _sealed(fixture)
+        number, sealed = fixture.number, _sealed(fixture)
+        differs = partial(Difference, number)
         if by_engine or spec is None or sealed:
             for exchange in recorded.values():
                 if exchange.reply is not None:
@@ -88,7 +96,7 @@ class _MatchesAgain:
             how: Literal["stated", "elsewhere", "sealed"] = (
                 "stated" if by_engine else "elsewhere" if spec is None else "sealed"
             )
-            return Replayed(fixture.number, how, tally, stated)
+            return Replayed(number, how, tally, stated)
         driver = Driver(spec, fixture, self._rules_of(spec.rules, fixture, issued.body))
         players = {seat.label: seat.player for seat in fixture.all_seats()} | {SANDBOX: SANDBOX}
         try:
@@ -97,22 +105,22 @@ class _MatchesAgain:
                 ask = todo.pop()
                 exchange = recorded.pop(ask.key, _UNANSWERED)
                 if exchange.reply is None:
-                    differs.append(Differs(f"reply to {ask.key}", "none", "the game asks for it"))
+                    differences.append(differs(f"reply to {ask.key}", "none", "the game asks for it"))
                     continue
                 asked, _ = request_body(ask, fixture.secret)
                 if exchange.request != asked:
-                    differs.append(Differs(f"request {ask.key}", short(exchange.request), short(asked)))
+                    differences.append(differs(f"request {ask.key}", short(exchange.request), short(asked)))
                 if exchange.player != players[ask.to]:
-                    differs.append(Differs(f"player of {ask.key}", exchange.player, players[ask.to]))
+                    differences.append(differs(f"player of {ask.key}", exchange.player, players[ask.to]))
                 todo.extend(driver.feed(ask.key, tally.add_recorded(exchange)))
         except GameError as error:
-            differs.append(Differs("play", "a finished match", str(error)))
+            differences.append(differs("play", "a finished match", str(error)))
         for key, exchange in recorded.items():
             if exchange.reply is not None:
-                differs.append(Differs(f"reply to {key}", short(exchange.reply), "it is never asked"))
+                differences.append(differs(f"reply to {key}", short(exchange.reply), "it is never asked"))
                 tally.add_recorded(exchange)
         outcome = driver.outcome if driver.outcome is not None else stated
-        return Replayed(fixture.number, "again", tally, outcome, tuple(differs))
+        return Replayed(number, "again", tally, outcome, tuple(differences))
 
     def _rules_of(self, rules: Any, fixture: Fixture, body: bytes) -> Any:
         key = fixture.game, read_issued(body).settings

@@ -18,10 +18,7 @@ from peerage.values.texts import lazy, storable
 
 MOST = 100
 """Objects that a reply may begin: more is an attack, or no reply in any format of ours."""
-_DEEPEST, _TOKENS = (
-    64,
-    20_000,
-)  # what the lenient reader takes on: it is a hundred times slower than the strict one
+_DEEPEST, _TOKENS = 64, 20_000  # of the lenient reader, which is a hundred times slower than the strict one
 _GAP = r"[\s\u200b-\u200d\u2060\ufeff]"
 _SKIP = lazy(rf"(?:{_GAP}++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?)*+")
 _BEGINS = lazy(rf"""\{{(?={_GAP}*+(?:["'“”„]|[\w-]++{_GAP}*+[:：]|/[/*]))""")

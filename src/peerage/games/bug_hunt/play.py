@@ -60,8 +60,6 @@ from peerage.sandbox.program import environment
 from peerage.values.figures import counted
 
 HUNT: Prompt = texts(__package__)["hunt"]
-
-
 MOST_BYTES = 6_000
 """Longest program, in bytes of UTF-8."""
 

@@ -88,7 +88,10 @@ def play(table: GameTable) -> Steps[Outcome]:
     """One round between all seats of `table`."""
     rules: ChallengeExchangeRules = table.rules
     secret: str = table.drawn["secret"][SALT]
-    drawn = [_drawn(challenge) for challenge in table.drawn["challenges"]]
+    drawn = [
+        msgspec.convert({**each, "reference_answer": unseal(each["reference_answer"])}, DraftedChallenge)
+        for each in table.drawn["challenges"]
+    ]
     committee = table.officials.get("committee", ())
     created: Mapping[str, Creation] = yield Together(
         {
@@ -147,12 +150,6 @@ def _silent(seat: Seat, made: Mapping[str, Creation]) -> bool:
     """Return whether a player was to write and its provider failed every draft."""
     own = [creation for creation in made.values() if creation.author == seat.label]
     return bool(own) and all(creation.status == "void" for creation in own)
-
-
-def _drawn(embedded: Mapping[str, Any]) -> DraftedChallenge:
-    return msgspec.convert(
-        {**embedded, "reference_answer": unseal(embedded["reference_answer"])}, DraftedChallenge
-    )
 
 
 def _accepted(

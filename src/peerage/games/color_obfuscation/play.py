@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from math import ceil
 from random import Random
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import msgspec
 from msgspec import convert
@@ -24,7 +24,6 @@ from peerage.game import (
     Ask,
     Block,
     Cell,
-    CellMark,
     Encoded,
     Fixture,
     GameRating,
@@ -78,14 +77,22 @@ def play(table: GameTable) -> Steps[Outcome]:
     rules: ColorObfuscationRules = table.rules
     first, second = (seat.label for seat in table.seats)
     colors = table.drawn["colors"]
-    rounds = [_Begun(first, second, colors[0]), _Begun(second, first, colors[-1])]
+    rounds = [(first, second, colors[0]), (second, first, colors[-1])]
     hidden: list[Reply] = yield [
-        _obfuscate(rules, round_drawn, f"{number}/obfuscate") for number, round_drawn in enumerate(rounds, 1)
+        OBFUSCATE.ask(
+            obfuscator,
+            f"{number}/obfuscate",
+            rules.encoding(),
+            {**fills(rules), "color": color, "broken": BROKEN[rules.ally_failure]},
+            rules.limits.max_tokens,
+            oracle={"color": color},
+        )
+        for number, (obfuscator, _, color) in enumerate(rounds, 1)
     ]
     answers = list(hidden)
     both = [
-        Round(*round_drawn, reply.status, broken=reply.status not in ("ok", "void"))
-        for round_drawn, reply in zip(rounds, hidden, strict=True)
+        Round(*begun, reply.status, broken=reply.status not in ("ok", "void"))
+        for begun, reply in zip(rounds, hidden, strict=True)
     ]
     if not _lost(answers):
         both = yield from _attempts(
@@ -104,26 +111,6 @@ def play(table: GameTable) -> Steps[Outcome]:
     reading = reading_of(rules.ally_failure)
     detail["decided"] = decided(both, reading, rules.order)
     return Outcome(scores=detail["readings"][reading], detail=detail)
-
-
-class _Begun(NamedTuple):
-    """A round about to be played."""
-
-    obfuscator: str
-    attacker: str
-    color: str
-
-
-def _obfuscate(rules: ColorObfuscationRules, begun: _Begun, key: str) -> Ask:
-    """The request that opens a round."""
-    fill = {
-        **fills(rules),
-        "color": begun.color,
-        "broken": BROKEN[rules.ally_failure],
-    }
-    oracle = {"color": begun.color}
-    most = rules.limits.max_tokens
-    return OBFUSCATE.ask(begun.obfuscator, key, rules.encoding(), fill, most, oracle=oracle)
 
 
 def _lost(answers: list[Reply]) -> bool:
@@ -241,7 +228,11 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     wins = f"Decided {how}." if how.startswith("by") else f"{how.capitalize()}." if how else ""
     most = max([len(round_.attempts) for round_ in rounds])
     rows: dict[str, tuple[Cell, ...]] = {
-        round_.attacker: (_attack(round_, reading), *_marks(round_), *[""] * (most - len(round_.attempts)))
+        round_.attacker: (
+            _attack(round_, reading),
+            *[credit_mark(guess.right if guess.color else None, guess.color) for guess in round_.attempts],
+            *[""] * (most - len(round_.attempts)),
+        )
         for round_ in rounds
     }
     columns = ("As attacker", *map(str, range(1, most + 1)))
@@ -275,10 +266,6 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
 
 def _colors(guesses: list[tuple[str, Guess]]) -> tuple[tuple[str, str], ...]:
     return tuple([(who, guess.color) for who, guess in guesses if guess.color])
-
-
-def _marks(round_: Round) -> list[CellMark]:
-    return [credit_mark(guess.right if guess.color else None, guess.color) for guess in round_.attempts]
 
 
 def _attack(round_: Round, reading: str) -> str:

@@ -205,7 +205,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     column = "Brier score" if brier else "Right"
     yield from tasks_grid(outcome, wins, column, marks, worth, opens="said")
     yield Heading("The statements", anchor="said", closed=True)
-    said = [
+    listed = [
         (
             at,
             statement["said"],
@@ -214,7 +214,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         )
         for at, statement in enumerate(statements, 1)
     ]
-    yield Grid((">#", "Statement", "It is", "What is true"), tuple(said))
+    yield Grid((">#", "Statement", "It is", "What is true"), tuple(listed))
     yield from unusable(replies.values())
 
 

@@ -53,8 +53,6 @@ from peerage.games.text_metrics.tasks import KINDS, TextTask, drawn_task
 
 _ROOM, _STEP = 2, 100
 """A reply may be so many times as long as the text or a reference, in full hundreds of characters."""
-
-
 BREACH = 0.5
 """Share of a text's points that each broken constraint costs."""
 TEXTS = 3

@@ -16,7 +16,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import pairwise
-from typing import NamedTuple
 
 import msgspec
 
@@ -138,7 +137,8 @@ def verify(
     now = ledger.at_one_moment(_now)
     recorded, logged, problems = now.recorded, now.logged, [*now.problems]
     if workers is None:
-        workers = _usual_workers(helpers, recorded, replies=replies)
+        most = helpers.count if helpers else os.cpu_count() or 1
+        workers = min(most, 1 + recorded // (PARALLEL_FROM if replies else PARALLEL_FROM * 5))
     with ExitStack() as stack:
         # A number beyond was changed by somebody, and says nothing of how many matches there are.
         if workers < 2 or recorded > logged.length:
@@ -182,11 +182,6 @@ def verify(
         changes=changes,
         checkpoints=tuple(checkpoints),
     )
-
-
-def _usual_workers(helpers: Helpers | None, recorded: int, *, replies: bool) -> int:
-    worth = PARALLEL_FROM if replies else PARALLEL_FROM * 5
-    return min(helpers.count if helpers else os.cpu_count() or 1, 1 + recorded // worth)
 
 
 def _finished(
@@ -243,7 +238,7 @@ def _votes(
     ]
 
 
-class _Now(NamedTuple):
+class _Now(msgspec.Struct):
     """The parts of a ledger without the finished matches, at one moment: `problems` of its log and its texts,
     which are None where they cannot be read, and those `beside`; `needed` are the texts to which matches in
     play refer."""
@@ -251,40 +246,28 @@ class _Now(NamedTuple):
     issued: int
     recorded: int
     copy: bool
-    logged: Logged
-    texts: dict[bytes, str] | None
-    needed: dict[bytes, int]
-    problems: list[Found]
-    beside: list[Found]
+    logged: Logged = msgspec.field(default_factory=Logged)
+    texts: dict[bytes, str] | None = None
+    needed: dict[bytes, int] = {}
+    problems: list[Found] = []
+    beside: list[Found] = []
 
 
 def _now(ledger: Ledger) -> _Now:
-    issued, recorded = ledger.heads()
-    copy = COPY in ledger.meta()
-    logged, texts, needed = Logged(), None, dict[bytes, int]()
-    problems, beside = list[Found](), list[Found]()
-    with _noted(problems):
-        logged = read_log(ledger)
-        problems += logged.problems
-    with _noted(problems):
-        texts = ledger.texts()
-    with _noted(beside):
-        in_play, needed = _in_play(ledger, recorded, issued, copy)
-        beside += in_play
-        beside += facts(ledger, logged)
+    now = _Now(*ledger.heads(), COPY in ledger.meta())
+    with _noted(now.problems):
+        now.logged = read_log(ledger)
+        now.problems += now.logged.problems
+    with _noted(now.problems):
+        now.texts = ledger.texts()
+    with _noted(now.beside):
+        in_play, now.needed = _in_play(ledger, now.recorded, now.issued, now.copy)
+        now.beside += in_play
+        now.beside += facts(ledger, now.logged)
         if not in_play:
-            beside += play(ledger, recorded, logged)
-        beside += amendments(ledger, logged)
-    return _Now(
-        issued=issued,
-        recorded=recorded,
-        copy=copy,
-        logged=logged,
-        texts=texts,
-        needed=needed,
-        problems=problems,
-        beside=beside,
-    )
+            now.beside += play(ledger, now.recorded, now.logged)
+        now.beside += amendments(ledger, now.logged)
+    return now
 
 
 def _strange(ledger: Ledger, issued: int) -> list[Found]:

@@ -197,9 +197,7 @@ class StrengthBets:
         pairs, met = np.arange(len(i)), self._met[i, j][:, None]
         won, lost = self._wins[i, j][:, None], self._wins[j, i][:, None]
         ours, theirs = value[i] - won * grid + met * losing[j], value[j] - lost * grid + met * losing[i]
-        level = (ours + theirs).argmax(
-            axis=1
-        )  # where both are as strong, their own matches are worth as much
+        level = (ours + theirs).argmax(axis=1)  # at one strength their own matches are worth as much
         least = (ours + theirs)[pairs, level] - met[:, 0] * log(2)
         ours, theirs = ours + won * grid, theirs + lost * grid
         a, b = known[i, level], known[j, level]
