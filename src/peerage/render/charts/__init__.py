@@ -26,23 +26,15 @@ from peerage.render.charts.planes import (
 from peerage.render.names import AS_THEY_ARE, Names
 from peerage.values.texts import visible
 
-SHOWN = 60
-"""Rows of a chart's table that are in the page; all of them are in its file."""
-
 
 class Chart(NamedTuple):
-    """A drawn chart: `svg` is markup to put into a page, `rows` the first of its `length` rows of data as
-    they are read. The file `name` holds all of them in full. `wide` is the same drawn for a whole
-    page, empty where there is none. `key` lists the names that numbers on the drawing stand for, from 1 on,
-    each with its value; `legend` the series of several, with a sample of their lines."""
+    """A drawn chart: `svg` is markup to put into a page, `wide` the same drawn for a whole page, empty where
+    there is none. `key` lists the names that numbers on the drawing stand for, from 1 on, each with its
+    value; `legend` the series of several, with a sample of their lines."""
 
     title: str
     about: str
-    name: str
     svg: Markup
-    columns: tuple[str, ...]
-    rows: Sequence[Sequence[str]]
-    length: int
     wide: Markup = Markup("")
     key: Sequence[tuple[str, str]] = ()
     legend: Sequence[tuple[str, Markup]] = ()
@@ -71,11 +63,7 @@ def draw(figure: Figure, names: Names = AS_THEY_ARE) -> Chart:
     return Chart(
         title=figure.title,
         about=figure.about,
-        name=figure.name,
         svg=plane.svg(said),
-        columns=tuple([column.title for column in figure.columns]),
-        rows=[tuple([column.text(row) for column in figure.columns]) for row in figure.rows[:SHOWN]],
-        length=len(figure.rows),
         wide=wide.svg(said) if wide else Markup(""),
         key=figure.key,
         legend=[(name, sample(*style)) for name, style in styles.items()] if len(styles) > 1 else (),

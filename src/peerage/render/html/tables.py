@@ -24,6 +24,8 @@ TICKS = 4
 """Of an axis above drawn intervals, about."""
 BAR = 120
 """Of a drawn record, in pixels."""
+SHOWN = 60
+"""Rows of a chart's table that are in the page; all of them are in its file."""
 MANY = 5
 """Rows of more than which a table that can be searched offers it."""
 Href = Callable[[Target], str | None]
@@ -232,10 +234,9 @@ class TableWriter:
         from peerage.render.charts.planes import SEEN
 
         chart = draw(block, self._short)
-        whole = " whole" if chart.wide else ""
-        phone = " phone" if chart.wide else ""
+        whole, phone = (" whole", " phone") if chart.wide else ("", "")
         wide = f'<div class="drawing page">{chart.wide}</div>\n' if chart.wide else ""
-        named = [(self._name(name), shown(value)) for name, value in chart.key]
+        named = [(self._name(name), shown(value)) for name, value in block.key]
         key = "".join([f"<li>{name} <b>{value}</b></li>" for name, value in named])
         key = f'<ol class="key">{key}</ol>' if key else ""
         if chart.legend:
@@ -247,39 +248,23 @@ class TableWriter:
                 ]
             )
             key += f'<fieldset class="legend"><legend>95% bands of</legend>{series}</fieldset>\n'
-        heads = "".join(
-            [
-                f'<th{" class=n" * bool(place)} scope="col">{shown(name)}</th>'
-                for place, name in enumerate(chart.columns)
-            ]
-        )
-        body = "".join(
-            [
-                f'<tr><th scope="row">{self._name(first)}</th>'
-                f"{''.join([f'<td class=n>{shown(value)}</td>' for value in rest])}</tr>"
-                for first, *rest in chart.rows
-            ]
-        )
-        more = (
-            f"<p>The first {len(chart.rows)} of {chart.length} rows.</p>\n"
-            if chart.length > len(chart.rows)
-            else ""
-        )
+        rows, length = block.rows[:SHOWN], len(block.rows)
+        table = self._rows(Rows(rows, block.columns, name=f"{block.title}: data", sorts=False))
+        more = f"<p>The first {SHOWN} of {length} rows.</p>\n" if length > SHOWN else ""
         data = ""
-        if chart.name and (at := self._href(("file", f"data/{chart.name}.csv"))):
+        if block.name and (at := self._href(("file", f"data/{block.name}.csv"))):
             data = f'<p><a href="{escape(at)}" download>All of it as CSV</a></p>\n'
-        saved = [(kind.upper(), self._href(("picture", f"{chart.name}.{kind}"))) for kind in ("svg", "png")]
+        saved = [(kind.upper(), self._href(("picture", f"{block.name}.{kind}"))) for kind in ("svg", "png")]
         save = ", ".join([f'<a href="{escape(at)}" download>{kind}</a>' for kind, at in saved if at])
-        save = f'<p class="save quiet">Save as {save}</p>\n' if chart.name and save else ""
+        save = f'<p class="save quiet">Save as {save}</p>\n' if block.name and save else ""
         return (
-            f'<figure class="chart{whole}">\n<figcaption>{shown(chart.title)} '
-            f"{self._about(block.notes, chart.title)}"
-            f'<small class="quiet">{self._words(chart.about)}</small></figcaption>\n'
+            f'<figure class="chart{whole}">\n<figcaption>{shown(block.title)} '
+            f"{self._about(block.notes, block.title)}"
+            f'<small class="quiet">{self._words(block.about)}</small></figcaption>\n'
             f'<div class="drawing{phone}">{chart.svg}</div>\n{wide}'
             f"{key}\n{save}"
             '<details class="data"><summary>The same as a table</summary>\n'
-            f'<div class="wide" tabindex="0" role="region" aria-label="{shown(chart.title)}: data">\n'
-            f"<table><thead><tr>{heads}</tr></thead>\n<tbody>{body}</tbody></table>\n</div>\n{more}{data}"
+            f"{table}{more}{data}"
             "</details>\n</figure>\n"
         )
 
@@ -326,16 +311,6 @@ def _record(won: int, drawn: int, lost: int) -> str:
         parts += f'<rect class="{kind}" x="{at:.1f}" width="{count * scale:.1f}" height="10"/>'
         at += count * scale
     return f'<svg class="bar" width="{BAR}" height="10" aria-hidden="true">{parts}</svg>'
-
-
-def _head(column: Column) -> str:
-    sorts = " nosort" if column.draw else ""
-    title = shown(column.title)
-    if column.shade:
-        title = f'<span title="{title}">{title}</span>'
-    if column.hint:
-        title = f'<span title="{shown(column.hint)}">{title}</span>'
-    return f'<th class="{_kind(column)}{sorts}" scope="col">{title}</th>'
 
 
 def _kind(column: Column) -> str:

@@ -25,7 +25,7 @@ function show() {
   say(at < 0 ? "" : `${at + 1} of ${steps.length}${state()}`);
   picture();
   if (scrubber) scrubber.value = at < 0 ? steps.length : at + 1;
-  keep(at < 0 ? "" : `#${steps[at].id}`);
+  address(at < 0 ? "" : `#${steps[at].id}`);
   const choice = at >= 0 && steps[at].closest(".answers")?.querySelector(`#answer-${1 + [...steps[at].parentElement.children].indexOf(steps[at])}`);
   if (choice) choice.checked = true;
   for (let node = steps[at]; node && node !== match; node = node.parentElement) {
@@ -87,7 +87,7 @@ function picture() {
   bar.prepend(shown);
 }
 
-function keep(hash) {
+function address(hash) {
   try {
     history.replaceState(null, "", location.pathname + location.search + hash);
   } catch {

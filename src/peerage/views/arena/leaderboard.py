@@ -33,14 +33,12 @@ from peerage.views.arena.charts import charts, stops
 from peerage.views.arena.tables import ArenaTables
 from peerage.views.decision.decision import below
 from peerage.views.leaderboard.board import Leaderboard, board
-from peerage.views.leaderboard.chances import Chances
 from peerage.views.leaderboard.columns import STAYED, Moved, table
 from peerage.views.leaderboard.row import Row
 from peerage.views.leaderboard.strengths import strengths
 from peerage.views.leaderboard.tracks import METHODS, Track
 from peerage.views.leaderboard.verdict import WEAKENS, Verdict
-from peerage.views.match.finder import MatchFilter, find, line_of, notable
-from peerage.views.match.finder import table as telling
+from peerage.views.match import finder
 from peerage.views.plan.outlook import Outlook
 from peerage.views.stats import outside as imported
 
@@ -202,30 +200,27 @@ def _compared(block: Rows, found: Leaderboard) -> Rows:
 def _telling(arena: ArenaTables, found: Leaderboard) -> Iterator[ViewBlock]:
     """Yield the greatest upset, a match on which judges were split, and the newest one."""
     rows, chances = arena.decided, found.chances
-    upsets = [row for row in rows if "upset" in notable(row, chances)]
-    upset = min(upsets, key=lambda row: (_expected(row, chances), -row.number), default=None)
+
+    def chance(row: Summary) -> float:
+        return finder.expected(row, row.players[row.scores.index(max(row.scores))], chances)
+
+    upsets = [row for row in rows if "upset" in finder.notable(row, chances)]
+    upset = min(upsets, key=lambda row: (chance(row), -row.number), default=None)
     told: dict[int, str] = {upset.number: "greatest upset"} if upset else {}
     if judged(arena):
         recent = rows[-LOOKED_AT:]
-        split = find(arena, recent, chances, MatchFilter(only="split"), most=1).lines
+        split = finder.find(arena, recent, chances, finder.MatchFilter(only="split"), most=1).lines
         told |= {line.number: "split judges" for line in split if line.number not in told}
     told.setdefault(rows[-1].number, "newest")
     by_number = {row.number: row for row in rows if row.number in told}
     lines = [
-        replace(line_of(arena.match(number), by_number[number], ()), notable=(why,))
+        replace(finder.line_of(arena.match(number), by_number[number], ()), notable=(why,))
         for number, why in told.items()
     ]
-    block = telling(lines)
-    kept = [column for column in block.columns if column.key in ("result", "votes", "about")]
+    block = finder.table(lines)
+    kept = [column for column in block.columns if column.key in ("result", "panel")]
     yield Heading("Telling matches")
     yield Section("matches", [replace(block, columns=kept, name="telling matches")])
-
-
-def _expected(row: Summary, chances: Chances) -> float:
-    """Return the least chance that the winner had against any of the others."""
-    winner = row.players[row.scores.index(max(row.scores))]
-    others = [name for name in row.players if name != winner and name in chances.players]
-    return min(float(chances.wins[chances.of(winner), chances.of(name)]) for name in others)
 
 
 def _counted(found: Leaderboard, wanted: Filter, arena: ArenaTables) -> str:

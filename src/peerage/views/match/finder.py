@@ -184,11 +184,17 @@ def notable(row: Summary, chances: Chances) -> tuple[str, ...]:
     winners = [player for player, score in zip(row.players, row.scores, strict=True) if score == best]
     if len(winners) > 1:
         return ("tied",)
-    places = [chances.of(player) for player in row.players if player in chances.players]
-    if not winners or winners[0] not in chances.players or len(places) < 2:
-        return ()
-    won = chances.of(winners[0])
-    return ("upset",) * bool(min(chances.wins[won, other] for other in places if other != won) < UPSET)
+    return ("upset",) * bool(winners and expected(row, winners[0], chances) < UPSET)
+
+
+def expected(row: Summary, winner: str, chances: Chances) -> float:
+    """Return the least chance that the winner of a match had against any of the others; 1 where it is not
+    known."""
+    others = [name for name in row.players if name != winner and name in chances.players]
+    if winner not in chances.players:
+        return 1.0
+    of = chances.wins[chances.of(winner)]
+    return min([float(of[chances.of(name)]) for name in others], default=1.0)
 
 
 def telling(rows: Iterable[Summary], chances: Chances) -> tuple[int, str]:
