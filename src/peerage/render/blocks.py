@@ -147,7 +147,7 @@ class Conclusion(Struct, frozen=True, gc=False, tag="answer"):
     notes: Sequence[str] = ()
 
 
-class LoneFigure(NamedTuple):
+class LoneFigure(Struct, frozen=True, gc=False):
     """A number that stands alone, and what it is."""
 
     title: str
@@ -164,7 +164,7 @@ def as_facts(block: Rows, row: Any, *without: str) -> Facts:
         small = [small.text for small in (column.small(row) if column.small else ()) if not small.narrow]
         about = [*small, column.tip(row) if column.tip else "", column.hint]
         if column.draw == "interval":
-            facts[-1] = facts[-1]._replace(about=f"{column.title}: {column.text(row)}")
+            facts[-1] = replace(facts[-1], about=f"{column.title}: {column.text(row)}")
         else:
             facts.append(LoneFigure(column.title, column.text(row), "; ".join(filter(None, about))))
     return Facts(facts)
@@ -252,7 +252,6 @@ class MetContestant(NamedTuple):
 
     label: str
     player: str
-    name: str
     score: float | None
 
 

@@ -183,7 +183,5 @@ def bar_of(bar: Bar, length: int) -> str:
     """Return a bar from 0 to its value in so many characters, none where it has no length."""
     if not laid.drawable(bar):
         return "·" * length
-    least, most = min(bar.least, 0.0), max(bar.full, 0.0)
-    scale = length / ((most - least) or 1.0)
-    ends = sorted((round((min(max(bar.value, least), most) - least) * scale), round(-least * scale)))
-    return f"{'·' * ends[0]}{'█' * (ends[1] - ends[0])}{'·' * (length - ends[1])}"
+    begin, end, _ = map(round, laid.extent(bar, length))
+    return f"{'·' * begin}{'█' * (end - begin)}{'·' * (length - end)}"

@@ -83,7 +83,7 @@ def _block(block: ViewBlock, within: Transcript | None = None) -> Iterator[str]:
                 yield inert(line) if place else f"**{inert(line)}**"
         case Facts():
             for fact in block.facts:
-                yield f"**{inert(fact.title)}**: {inert(', '.join(filter(None, fact[1:])))}"
+                yield f"**{inert(fact.title)}**: {inert(', '.join(filter(None, (fact.value, fact.about))))}"
         case Notes():
             yield "\n".join(f"- {inert(line)}" for line in laid.sentences(block.lines, ()))
         case Rows():

@@ -111,6 +111,14 @@ def drawable(bar: Bar) -> bool:
     return isfinite(bar.value) and isfinite(bar.full - bar.least)
 
 
+def extent(bar: Bar, length: float) -> tuple[float, float, float]:
+    """Return where a bar begins and ends on a scale of that length, and where zero is."""
+    least, most = min(bar.least, 0.0), max(bar.full, 0.0)
+    scale = length / ((most - least) or 1.0)
+    begin, end = sorted((min(max(bar.value, least), most) - least, -least))
+    return begin * scale, end * scale, -least * scale
+
+
 def amount(bar: Bar) -> str:
     """Return the number that a bar draws."""
     if bar.most is None and 0.995 <= bar.value < 1:
@@ -163,7 +171,7 @@ def meeting(block: Meeting) -> str:
     """Return who met, with scores, or of more than two with places."""
     return " · ".join(
         [
-            f"{f'{place}. ' if place else ''}{met.name} ({met.label}){f' {worth}' if worth else ''}"
+            f"{f'{place}. ' if place else ''}{met.player} ({met.label}){f' {worth}' if worth else ''}"
             for place, met, worth in block.places()
         ]
     )

@@ -77,7 +77,7 @@ def rated(rows: Sequence[Row], marked: str = "") -> list[CardRow]:
 
 
 def _interval(row: Row) -> tuple[float, float, float]:
-    middle = (row.mu if row.track == "trueskill" else row.rating) or 0.0
+    middle = row.middle or 0.0
     if row.lower is None or row.upper is None:
         return middle, middle, middle
     return row.lower, middle, row.upper

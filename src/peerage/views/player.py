@@ -22,9 +22,8 @@ from peerage.render.blocks import (
     ViewBlock,
     as_facts,
     numbers,
-    texts,
 )
-from peerage.values.figures import dollars, interval, moment, percent, score, seconds, tenths, whole
+from peerage.values.figures import dollars, interval, percent, score, seconds, tenths, whole
 from peerage.views.judges import one_by_one
 from peerage.views.judges.report import JudgesReport
 from peerage.views.leaderboard import columns as leaderboard
@@ -71,7 +70,7 @@ def ratings(rows: Sequence[Row]) -> Rows:
     """Return a player's lines on several tracks."""
 
     def middle(row: Row) -> str:
-        return METHODS[row.track].write(row.mu if row.track == "trueskill" else row.rating)
+        return METHODS[row.track].write(row.middle)
 
     def between(row: Row) -> str | None:
         return interval(row.lower, row.upper, METHODS[row.track].write)
@@ -144,18 +143,6 @@ def roles(name: str, found: Stats, held: JudgesReport | None = None, *, plays: b
     for judge in held.judges if held else ():
         if held and judge.judge == name:
             yield as_facts(one_by_one.table(held.judges), judge, "agreement", "flip_share", "first_share")
-
-
-def recent(rows: Sequence[Summary]) -> Rows:
-    """Return the newest matches."""
-    columns = [
-        Column("number", "#", whole, number=True, link=lambda row: ("match", str(row.number))),
-        Column("players", "Players and result", value=met),
-        *texts(topic="Topic ~1"),
-        *numbers(dollars, cost_usd="Cost ~1"),
-        *texts(moment, at_ms="When ~1"),
-    ]
-    return Rows(rows, columns, name="matches", sorts=False)
 
 
 def met(match: Summary, most: int = 100) -> str:

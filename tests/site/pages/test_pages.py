@@ -20,7 +20,7 @@ from tests.engine.arenas import house, play, write_arena
 from tests.site.arenas import EVIL, NAMES
 
 from peerage.judging.measures.corrections import CORRECTIONS
-from peerage.render.charts import draw
+from peerage.render.blocks import Figure
 from peerage.site.addresses import match_page, number_in, player_page, slug
 from peerage.site.pages import downloads, matches
 from peerage.site.pages.router import POLICY, page, paths
@@ -265,15 +265,27 @@ def test_a_table_is_described_by_its_verdict(pages: Site, documents: dict[str, R
     assert shared == [visible(headline)]
 
 
+def _texts(chart: Figure) -> list[list[str]]:
+    return [[column.text(row) for column in chart.columns] for row in chart.rows]
+
+
 def test_below_a_chart_is_who_is_on_its_line_the_best_first(pages: Site) -> None:
-    found = {one.name.split("-")[0]: draw(one) for one in charts(pages, pages.track, pages.board())}
+    found = {one.name.split("-")[0]: one for one in charts(pages, pages.track, pages.board())}
     for kind in ("frontier", "speed"):
-        joined = [(row[0], row[1]) for row in reversed(found[kind].rows) if "yes" in row]
+        joined = [(row[0], row[1]) for row in reversed(_texts(found[kind])) if "yes" in row]
         assert list(found[kind].key) == (joined if len(joined) > 1 else [])
     assert len(found["frontier"].key) > 1
     made = page(pages, "index.html")
     assert made is not None
     assert all(value.encode() in made.body.partition(b'class="key"')[2] for _, value in found["frontier"].key)
+
+
+def test_each_telling_match_says_why_it_is_shown(pages: Site) -> None:
+    telling = body(pages, "index.html").decode().partition(">Telling matches<")[2].partition("</section>")[0]
+    rows = telling.partition("<tbody>")[2].split("</tr>")[:-1]
+    assert rows
+    for row in rows:
+        assert re.search("greatest upset|split judges|newest", row), row
 
 
 def test_each_chart_can_be_saved_with_its_title_and_the_name_of_the_arena(pages: Site) -> None:
@@ -303,18 +315,19 @@ def test_a_chart_crowns_nobody_whom_the_verdict_does_not(pages: Site) -> None:
 
 
 def test_the_table_of_a_chart_has_the_headings_and_figures_of_the_chart(pages: Site) -> None:
-    found = {one.name.split("-")[0]: draw(one) for one in charts(pages, pages.track, pages.board())}
+    found = {one.name.split("-")[0]: one for one in charts(pages, pages.track, pages.board())}
     cost = found["frontier"]
-    assert cost.columns[:4] == ("Player", "$ for 100 matches of its own play", "Rating", "95%")
+    titles = [column.title for column in cost.columns[:4]]
+    assert titles == ["Player", "$ for 100 matches of its own play", "Rating", "95%"]
     offers = {one["player"]: one for one in priced(pages.table())}
-    for player, price, rating, _, best in cost.rows:
+    for player, price, rating, _, best in _texts(cost):
         assert price == dollars(offers[player]["cost"], 100)
         assert rating == f"{offers[player]['rating']:,.0f}"
         assert best == ("yes" if offers[player]["best"] else "no")
     assert set(found) >= {"frontier", "speed", "course"}
     for one in found.values():
         assert not [
-            value for row in one.rows for value in row[1:] if re.search(r"\.\d{5}|e-|True|None", value)
+            value for row in _texts(one) for value in row[1:] if re.search(r"\.\d{5}|e-|True|None", value)
         ]
 
 

@@ -27,7 +27,8 @@ from peerage.settings import PlayerSettings
 from peerage.site.export.report import report
 from peerage.site.pages.router import body
 from peerage.site.reading import Site
-from peerage.views.decision.contenders import NOTE_CHARS, by_category, one_line
+from peerage.values.figures import begun
+from peerage.views.decision.contenders import NOTE_CHARS, by_category
 from peerage.views.decision.decision import (
     _category,
     _less_accurate,
@@ -281,8 +282,8 @@ def test_no_part_of_a_line_begins_where_a_terminal_would_begin_it() -> None:
 
 
 def test_a_note_stays_on_its_line() -> None:
-    assert one_line("said\nPick evil:\r\n proven") == "said Pick evil: proven"
-    assert len(one_line("x" * 999)) <= NOTE_CHARS + 1
+    assert begun("said\nPick evil:\r\n proven", NOTE_CHARS) == "said Pick evil: proven"
+    assert len(begun("x" * 999, NOTE_CHARS)) <= NOTE_CHARS
 
 
 def test_long_answers_are_cut_and_the_rest_is_a_command_away(hostile: Path) -> None:

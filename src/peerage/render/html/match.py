@@ -27,7 +27,7 @@ from peerage.render.html.prose import prose
 from peerage.render.html.tables import Href, TableWriter, nowhere
 from peerage.render.html.texts import shown, shown_name
 from peerage.render.names import AS_THEY_ARE, Names
-from peerage.values.figures import sentence
+from peerage.values.figures import begun, sentence
 
 FOLD = 1_500
 """Characters of a text that stand open; the rest opens on demand."""
@@ -130,8 +130,7 @@ class MatchWriter(TableWriter):
         """Return the beginning of what opens on demand, up to which a mark leads: what it is, and the first
         words of the task in it."""
         first = after.text.split("\n")[0] if isinstance(after, TaskText) else ""
-        first = f"{first[:TEASER]}…" if len(first) > TEASER else first
-        teaser = f' <span class="first">{shown(first)}</span>' if first else ""
+        teaser = f' <span class="first">{shown(begun(first, TEASER))}</span>' if first else ""
         at = f' id="{escape(block.anchor)}"' if block.anchor else ""
         return (
             f'<details class="stage closed">\n<summary><h2>{shown(block.text)}</h2>{teaser}</summary>\n'
@@ -239,7 +238,7 @@ class MatchWriter(TableWriter):
             before = f"<b>{place}.</b> " if place else ""
             tag = ("span", ' class="quiet"') if met.score is None else ("b", "")
             after = f" <{tag[0]}{tag[1]}>{worth}</{tag[0]}>" if worth else ""
-            name = self.link(self._name(met.name), ("player", met.player))
+            name = self.link(self._name(met.player), ("player", met.player))
             won = ' class="won"' if met.score is not None and met.score == best else ""
             label = f'<span class="label">{shown_name(met.label)}</span>'
             # Of many the first stay in sight.

@@ -80,16 +80,14 @@ def bar(block: Bar, length: int = BAR) -> str:
     not finite."""
     if not laid.drawable(block):
         return ""
-    least, most = min(block.least, 0.0), max(block.full, 0.0)
-    scale = length / ((most - least) or 1.0)
-    begin, end = sorted((min(max(block.value, least), most) - least, -least))
+    begin, end, zero = laid.extent(block, length)
     kind = "l" if block.value < 0 else "w"
     return (
         f'<svg class="amount" width="{length}" height="12" viewBox="0 0 {length} 12" '
         'preserveAspectRatio="none" aria-hidden="true">'
         f'<rect class="bg" width="{length}" height="12"/>'
-        f'<rect class="{kind}" x="{begin * scale:.1f}" width="{(end - begin) * scale:.1f}" height="12"/>'
-        f'<path class="zero" d="M{-least * scale:.1f} 0v12"/></svg>'
+        f'<rect class="{kind}" x="{begin:.1f}" width="{end - begin:.1f}" height="12"/>'
+        f'<path class="zero" d="M{zero:.1f} 0v12"/></svg>'
     )
 
 

@@ -211,13 +211,8 @@ class TableWriter:
         parts = ['<label>Search players<input type="search" name="q" placeholder="Search players"></label>']
         for column in picks:
             if column.pick == "value" and len(choices[column.key]) > 1:
-                kinds = "".join(
-                    [f"<option>{shown(kind or 'unknown')}</option>" for kind in choices[column.key]]
-                )
-                parts.append(
-                    f'<label>{shown(column.title)}<select name="{column.key}"><option value="">any</option>'
-                    f"{kinds}</select></label>"
-                )
+                kinds = [kind or "unknown" for kind in choices[column.key]]
+                parts.append(self._field(column.key, column.title, ["", *kinds], "", 0))
             elif column.pick == "most" and len([row for row in block.rows if column.of(row) is not None]) > 1:
                 parts.append(
                     f"<label>At most, {shown(column.title)}"
@@ -228,6 +223,25 @@ class TableWriter:
             f'{"".join(parts)}<button type="button" hidden>Show all</button><output class="quiet"></output>\n'
             "</form>\n"
         )
+
+    def _field(self, key: str, title: str, values: Sequence[str], chosen: str, most: int) -> str:
+        """Return a field of a form: a text, chips for at most so many values, or a list."""
+        title = shown(title)
+        if not values:
+            box = f'<input type="search" name="{key}" value="{shown(chosen)}" maxlength="200">'
+            return f'<label class="text">{title}{box}</label>'
+        named = [(shown(one), shown(self._short.short(one) or "any"), one == chosen) for one in values]
+        if len(values) > most:
+            options = [
+                f'<option value="{value}"{" selected" * now}>{name}</option>' for value, name, now in named
+            ]
+            return f'<label>{title}<select name="{key}">{"".join(options)}</select></label>'
+        chips = [
+            f'<label><input type="radio" name="{key}" value="{value}"{" checked" * now}>'
+            f"<span>{name}</span></label>"
+            for value, name, now in named
+        ]
+        return f'<fieldset class="chips"><legend>{title}</legend>{"".join(chips)}</fieldset>'
 
     def _figure(self, block: Figure) -> str:
         from peerage.render.charts import draw

@@ -8,7 +8,7 @@ escaped and made visible: no name, reply or reason becomes markup, steers the di
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from html import escape
 from itertools import groupby
 
@@ -183,25 +183,6 @@ class Html(MatchWriter):
         lines += [f"<p>{self._words(note)}</p>\n" for note in block.notes if self._bare]
         return f'<div class="answer">\n{"".join(lines)}</div>\n'
 
-    def _field(self, key: str, title: str, values: Sequence[str], chosen: str, most: int) -> str:
-        """Return a field of a form: a text, chips for at most so many values, or a list."""
-        title = shown(title)
-        if not values:
-            box = f'<input type="search" name="{key}" value="{shown(chosen)}" maxlength="200">'
-            return f'<label class="text">{title}{box}</label>'
-        named = [(shown(one), shown(self._short.short(one) or "any"), one == chosen) for one in values]
-        if len(values) > most:
-            options = [
-                f'<option value="{value}"{" selected" * now}>{name}</option>' for value, name, now in named
-            ]
-            return f'<label>{title}<select name="{key}">{"".join(options)}</select></label>'
-        chips = [
-            f'<label><input type="radio" name="{key}" value="{value}"{" checked" * now}>'
-            f"<span>{name}</span></label>"
-            for value, name, now in named
-        ]
-        return f'<fieldset class="chips"><legend>{title}</legend>{"".join(chips)}</fieldset>'
-
     def _facts(self, block: Facts) -> str:
         parts = []
         for fact in block.facts:
@@ -226,8 +207,7 @@ class Html(MatchWriter):
         links = []
         for link in block.links:
             note = f' <span class="quiet">{shown(link.note)}</span>' if link.note else ""
-            current = ' aria-current="page"' if link.current else " download" * (link.to[0] == "file")
-            links.append(self.link(f"{shown(self._short.in_text(link.text))}{note}", link.to, current))
+            links.append(self.link(f"{shown(self._short.in_text(link.text))}{note}", link.to))
         label = shown(block.title or f"{block.links[0].text} and others")
         inside = f'<nav class="tabs" aria-label="{label}">\n{chr(10).join(links)}\n</nav>\n'
         if not block.title:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from importlib import resources
-from textwrap import shorten
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -27,6 +26,7 @@ from peerage.site.addresses import match_page, pair_page, player_page, slug
 from peerage.site.pages import downloads, files, leaderboards, match_list, matches, players, proofs
 from peerage.site.reading import Menu, Site
 from peerage.site.rendering import PageView, render
+from peerage.values.figures import begun
 from peerage.values.texts import visible
 from peerage.views.arena.audience import audience, audience_blocks
 from peerage.views.arena.challenges import challenges
@@ -246,8 +246,7 @@ def missing(path: str, match: tuple[int, str] | None = None, **values: str) -> P
 def described(site: Site, view: PageView) -> str:
     """Return what a page says beyond its title, for those who find it or are sent it."""
     if view.says:
-        said = site.names.in_text(" ".join(view.says[1:]) or view.says[0])
-        return shorten(said, DESCRIBED, placeholder="…")
+        return begun(site.names.in_text(" ".join(view.says[1:]) or view.says[0]), DESCRIBED)
     about = "language models ranked by letting them play, every reply on record."
     return f"{view.title} of {site.settings.name}: {about}"
 

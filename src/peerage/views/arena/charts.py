@@ -10,6 +10,7 @@ import msgspec
 
 from peerage.reading.speed import FEW, NEWEST
 from peerage.render.blocks import Column, Figure, numbers, texts
+from peerage.render.charts.labels import CROWD
 from peerage.values.figures import DASH, axis_dollars, counted, dollars, seconds, whole
 from peerage.views.arena.tables import ArenaTables
 from peerage.views.leaderboard.board import Leaderboard, Row
@@ -20,8 +21,6 @@ from peerage.views.offers import frontier as offers
 COLOURED = 6
 STOPS = 20
 """Ratings are followed over so many moments at most."""
-CROWD = 12
-"""Points of more than which only some are sure to be named."""
 LEFT_OUT = 6
 """Players without enough answers that are named."""
 

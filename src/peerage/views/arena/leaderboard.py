@@ -147,13 +147,12 @@ def concluded(verdict: Verdict, alone: Verdict, ahead: Outlook | None) -> Iterat
 
 def _certainty(verdict: Verdict, ahead: Outlook) -> str:
     """Return how sure the pick is, and what it takes to be surer, after a percentage."""
-    sure = "sure"
     if verdict.proven_best:
-        return f"{sure}: this is proven"
+        return "sure: this is proven"
     if ahead.clear.matches == 0:
-        return f"{sure}: the pick is clear"
+        return "sure: the pick is clear"
     make = "makes" if (ahead.clear.matches or ahead.clear.at_least) == 1 else "make"
-    return f"{sure}; {ahead.clear.brief} {make} the pick clear"
+    return f"sure; {ahead.clear.brief} {make} the pick clear"
 
 
 def _others(
@@ -219,8 +218,8 @@ def _telling(arena: ArenaTables, found: Leaderboard) -> Iterator[ViewBlock]:
     ]
     block = finder.table(lines)
     kept = [column for column in block.columns if column.key in ("result", "panel")]
-    yield Heading("Telling matches")
-    yield Section("matches", [replace(block, columns=kept, name="telling matches")])
+    shown = replace(block, columns=kept, name="telling matches")
+    yield Section("matches", [Heading("Telling matches"), shown])
 
 
 def _counted(found: Leaderboard, wanted: Filter, arena: ArenaTables) -> str:

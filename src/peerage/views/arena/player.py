@@ -18,7 +18,8 @@ from peerage.views.leaderboard.row import Row
 from peerage.views.leaderboard.strengths import listed as listed_strengths
 from peerage.views.leaderboard.tracks import METHODS
 from peerage.views.leaderboard.verdict import in_words, named
-from peerage.views.player import OpponentPart, ratings, recent, records, roles, settings, standing
+from peerage.views.match.finder import line_of_row, notable, table
+from peerage.views.player import OpponentPart, ratings, records, roles, settings, standing
 
 
 def player(arena: ArenaTables, name: str) -> Iterator[ViewBlock]:
@@ -64,8 +65,8 @@ def player(arena: ArenaTables, name: str) -> Iterator[ViewBlock]:
             yield Heading(f"By {kind}")
             yield records(kind, parts, of_many=of_many, in_dollars=board.in_dollars)
     if mine.recent:
-        yield Heading("Recent matches")
-        yield recent(mine.recent[::-1])
+        lines = [line_of_row(row, notable(row, board.chances)) for row in mine.recent[::-1]]
+        yield from (Heading("Recent matches"), table(lines))
     rated = [one for track in arena.tracks for one in arena.table(track) if one.player == name]
     yield Fold("Its ratings by other methods", [ratings(rated)])
     if asked := [*roles(name, arena.stats, plays=True)]:

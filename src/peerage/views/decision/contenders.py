@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from peerage.reading.verdicts.credits import Credits, TaskMatch
 from peerage.render.blocks import Column, Rows, Small
-from peerage.values.figures import dollars, percent
+from peerage.values.figures import begun, dollars, percent
 from peerage.views.leaderboard.board import Leaderboard
 from peerage.views.leaderboard.columns import accuracies, to_player
 from peerage.views.leaderboard.row import Row, Weakness
@@ -86,7 +86,7 @@ def _weakness(player: str, by_category: Mapping[str, CategoryPart]) -> Weakness 
         answers=-count,
         task=failed.task if failed else "",
         match=failed.number if failed else None,
-        note=one_line(failed.note(player)) if failed else "",
+        note=begun(failed.note(player), NOTE_CHARS) if failed else "",
     )
 
 
@@ -98,12 +98,6 @@ def _failed(player: str, matches: Sequence[TaskMatch], *, checked: bool) -> Task
         return worst[2] if worst else None
     lost = [one for one in matches if player in one.players.values() and one.winner not in ("", player)]
     return lost[-1] if lost else None
-
-
-def one_line(text: str) -> str:
-    """Return a note on one line."""
-    note = " ".join(text.split())
-    return note if len(note) <= NOTE_CHARS else f"{note[:NOTE_CHARS]}…"
 
 
 def table(rows: Sequence[Row]) -> Rows:

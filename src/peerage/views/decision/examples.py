@@ -11,8 +11,8 @@ from peerage.reading.match import Match
 from peerage.reading.reading import Reading
 from peerage.reading.verdicts.credits import TaskMatch
 from peerage.render.blocks import Beside, ViewBlock
-from peerage.values.figures import percent
-from peerage.views.decision.contenders import one_line
+from peerage.values.figures import begun, percent
+from peerage.views.decision.contenders import NOTE_CHARS
 from peerage.views.leaderboard.verdict import Example, Given
 
 EXAMPLES = 3
@@ -89,7 +89,7 @@ def _given(one: TaskMatch, label: str, replies: Replies) -> Given:
         more=more,
         status=reply.status if reply else "void",
         credit=one.credit(player),
-        note=one_line(one.note(player)),
+        note=begun(one.note(player), NOTE_CHARS),
     )
 
 

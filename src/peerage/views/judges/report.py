@@ -31,7 +31,6 @@ from peerage.views.judges.measures import Measure
 from peerage.views.judges.one_by_one import JudgeRow
 from peerage.views.judges.people import PeopleRow
 from peerage.views.judges.remarks import divided, first_without, speaking, without_whom
-from peerage.views.judges.trust import TrustCard
 from peerage.views.leaderboard.board import board
 from peerage.views.shown import Shown
 
@@ -46,7 +45,7 @@ class JudgesReport(Shown, frozen=True):
     hold judges against people who judged the same duels, empty where nobody did."""
 
     answer: str
-    cards: tuple[TrustCard, ...]
+    cards: tuple[LoneFigure, ...]
     remarks: tuple[str, ...]
 
     measures: tuple[Measure, ...]
@@ -126,8 +125,7 @@ def summary(report: JudgesReport) -> list[ViewBlock]:
     """Return whether the ranking can be trusted, and the four numbers that say most about it."""
     if not report.judges:
         return []
-    facts = [LoneFigure(card.title, card.value, card.about) for card in report.cards]
-    return [Conclusion([report.answer]), Facts(facts)]
+    return [Conclusion([report.answer]), Facts(report.cards)]
 
 
 def parts(report: JudgesReport, *, every_pair: bool = False) -> list[Rows]:

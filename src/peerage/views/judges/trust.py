@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from msgspec import Struct
-
 from peerage.judging.marks.ballots import Ballots
 from peerage.judging.measures.agreement import FEWEST
 from peerage.judging.measures.favours.evidence import Mute
 from peerage.judging.measures.favours.search import Favour
+from peerage.render.blocks import LoneFigure
 from peerage.values.figures import counted, hundredths, percent, signed
 from peerage.views.judges.measures import Measure
 
@@ -65,15 +64,7 @@ def answer(
     return "Yes: no single judge decides first place, and none shows favouritism."
 
 
-class TrustCard(Struct, frozen=True):
-    """One number about all judges, its `title`, and what it says."""
-
-    title: str
-    value: str
-    about: str
-
-
-def cards(figures: Sequence[Measure], ballots: Ballots, favours: Sequence[Favour]) -> Iterator[TrustCard]:
+def cards(figures: Sequence[Measure], ballots: Ballots, favours: Sequence[Favour]) -> Iterator[LoneFigure]:
     """Yield up to four numbers about all judges: how they agree, and what sways them."""
     known = {row.measure: row for row in figures}
     alpha, length, unit = (
@@ -88,18 +79,18 @@ def cards(figures: Sequence[Measure], ballots: Ballots, favours: Sequence[Favour
         votes, worth = known.get("votes"), known.get("effective_votes")
         if votes and worth and votes.value and worth.value and votes.value > 1:
             about += f"; {votes.value:.3g} tell as much as {worth.value:.1f} who err independently"
-        yield TrustCard("Agreement", hundredths(alpha.value), about)
+        yield LoneFigure("Agreement", hundredths(alpha.value), about)
     if (flips := _flips(ballots)) is not None:
         first = f"; the first one won {percent(share)}" if (share := _first(ballots)) is not None else ""
-        yield TrustCard(
+        yield LoneFigure(
             "Order bias", percent(flips), f"of verdicts changed when answers swapped places{first}"
         )
     if length and length.value is not None:
         about = f"of {unit} more for an answer twice as long, merit included"
-        yield TrustCard("Length bias", signed(length.value), about)
+        yield LoneFigure("Length bias", signed(length.value), about)
     if favours:
         about = f"of {counted(len(favours), 'pair')} of judge and author are beyond chance and taste"
-        yield TrustCard("Favouritism", str(sum(pair.found for pair in favours)), about)
+        yield LoneFigure("Favouritism", str(sum(pair.found for pair in favours)), about)
 
 
 def _flips(ballots: Ballots) -> float | None:

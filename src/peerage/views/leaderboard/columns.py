@@ -125,10 +125,9 @@ def _ratings(found: Leaderboard, number: Callable[[float | None], str]) -> Itera
     skill = found.track == "trueskill"
 
     def bounds(row: Row) -> tuple[float, float, float] | None:
-        middle = row.mu if skill else row.rating
-        if row.rank is None or row.lower is None or row.upper is None or middle is None:
+        if row.rank is None or row.lower is None or row.upper is None or row.middle is None:
             return None
-        return row.lower, middle, row.upper
+        return row.lower, row.middle, row.upper
 
     key, title = ("mu", "μ") if skill else ("rating", "Rating")
     if found.track == "overall":

@@ -94,6 +94,11 @@ class Row(Shown, frozen=True):
     worst: Weakness | None = None
 
     @property
+    def middle(self) -> float | None:
+        """Return the middle of the interval: the rating, on the TrueSkill track the mean skill."""
+        return self.mu if self.track == "trueskill" else self.rating
+
+    @property
     def accuracy_in_words(self) -> str | None:
         """The accuracy with its interval, as every table shows it."""
         return share_or_none(self.accuracy, self.accuracy_lower, self.accuracy_upper)

@@ -8,6 +8,7 @@ from functools import partial
 from time import monotonic
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from peerage.game.blocks import Target
 from peerage.game.match import DONE
@@ -154,6 +155,15 @@ def line_of(match: Match, row: Summary, plain: Sequence[str]) -> MatchLine:
     votes = [_vote(ballot.vote, match, first) for ballot in match.ballots]
     split = ["split"] * ({"first", "other"} <= {*votes})
     flipped = ["flipped"] * any(ballot.flipped for ballot in match.ballots)
+    return replace(
+        line_of_row(row, (*plain, *split, *flipped)),
+        prompt=begun(next(iter(tasks(match.blocks).values()), ""), PROMPT_CHARS),
+        votes=tuple(votes),
+    )
+
+
+def line_of_row(row: Summary, names: Sequence[str]) -> MatchLine:
+    """Return a match in one line without reading it; `names` are what is notable about it."""
     return MatchLine(
         number=row.number,
         game=row.game,
@@ -164,9 +174,9 @@ def line_of(match: Match, row: Summary, plain: Sequence[str]) -> MatchLine:
         result=met(row, NAMED),
         cost_usd=row.cost_usd,
         at_ms=row.at_ms,
-        prompt=begun(next(iter(tasks(match.blocks).values()), ""), PROMPT_CHARS),
-        votes=tuple(votes),
-        notable=(*plain, *split, *flipped),
+        prompt="",
+        votes=(),
+        notable=tuple(names),
     )
 
 
@@ -239,10 +249,8 @@ def table(lines: Sequence[MatchLine], now_ms: int | None = None, kept: str = "")
     columns = [
         *numbers(whole, number="# ~1"),
         *[Column(key, key, pick="value", shown=False) for key in ("game", "topic")],
-        *[
-            Column(key, key, value=of, pick="value", shown=False)
-            for key, of in (("only", _only), ("names", _names))
-        ],
+        Column("only", "only", value=lambda row: " ".join(row.notable), pick="value", shown=False),
+        Column("names", "names", value=lambda row: " ".join(row.players), pick="value", shown=False),
         Column("result", "Players and result", link=lambda row: (row.to[0], row.to[1] + kept), small=_prompt),
         Column("prompt", "Prompt", partial(begun, most=SHORT), spare=2, page=False, quoted=True),
         *[
@@ -267,14 +275,6 @@ def table(lines: Sequence[MatchLine], now_ms: int | None = None, kept: str = "")
 def _prompt(row: MatchLine) -> Iterator[Small]:
     if row.prompt:
         yield Small(row.prompt, quoted=True)
-
-
-def _only(row: MatchLine) -> str:
-    return " ".join(row.notable)
-
-
-def _names(row: MatchLine) -> str:
-    return " ".join(row.players)
 
 
 def _marks(row: MatchLine) -> str:

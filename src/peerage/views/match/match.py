@@ -359,7 +359,7 @@ def _digests(match: MatchView, proof: str) -> Iterator[Any]:
 
 def _meeting(match: MatchView) -> Meeting:
     met = [
-        MetContestant(seat.label, seat.player, seat.player, match.scores.get(seat.label))
+        MetContestant(seat.label, seat.player, match.scores.get(seat.label))
         for seat in match.seats
         if seat.role == "contestant"
     ]
