@@ -139,15 +139,15 @@ def gap_bounds(gap: ArrayLike, square: ArrayLike, tasks: ArrayLike) -> tuple[Flo
 def beta_quantile(chance: float, a: ArrayLike, b: ArrayLike) -> Floats:
     """Return the quantiles at `chance`, between 0 and 1, of Beta(a, b), by Newton's method between bounds."""
     first, second = (np.asarray(column, np.float64) for column in np.broadcast_arrays(a, b))
-    alpha, other = np.maximum(first, 1e-9), np.maximum(second, 1e-9)
-    log_beta = _log_beta(alpha, other)
+    alpha, beta = np.maximum(first, 1e-9), np.maximum(second, 1e-9)
+    log_beta = _log_beta(alpha, beta)
     low, high = np.zeros(alpha.shape), np.ones(alpha.shape)
-    x = alpha / (alpha + other)
+    x = alpha / (alpha + beta)
     for _ in range(_STEPS):
-        reached = _beta(x, alpha, other, log_beta) - chance
+        reached = _beta(x, alpha, beta, log_beta) - chance
         low, high = np.where(reached < 0, x, low), np.where(reached < 0, high, x)
         with np.errstate(all="ignore"):
-            density = np.exp((alpha - 1) * np.log(x) + (other - 1) * np.log1p(-x) - log_beta)
+            density = np.exp((alpha - 1) * np.log(x) + (beta - 1) * np.log1p(-x) - log_beta)
             newton = x - reached / density
         inside = (newton > low) & (newton < high)
         before, x = x, np.where(inside, newton, (low + high) / 2)

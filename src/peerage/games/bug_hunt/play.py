@@ -132,9 +132,7 @@ def edit_size(before: str, after: str) -> int:
 
 def draw(rules: BugHuntRules, seed: str, number: int) -> dict[str, Any]:
     """The program of match `number`, its bugs and its tests."""
-    task = buggy(Random(f"{seed}/bugs/{number}"), rules.steps, BUGS)
-    plain: dict[str, Any] = msgspec.to_builtins(task)
-    return plain
+    return {**msgspec.to_builtins(buggy(Random(f"{seed}/bugs/{number}"), rules.steps, BUGS))}
 
 
 def asks(rules: BugHuntRules, fixture: Fixture) -> tuple[Asks, ...]:

@@ -145,9 +145,7 @@ def _result(reply: Reply, verdicts: tuple[str, ...]) -> dict[str, Any]:
 
 def draw(rules: CodeGolfRules, seed: str, number: int) -> dict[str, Any]:
     """The task of match `number`, hidden tests and all."""
-    made = task(Random(f"{seed}/golf/{number}"), rules.steps, EXAMPLES, TESTS)
-    plain: dict[str, Any] = msgspec.to_builtins(made)
-    return plain
+    return {**msgspec.to_builtins(task(Random(f"{seed}/golf/{number}"), rules.steps, EXAMPLES, TESTS))}
 
 
 def asks(rules: CodeGolfRules, fixture: Fixture) -> tuple[Asks, ...]:

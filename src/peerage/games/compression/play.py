@@ -195,9 +195,7 @@ def _worth(result: Mapping[str, Any]) -> tuple[int, int]:
 
 def draw(rules: CompressionRules, seed: str, number: int) -> dict[str, Any]:
     """The reports of match `number`, their questions and answers."""
-    made = reports(Random(f"{seed}/compression/{number}"), rules.seats, rules.facts)
-    plain: dict[str, Any] = msgspec.to_builtins(made)
-    return plain
+    return {**msgspec.to_builtins(reports(Random(f"{seed}/compression/{number}"), rules.seats, rules.facts))}
 
 
 _LOSES, _MISREADS = 0.25, 0.1

@@ -84,7 +84,10 @@ def report(
             for question in played.questions
         ],
         "answers": {answer.id: list(given[answer.id]) for answer in played.answers if answer.id in given},
-        "statuses": {label: _statuses(played.answers, label) for label in labels},
+        "statuses": {
+            label: dict(Counter(answer.reply.status for answer in played.answers if answer.label == label))
+            for label in labels
+        },
         "batching": {
             "rate": msgspec.to_builtins(played.rated.batching),
             "judge": msgspec.to_builtins(played.judged.batching),
@@ -189,10 +192,6 @@ def _by_question(label: str, given: Mapping[str, Received]) -> dict[str, float]:
     return {question: math.fsum(means) / len(means) for question, means in scores.items()}
 
 
-def _statuses(answers: Iterable[ReportedAnswer], label: str) -> dict[str, int]:
-    return dict(Counter(answer.reply.status for answer in answers if answer.label == label))
-
-
 def _raw_means(grades: Iterable[Grade]) -> dict[str, Any]:
     """The mean of the scores as they were given: to each author, and by each judge."""
     received_by: dict[str, list[float]] = {}
@@ -262,7 +261,7 @@ def reasons(grades: Iterable[Grade]) -> dict[str, Any]:
             given = extreme.setdefault(grade.judge, {0.0: [], MOST: []})
             given[grade.raw].append(grade.reason)
     words = {
-        judge: Counter(word for reasons in both.values() for text in reasons for word in _words(text))
+        judge: Counter(_WORD.findall("\n".join([*both[0.0], *both[MOST]]).casefold()))
         for judge, both in extreme.items()
     }
     users = Counter(word for counted in words.values() for word in counted)
@@ -278,21 +277,13 @@ def reasons(grades: Iterable[Grade]) -> dict[str, Any]:
     }
 
 
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text.casefold())
-
-
 def _marks(counted: Mapping[str, int], users: Mapping[str, int], judges: int) -> list[str]:
     mark = {word: count * math.log(judges / users[word]) for word, count in counted.items()}
     return sorted([word for word in mark if mark[word] > 0], key=lambda word: (-mark[word], word))[:WORDS]
 
 
 def _rules(rules: LastArenaRules) -> RejudgeRules:
-    return RejudgeRules(
-        by="scores",
-        per_call=rules.per_call,
-        explain=rules.explain,
-    )
+    return RejudgeRules(by="scores", per_call=rules.per_call, explain=rules.explain)
 
 
 def _items(

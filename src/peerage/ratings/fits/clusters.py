@@ -148,8 +148,8 @@ def _jackknife(
         left = np.linalg.solve(posterior - (1 - 1e-6) * own, _slopes(*here)[:, :, None])[:, :, 0]
         left[:, :n] -= left[:, :n].mean(axis=1, keepdims=True)
         covariance += left.T @ left
-        for direction in inverse @ own @ inverse:
-            share = _contrasts(direction)
+        for left_out in inverse @ own @ inverse:
+            share = _contrasts(left_out)
             light -= share
             squares += share**2
     squares += np.maximum(light, 0) ** 2 / max(clusters - len(heavy), 1)
@@ -164,14 +164,14 @@ def _squared(first: Ints, second: Ints, rows: Curves, codes: Ints, wanted: np.nd
     if not (same & ((first[1:] != first[:-1]) | (second[1:] != second[:-1]))).any():
         # all of a cluster is about one pair of players, as the votes of a duel are
         return quadratic(*squares_of_pairs(first, second, rows.d, rows.e, codes, wanted, n))
-    direction = np.zeros((n + m, n + m))
+    squares = np.zeros((n + m, n + m))
     at_once = max(1, _AT_ONCE // max(n + m, 1))
     for start in range(0, clusters, at_once):
         stop = min(start + at_once, clusters)
         part = slice(*np.searchsorted(codes, [start, stop]))
         slope = _slopes(first[part], second[part], rows.of(part), codes[part] - start, stop - start, n)
-        direction += slope[wanted[start:stop]].T @ slope[wanted[start:stop]]
-    return direction
+        squares += slope[wanted[start:stop]].T @ slope[wanted[start:stop]]
+    return squares
 
 
 def squares_of_pairs(
@@ -219,11 +219,11 @@ def _at_most(first: Ints, second: Ints, rows: Curves, inverse: Floats, n: int) -
     pair += own[:, None] + own - 2 * inverse[:n, :n]
     bound = np.abs(rows.dd) * pair[first, second]
     if inverse.shape[0] > n:
-        row, other = (np.sqrt(np.einsum("ij,ij->i", part, part)) for part in rows.ee)
+        left, right = (np.sqrt(np.einsum("ij,ij->i", part, part)) for part in rows.ee)
         cross = np.sqrt(np.einsum("ij,ij->i", rows.de, rows.de))
         across = inverse[:n, None, n:] - inverse[None, :n, n:]
         bound += 2 * cross * float(np.sqrt((across**2).sum(axis=2).max(initial=0.0)))
-        bound += row * other * float(np.abs(np.linalg.eigvalsh(inverse[n:, n:])).max())
+        bound += left * right * float(np.abs(np.linalg.eigvalsh(inverse[n:, n:])).max())
     return np.asarray(bound)
 
 
