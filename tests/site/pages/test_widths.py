@@ -14,6 +14,7 @@ from tests.engine.arenas import play, write_arena
 from tests.site.browsers import needed
 
 from peerage.site.addresses import player_page
+from peerage.site.export.report import report
 from peerage.site.pages.router import ASSETS, body
 from peerage.site.reading import Site
 
@@ -146,6 +147,19 @@ def test_a_board_with_accuracy_is_not_cut_off_where_pages_are_widest(
     for width in (1280, 1440):
         tab.set_viewport_size({"width": width, "height": 900})
         assert tab.evaluate(LOOK) == [], width
+
+
+def test_prompts_and_marks_of_a_printed_decision_are_no_larger_than_its_sentences(
+    tab: Page, built: dict[int, tuple[Path, tuple[str, ...]]], tmp_path: Path
+) -> None:
+    with closing(Site.open(built[CHECKED][0])) as site:
+        (tmp_path / "report.html").write_bytes(report(site))
+    tab.goto(f"file://{tmp_path}/report.html")
+    tab.emulate_media(media="print")
+    size = "each => parseFloat(getComputedStyle(each).fontSize)"
+    printed = tab.evaluate(f"[...document.querySelectorAll('.telling :is(.said, .chip)')].map({size})")
+    assert printed
+    assert max(printed) <= tab.evaluate(f"({size})(document.querySelector('main'))")
 
 
 @pytest.mark.parametrize("count", MATCHES)
