@@ -20,9 +20,12 @@ SUMMARY = "GITHUB_STEP_SUMMARY"
 def show_gate(
     folder: Path,
     players: tuple[str, str],
-    limit: tuple[str | None, float | None, Literal["wins", "accuracy"] | None],
-    scope: tuple[str, str],
+    margin: str | None,
     *,
+    elo: float | None,
+    of: Literal["wins", "accuracy"] | None,
+    game: str,
+    topic: str,
     these: bool,
     by_topic: bool,
     junit: Path | None,
@@ -49,17 +52,8 @@ def show_gate(
             kept = arena_files(folder, arena.ledger.address)
             if junit:
                 refuse(junit, JUNIT, kept, force=force)
-            percent, elo, of = limit
-            game, topic = scope
             gate = arena.gate(
-                *players,
-                percent,
-                elo=elo,
-                of=of,
-                game=game,
-                topic=topic,
-                these_tasks=these,
-                by_topic=by_topic,
+                *players, margin, elo=elo, of=of, game=game, topic=topic, these_tasks=these, by_topic=by_topic
             )
             name = arena.settings.name
         if junit:

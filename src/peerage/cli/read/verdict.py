@@ -104,8 +104,11 @@ def compare(
         show_gate(
             folder,
             (one, other),
-            (not_worse_by, elo, of),
-            (game, topic),
+            not_worse_by,
+            elo=elo,
+            of=of,
+            game=game,
+            topic=topic,
             these=these_tasks,
             by_topic=bool(by),
             junit=junit,

@@ -103,21 +103,24 @@ def play(table: GameTable) -> Steps[Outcome]:
 
 def _result(task: BuggyTask, reply: Reply, verdicts: tuple[str, ...]) -> dict[str, Any]:
     """One program on record."""
-    passed = {place for place, verdict in enumerate(verdicts) if verdict == "passed"}
-    guards = set(range(len(task.tests))).difference(*task.witnesses)
-    mended = sum(passed.issuperset(witnesses) for witnesses in task.witnesses)
-    broken = bool(guards - passed)
-    fixed = 0 if broken else mended
+    fixed, kept = _repairs(task, verdicts)
     size = edit_size(task.source, reply.value) if reply.ok else 0
-    harm = ", but something broken" if broken else ""
-    what = f"{mended} of {len(task.bugs)} fixed{harm}, {size} lines edited"
+    harm = "" if kept else ", but something broken"
+    what = f"{sum(fixed)} of {len(task.bugs)} fixed{harm}, {size} lines edited"
     return {
         "bytes": len(reply.value.encode()) if reply.ok else None,
         "tests": list(verdicts),
-        "fixed": fixed,
+        "fixed": sum(fixed) if kept else 0,
         "edit": size,
         "result": what if reply.ok else reply.status,
     }
+
+
+def _repairs(task: BuggyTask, verdicts: Sequence[str]) -> tuple[list[bool], bool]:
+    """Return which bugs a program fixed, and whether it kept what was right."""
+    passed = {place for place, verdict in enumerate(verdicts) if verdict == "passed"}
+    guards = set(range(len(task.tests))).difference(*task.witnesses)
+    return [passed.issuperset(places) for places in task.witnesses], guards <= passed
 
 
 def edit_size(before: str, after: str) -> int:
@@ -179,15 +182,12 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
 
 
 def _repaired(task: BuggyTask, verdicts: Sequence[str]) -> list[CellMark]:
-    """Return which bugs a program fixed, and whether it left alone what was right; nothing of none."""
+    """Return a mark for each bug, and one for what was right; dashes where no program came."""
     if not verdicts:
         return [credit_mark(None)] * (len(task.bugs) + 1)
-    passed = {place for place, verdict in enumerate(verdicts) if verdict == "passed"}
-    guards = set(range(len(task.tests))).difference(*task.witnesses)
-    fixed = [credit_mark(passed.issuperset(places), opens="tests") for places in task.witnesses]
-    kept = credit_mark(guards <= passed, opens="tests")
-    rest = "kept" if guards <= passed else "broken"
-    return [*fixed, msgspec.structs.replace(kept, text=f"{kept.text} {rest}")]
+    fixed, kept = _repairs(task, verdicts)
+    *marks, rest = [credit_mark(right, opens="tests") for right in (*fixed, kept)]
+    return [*marks, msgspec.structs.replace(rest, text=f"{rest.text} {'kept' if kept else 'broken'}")]
 
 
 def _changes(before: str, after: str) -> str:

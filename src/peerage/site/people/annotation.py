@@ -1,7 +1,7 @@
 """An expert's way through recorded duels: which is next, and its vote. Terminal and browser share it.
 
     annotator = Annotator(ledger, votes, "ada", rng)
-    shown = annotator.draw()                        # blind, in an order drawn by lot
+    shown = annotator.draw()                        # blind, in an order drawn at random
     annotator.cast(shown, "first", at_ms)
 
 A duel is drawn by equal chances among those that the expert neither judged nor played in, so that estimates

@@ -60,9 +60,6 @@ def numbers_of(
     return Rows(rows, _columns(tuple(ratings), unit), notes=notes, name="costs", sorts=False)
 
 
-_SUMS = tuple(numbers(whole, calls="Calls ~2", input_tokens="Tokens in ~2", output_tokens="out ~2"))
-
-
 @lru_cache
 def _columns(tracks: tuple[str, ...], unit: str) -> tuple[Column, ...]:
     """Every match of an arena has the same few."""
