@@ -118,6 +118,9 @@ def test_pages_move_while_somebody_plays(tab: Page, address: str, folder: Path, 
     board.goto(f"{address}index.html#sort=1&order=up", timeout=PATIENCE_MS)
     expect(board.locator(".pulse")).to_have_text(f"match {last}", timeout=PATIENCE_MS)
     names = board.locator("table.board tbody th").all_inner_texts()
+    pairs = browser.new_page()
+    pairs.goto(f"{address}head-to-head.html", timeout=PATIENCE_MS)
+    expect(pairs.locator(".pulse")).to_have_text(f"match {last}", timeout=PATIENCE_MS)
     with ThreadPoolExecutor(1) as thread:
         newest = thread.submit(play, folder, DECIDED + 3, clients=hostile).result().settled
     expect(tab.locator(".pulse")).to_have_text(f"match {newest}", timeout=PATIENCE_MS)
@@ -127,9 +130,13 @@ def test_pages_move_while_somebody_plays(tab: Page, address: str, folder: Path, 
     )
     assert board.locator("table.board tbody th").all_inner_texts() == names
     fresh = browser.new_page()
-    fresh.goto(f"{address}index.html", timeout=PATIENCE_MS)
-    for part in (".answer", ".charts .key"):
+    fresh.goto(f"{address}index.html#sort=1&order=up", timeout=PATIENCE_MS)
+    for part in (".answer", "main > .worth", "table.board .axis", "table.board tbody", ".charts"):
         texts = fresh.locator(part).all_text_contents()
+        assert texts, part
         expect(board.locator(part)).to_have_text(texts, timeout=PATIENCE_MS)
-    fresh.close()
-    board.close()
+    fresh.goto(f"{address}head-to-head.html", timeout=PATIENCE_MS)
+    texts = fresh.locator("table.heat tbody").all_text_contents()
+    expect(pairs.locator("table.heat tbody")).to_have_text(texts, timeout=PATIENCE_MS)
+    for page in (fresh, pairs, board):
+        page.close()

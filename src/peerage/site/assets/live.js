@@ -21,7 +21,7 @@
   const parts = ["main > .lead", "main > .answer", "main > .worth", "main > .decision", "main > p.quiet", ".ranking p.quiet", "table.board .axis", "table.board tbody",
     ".ranking .charts", "table.heat tbody", ".matches", "main > .charts"];
   const live = document.querySelector("#live");
-  const renewed = follows ? ["main"] : live ? ["#live"] : document.querySelector("main table.board tbody") ? parts : [];
+  const renewed = follows ? ["main"] : live ? ["#live"] : document.querySelector("main :is(.board, .heat) tbody") ? parts : [];
   const pause = follows || live ? 2000 : 5000;
   let due = 0, timer = null;
   const busy = () => document.hidden || !getSelection().isCollapsed ||
