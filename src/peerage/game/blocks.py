@@ -232,7 +232,7 @@ Block: TypeAlias = (
 
 
 def keys_of(block: object) -> Iterator[tuple[str, ...]]:
-    """Yield the requests whose replies a block shows, those together that make one step of the match."""
+    """Yield the requests whose replies a block shows, those of one step of the match together."""
     if isinstance(block, TaskText | Quoted | SourceCode):
         yield (block.key,)
     elif isinstance(block, VoteStrip):

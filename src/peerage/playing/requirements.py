@@ -117,7 +117,7 @@ def refuse_unpriced(settings: ArenaSettings, unpriced: Sequence[str]) -> None:
 
 
 def too_expensive(settings: ArenaSettings, prices: Mapping[str, Price]) -> list[str]:
-    """Return what to change for players of whom no day's budget pays for a call, one sentence each."""
+    """Return what to change for each player whose daily budget cannot pay for one call, one sentence each."""
     limits = {each.name: each.daily_budget for each in settings.everyone if each.daily_budget is not None}
     most = costliest_calls(settings, prices) if limits else {}
     return [

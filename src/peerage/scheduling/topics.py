@@ -62,8 +62,8 @@ def by_topic(
 
 
 def _exchanged(here: Sequence[str], there: Sequence[str]) -> list[tuple[str, int]]:
-    """Return how many more matches on each topic who goes from one place of a round to another gets; empty
-    where it may not, since the places are not of as many matches."""
+    """Return how many matches on each topic a player gains by moving from one place of a round to another;
+    empty where it may not, since the places have different numbers of matches."""
     if len(here) != len(there):
         return []
     more = Counter(there)

@@ -66,7 +66,7 @@ _PLAINER = {
 
 
 def wanted(message: str) -> str:
-    """Return what was expected, in our words, by what validation says of a value."""
+    """Return what validation expected of a value, in our words."""
     expected = message.removeprefix("Input should be ").removeprefix("String should have ")
     expected = expected.removeprefix("a valid ").partition(", unable to parse")[0]
     expected = _PLAIN.get(expected, expected)

@@ -90,7 +90,7 @@ def demo(
 
 
 def _recommend_after_demo(folder: Path, best: str | None) -> None:
-    """Say what there is to see of a demo; `best` is the player whose strengths several games tell."""
+    """Say what to look at after a demo; `best` is the player to look at game by game."""
     pages = find_spec("jinja2") is not None
     recommend(
         folder,

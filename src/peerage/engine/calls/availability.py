@@ -159,7 +159,7 @@ class Availability:
         return Away(self._spent_up(player), (self._day + 1) * DAY_MS)
 
     def _spent_up(self, player: str) -> str:
-        """Return why a player is not asked whose day's money is spent."""
+        """Return why a player whose daily budget is spent is not asked."""
         return f"{_DAY}{dollars(self._daily.get(player, 0))} are spent"
 
 

@@ -147,7 +147,7 @@ class Dispatcher(Generic[Waiting]):
         }
 
     def lowered(self) -> dict[str, str]:
-        """For each player whose calls wait for a limit that was lowered: that limit, and why."""
+        """Map each player whose calls wait for a limit that was lowered to that limit, and why."""
         return {
             player: f"at most {lane.shared.limit} in flight, {lane.shared.why}"
             for player, lane in self._lanes.items()

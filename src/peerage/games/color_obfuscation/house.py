@@ -53,7 +53,7 @@ _START, _END = "Read the string as six hexadecimal digits.", "The six digits are
 
 
 def house(call: HouseCall, skill: float, rng: Random) -> Any:
-    """An encoding; or the color that an ally, or an attacker of whom the oracle says what it sees, finds."""
+    """Return an encoding, or the color that an ally finds, or an attacker by as much as it sees."""
     known: Mapping[str, Any] = call.oracle or {"color": "808080"}
     color, made = known["color"], known.get("encoding") or {}
     if isinstance(call.expects, Encoding):

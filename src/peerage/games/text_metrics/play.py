@@ -175,7 +175,7 @@ def bare(text: str) -> str:
 
 
 def _worth_a_try(rng: Random, kind: str, rules: TextMetricsRules) -> TextTask:
-    """A text whose copy the metric does not take for a reference: some count words in any order."""
+    """Draw a text of which a copy scores low enough: some metrics count words in any order."""
     while True:
         task = drawn_task(rng, kind, RECORDS)
         if score(rules.metric, task.source, task.references) <= COPY_AT_MOST:

@@ -287,7 +287,7 @@ class _Walk:
         return problems
 
     def _changed(self, at: int) -> list[str]:
-        """Return what a checksum says of the match at a place: which row an accident changed."""
+        """Return which rows of the match at a place no longer fit their checksums."""
         issued = self._ledger.fixtures(at, at)
         differences = ["its fixture changed" for row in issued if checksum(row.body) != row.checksum]
         return differences + [what for row in self._ledger.exchanges(at, at) for what in altered(row)]

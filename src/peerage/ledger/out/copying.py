@@ -152,7 +152,7 @@ def _snapshots(source: Ledger, newest: _Newest) -> Iterator[Batch]:
 
 
 def _amendments(source: Ledger, pin: Pin) -> Iterator[Batch]:
-    """The log up to the pin, with what it says of its topics."""
+    """Yield the log up to the pin, with its amendments."""
     log, amendments = _log(source, pin), source.amendments()
     amendment = next(amendments, None)
     while entries := list(islice(log, ROWS)):
