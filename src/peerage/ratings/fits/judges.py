@@ -39,22 +39,22 @@ SPREAD = 0.5
 
 
 class HeldCells(NamedTuple):
-    """Cells that hold votes of a `judge` on two players: how many, and the points of the `first`."""
+    """Cells that hold votes of a `judge` on an `author` against another player: how many, and its points."""
 
     judge: Ints
-    first: Ints
+    author: Ints
     other: Ints
     games: Floats
     points: Floats
 
     def only(self, kept: NDArray[np.bool_]) -> HeldCells:
         """Return some of the cells."""
-        players = self.judge[kept], self.first[kept], self.other[kept]
+        players = self.judge[kept], self.author[kept], self.other[kept]
         return HeldCells(*players, self.games[kept], self.points[kept])
 
     def both(self, which: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return which cells have both players among `which` of their judge, of shape (judges, players)."""
-        return np.asarray(which[self.judge, self.first] & which[self.judge, self.other])
+        return np.asarray(which[self.judge, self.author] & which[self.judge, self.other])
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ class VoteCells:
     @cached_property
     def pairs(self) -> HeldCells:
         """Return the cells with each pair of players once."""
-        return self.held.only(self.held.first < self.held.other)
+        return self.held.only(self.held.author < self.held.other)
 
     @property
     def votes(self) -> Floats:
@@ -141,7 +141,7 @@ def others(cells: VoteCells, trusted: np.ndarray) -> View:
     """Return the view of all other judges, for each judge; a vote counts where both its players are
     `trusted` with the judge, a matrix of judges and players."""
     held, n = cells.pairs.only(cells.pairs.both(trusted)), cells.players
-    met, place = np.unique(held.first * n + held.other, return_inverse=True)
+    met, place = np.unique(held.author * n + held.other, return_inverse=True)
     pairs = np.divmod(met, max(n, 1))
     all_games, all_points = (_summed(place, column, len(met)) for column in (held.games, held.points))
     near = _climbed(pairs, all_games[None], all_points[None], np.zeros((1, n)))  # what everybody sees
