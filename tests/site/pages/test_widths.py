@@ -149,6 +149,22 @@ def test_a_board_with_accuracy_is_not_cut_off_where_pages_are_widest(
         assert tab.evaluate(LOOK) == [], width
 
 
+def test_the_mark_of_a_headline_stays_with_its_last_word(
+    tab: Page, built: dict[int, tuple[Path, tuple[str, ...]]]
+) -> None:
+    tab.goto(f"file://{built[8][0]}/index.html")
+    apart = """() => {
+        const [headline, mark] = document.querySelector(".titled:has(> h1)").children;
+        const words = document.createRange();
+        words.selectNodeContents(headline);
+        return mark.getBoundingClientRect().top > [...words.getClientRects()].at(-1).bottom;
+    }"""
+    widths = range(360, 1400, 20)
+    for width in widths:
+        tab.set_viewport_size({"width": width, "height": 900})
+        assert not tab.evaluate(apart), width
+
+
 def test_prompts_and_marks_of_a_printed_decision_are_no_larger_than_its_sentences(
     tab: Page, built: dict[int, tuple[Path, tuple[str, ...]]], tmp_path: Path
 ) -> None:
