@@ -260,7 +260,7 @@ def test_matches_are_found_by_words_topic_and_what_is_notable(tab: Page, built: 
     assert search(NAMES[0].upper()[:-1]) >= mine
     assert search(f'"{NAMES[0]}" {NAMES[1]}') < mine, "both met"
     assert search("nobody is called so %'\"<b>") == 0
-    assert found.inner_text().startswith("No match fits. Take fewer words")
+    assert found.inner_text().startswith("No match fits. Try fewer words")
     assert search(NAMES[0]) == mine
     tab.get_by_role("radio", name="bees").check(force=True)
     until(tab, f"document.querySelectorAll('.matches tbody tr').length < {mine}")

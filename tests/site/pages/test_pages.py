@@ -424,7 +424,7 @@ def test_of_very_many_matches_files_show_texts_as_they_were_written(
     monkeypatch.setattr(matches, "RENDERED", 1)
     shown = body(pages, "match/2.html")
     assert b'class="prose"' not in shown
-    assert b"Texts stand as they were written; <code>peerage serve</code> shows" in shown
+    assert b"Texts are shown as they were written; <code>peerage serve</code> renders" in shown
 
 
 def test_a_match_says_who_won_and_why_to_those_who_are_sent_it(documents: dict[str, Read]) -> None:

@@ -178,7 +178,7 @@ def test_a_page_without_scripts_is_a_form_that_keeps_what_was_chosen(site: Site)
     assert '<input type="radio" name="only" value="tied" checked>' in page
     assert "matches.js" not in page
     nothing = document(site, "matches.html", QUERIED["matches.html"](site, {"q": "zebra"})).decode()
-    assert "No match fits. Take fewer words, another topic, or leave a filter out." in nothing
+    assert "No match fits. Try fewer words or another topic, or clear a filter." in nothing
     assert Job("matches.html", (("q", "zebra"),)).rereads
     assert not Job("matches.html", (("only", "upset"),)).rereads
 

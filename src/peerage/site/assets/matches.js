@@ -56,7 +56,7 @@ async function search() {
   body.replaceChildren(...rows.slice(0, shown));
   today(body);
   said.textContent = missing ? "A part of the list could not be loaded." :
-    !rows.length ? "No match fits. Take fewer words, another topic, or leave a filter out." :
+    !rows.length ? "No match fits. Try fewer words or another topic, or clear a filter." :
     !asked ? "" : more.hidden ? `${rows.length} of ${matches} matches` : `The newest ${shown} that fit`;
 }
 

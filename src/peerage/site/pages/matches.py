@@ -25,7 +25,7 @@ from peerage.views.match.match import transcript, view_of
 
 RENDERED = 10_000
 """Matches up to which files show Markdown as it is meant; of more a server does."""
-AS_WRITTEN = "Texts stand as they were written; `peerage serve` shows what their Markdown means."
+AS_WRITTEN = "Texts are shown as they were written; `peerage serve` renders their Markdown."
 
 
 def paths(site: Site) -> Iterator[str]:

@@ -78,7 +78,7 @@ def _card(
         number, why = telling([row for row in arena.summaries if row.game == name], found.chances)
         links = [Link(f"Watch match {number:,}", ("match", str(number)), note=why)] * bool(number)
     else:
-        yield Sentence(f"No match of {matches:,} is decided yet." if matches else "Not played yet.")
+        yield Sentence(f"No match has a result yet ({matches:,} played)." if matches else "Not played yet.")
     if spec and (original := spec.original) and counts.get(DONE):
         links.append(Link(original.file, ("file", original.file), note=f"for {original.about}"))
     yield from [Links(links)] * bool(links)

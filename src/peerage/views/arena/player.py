@@ -8,7 +8,7 @@ from typing import Any, Literal
 from peerage.game.blocks import Heading, Sentence
 from peerage.reading.results.tally import Field, PlayerSums
 from peerage.render.blocks import Beside, Conclusion, Figure, Fold, Link, Links, Section, ViewBlock
-from peerage.values.figures import counted, likely, listed, share_between
+from peerage.values.figures import counted, likely, listed, sentence, share_between
 from peerage.values.texts import visible
 from peerage.views.arena.charts import course, followed
 from peerage.views.arena.tables import ArenaTables
@@ -38,10 +38,10 @@ def player(arena: ArenaTables, name: str) -> Iterator[ViewBlock]:
     models = arena.models.get(name, [])
     marks = [(one.match, one.in_words) for one in models if one.before]
     if marks:
-        named = [visible(f"F{one.in_words[1:]}.") for one in models[1:]]
+        named = [visible(sentence(one.in_words)) for one in models[1:]]
         yield Sentence(" ".join([*named, "The rating counts all its matches."]))
     elif models and models[0].model not in row.model:  # its settings do not say it already
-        yield Sentence(visible(f"F{models[0].in_words[1:]}."), "quiet")
+        yield Sentence(visible(sentence(models[0].in_words)), "quiet")
     yield standing(board, row, arena.speeds.get(name))
     against = sorted(mine.against.items(), key=lambda pair: order.get(pair[0], len(order)))
     met = [OpponentPart(other, one) for other, one in against]

@@ -168,11 +168,11 @@ def blocks(report: JudgesReport, order: Sequence[str], changed: Rows) -> Iterato
             else:
                 yield Fold(title, table)
     if changed.rows:
-        about = "by the judges' votes or scores, as they are and corrected for position, own work, family"
+        about = "by the judges' votes or scores, uncorrected and corrected for position, own work, family"
         style = "corrects for style too: that reads the answers: length, headings, lists, bold"
         shown = [
             Heading("What would change", anchor="corrected"),
-            Sentence(f"The players {about}, harshness, favours and reliability."),
+            Sentence(f"This table ranks players {about}, harshness, favours and reliability."),
             changed,
             Sentence(f"`peerage leaderboard --correct style` {style}.", "quiet"),
         ]

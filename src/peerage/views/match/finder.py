@@ -319,5 +319,5 @@ def outcome(found: FoundMatches, wanted: MatchFilter) -> str:
         among = f" among the newest {found.searched:,}" if found.older else ""
         return f"{counted(len(found.lines), 'match fits', 'matches fit')}{among}."
     if found.older:
-        return f"None of {found.searched:,} matches fits so far. Search older ones, or take fewer words."
-    return "No match fits. Take fewer words, another topic, or leave a filter out."
+        return f"None of {found.searched:,} matches fits so far. Search older ones, or try fewer words."
+    return "No match fits. Try fewer words or another topic, or clear a filter."
