@@ -12,6 +12,7 @@ import pytest
 from tests.engine.arenas import ledger_of, play, write_arena
 from tests.engine.run.test_waits import MATCHES, Clock, sleepers, third
 
+from peerage.game.blocks import Sentence
 from peerage.ledger.topics.votes import PeopleVotes
 from peerage.ledger.topics.waits import TOPIC as WAITS
 from peerage.players.client import Call
@@ -22,7 +23,7 @@ from peerage.site.reading import Site
 from peerage.site.server.events import Feed
 from peerage.site.server.events import playing as in_play
 from peerage.values.figures import moment
-from peerage.views.match.under_way import under_way
+from peerage.views.match.under_way import blocks, under_way
 
 
 @pytest.fixture
@@ -61,8 +62,8 @@ def test_live_pages_say_that_a_match_waits_and_not_for_whom(tmp_path: Path, cloc
         assert shown is not None
         assert (shown.since_ms, shown.until_ms) == (wait.since_ms, wait.until_ms)
         assert wait.player not in repr(shown).replace("".join(shown.sent), "")
-        page = (body(site, f"live/{one.number}.html") or b"").decode()
-        assert f", until {moment(wait.until_ms)} at the latest; other matches go on." in page
+        sentences = [block.text for block in blocks(one.number, shown) if isinstance(block, Sentence)]
+        assert f", until {moment(wait.until_ms)} at the latest; other matches go on." in sentences[0]
     site.close()
 
 
