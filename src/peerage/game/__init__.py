@@ -48,7 +48,6 @@ from peerage.game.blocks import (
     Swatch,
     TaskText,
     Tone,
-    answers_grid,
     credit_mark,
     ending,
     grid_of,
@@ -56,14 +55,13 @@ from peerage.game.blocks import (
     quoted,
     result_grid,
     score_lines,
-    tasks_grid,
     unusable,
 )
 from peerage.game.house import House, HouseCall, HouseReply, usual
 from peerage.game.match import Fixture, GameTable, Outcome, Seat
 from peerage.game.protocol import Ask, Prompt, Quote, Reply, Role, Run, Steps, Together, Voided, Works
 from peerage.game.ranking import SCORE, by_rank
-from peerage.game.same_tasks import Achieved, Came, same_tasks, tasks_of
+from peerage.game.same_tasks import Achieved, Came, answers_grid, same_tasks, tasks_grid, tasks_of
 from peerage.game.section import MaxTokens, Seats, SettingsSection, Temperature
 from peerage.game.spec import (
     Asks,

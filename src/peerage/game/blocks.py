@@ -17,7 +17,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from peerage.game.match import Fixture, Outcome
 from peerage.game.protocol import SANDBOX, Message, Role, render
@@ -341,33 +340,6 @@ def result_grid(
             yield ScoreLine(label, outcome.scores.get(label), why.get(label, ""), pictured=True)
 
 
-def tasks_grid(
-    outcome: Outcome,
-    wins: str,
-    column: str,
-    credits: Mapping[str, Sequence[float | CellMark | None]],
-    worth: Mapping[str, tuple[Cell, str]] = {},
-    *,
-    name: str = "",
-    opens: str = "q{}",
-) -> Iterator[Block]:
-    """Yield how a match over the same tasks ended: a row for each seat, with its `worth` under `column` and a
-    mark for each task, named `name` and its number, that leads to the anchor `opens` of that number.
-
-    `worth` gives a cell and the reason for headlines; by default it is how many tasks of how many were right.
-    """
-    rows: dict[str, tuple[Cell, ...]] = {}
-    why: dict[str, str] = {}
-    for label, each in credits.items():
-        marks = [credit if isinstance(credit, CellMark) else credit_mark(credit) for credit in each]
-        opened = [replace(mark, opens=opens.format(at)) for at, mark in enumerate(marks, 1)]
-        right = f"{sum(mark.tone == 'good' for mark in marks)} of {len(marks)}"
-        cell, why[label] = worth.get(label, (right, f"{right} {column.lower()}"))
-        rows[label] = (cell, *opened)
-    titles = [f"{name} {at}".strip() for at in range(1, max(map(len, credits.values()), default=0) + 1)]
-    yield from result_grid(outcome, wins, (f">{column}", *titles), rows, why)
-
-
 def credit_mark(credit: float | None, about: str = "", opens: str = "") -> CellMark:
     """Return credit from 0, wrong, to 1, right, as a mark; None where nothing was given."""
     if credit is None:
@@ -375,18 +347,6 @@ def credit_mark(credit: float | None, about: str = "", opens: str = "") -> CellM
     if credit >= 1 or credit <= 0:
         return CellMark(*(("✓", "good") if credit >= 1 else ("✗", "bad")), about, opens)
     return CellMark(f"{min(99, max(1, round(100 * credit)))}%", "", about, opens)
-
-
-def answers_grid(answers: Mapping[str, str], credits: Mapping[str, float]) -> Grid:
-    """Return answers and their credits, both by label, as rows of equal ones with those who gave them."""
-    given: dict[tuple[float | None, str], list[str]] = {}
-    for label, answer in answers.items():
-        given.setdefault((credits.get(label), answer), []).append(label)
-    ranked = sorted(
-        given.items(), key=lambda row: (-1 if row[0][0] is None else row[0][0], len(row[1])), reverse=True
-    )
-    rows = [(credit_mark(credit), answer, ", ".join(labels)) for (credit, answer), labels in ranked]
-    return Grid(("", "Answer", "Given by"), tuple(rows))
 
 
 def unusable(replies: Iterable[SeatReply]) -> Iterator[Block]:

@@ -2,8 +2,8 @@
 
     GAME = same_tasks(Puzzle, LogicRules, drawn=drawn, asked=asked, scored=scored, name="logic", …)
 
-Such a game says its tasks, its requests and its scoring. A seat that misses a reply since its provider failed
-is unranked, while two are left.
+Such a game says its tasks, its requests and its scoring; `tasks_grid` shows who solved which. A seat that
+misses a reply since its provider failed is unranked, while two are left.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from peerage.game.blocks import Block, Cell, CellMark, Grid, credit_mark, result_grid
 from peerage.game.match import Fixture, GameTable, Outcome, Seat
 from peerage.game.protocol import Ask, Prompt, Reply, Steps
 from peerage.game.ranking import by_rank
@@ -114,3 +115,42 @@ def same_tasks(
         secrecy=Secrecy(hides=True, unshown=(TASKS,)),
         **more,
     )
+
+
+def tasks_grid(
+    outcome: Outcome,
+    wins: str,
+    column: str,
+    credits: Mapping[str, Sequence[float | CellMark | None]],
+    worth: Mapping[str, tuple[Cell, str]] = {},
+    *,
+    name: str = "",
+    opens: str = "q{}",
+) -> Iterator[Block]:
+    """Yield how a match over the same tasks ended: a row for each seat, with its `worth` under `column` and a
+    mark for each task, named `name` and its number, that leads to the anchor `opens` of that number.
+
+    `worth` gives a cell and the reason for headlines; by default it is how many tasks of how many were right.
+    """
+    rows: dict[str, tuple[Cell, ...]] = {}
+    why: dict[str, str] = {}
+    for label, each in credits.items():
+        marks = [credit if isinstance(credit, CellMark) else credit_mark(credit) for credit in each]
+        opened = [replace(mark, opens=opens.format(at)) for at, mark in enumerate(marks, 1)]
+        right = f"{sum(mark.tone == 'good' for mark in marks)} of {len(marks)}"
+        cell, why[label] = worth.get(label, (right, f"{right} {column.lower()}"))
+        rows[label] = (cell, *opened)
+    titles = [f"{name} {at}".strip() for at in range(1, max(map(len, credits.values()), default=0) + 1)]
+    yield from result_grid(outcome, wins, (f">{column}", *titles), rows, why)
+
+
+def answers_grid(answers: Mapping[str, str], credits: Mapping[str, float]) -> Grid:
+    """Return answers and their credits, both by label, as rows of equal ones with those who gave them."""
+    given: dict[tuple[float | None, str], list[str]] = {}
+    for label, answer in answers.items():
+        given.setdefault((credits.get(label), answer), []).append(label)
+    ranked = sorted(
+        given.items(), key=lambda row: (-1 if row[0][0] is None else row[0][0], len(row[1])), reverse=True
+    )
+    rows = [(credit_mark(credit), answer, ", ".join(labels)) for (credit, answer), labels in ranked]
+    return Grid(("", "Answer", "Given by"), tuple(rows))

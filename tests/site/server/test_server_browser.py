@@ -67,7 +67,7 @@ def test_voting_by_keys(tab: Page, address: str, folder: Path) -> None:
     expect(tab.get_by_role("heading", level=1)).to_contain_text("You preferred", timeout=PATIENCE_MS)
     [vote] = cast(folder, "")
     assert vote.verdict == vote.shown[0]
-    assert tab.locator(".pair .text").count() == 2
+    assert tab.locator(".duel .text").count() == 2
     assert tab.locator(".chosen .revealed").inner_text() in tab.get_by_role("heading", level=1).inner_text()
     tab.wait_for_load_state()  # a page shows before its script listens
     tab.keyboard.press("Enter")
@@ -99,7 +99,7 @@ def test_an_expert_judges_at_a_private_link(tab: Page, address: str, folder: Pat
         assert found.violations_count == 0, found.generate_report()
     lead, seen = tab.locator("main .lead"), []
     for behind, name in enumerate(("A is better", "Both are bad", "Skip this duel"), 1):
-        shown = tab.locator(".pair .text").all_inner_texts()
+        shown = tab.locator(".duel .text").all_inner_texts()
         assert len(shown) == 2
         seen.append(tuple(shown))
         tab.get_by_role("button", name=name).click()
