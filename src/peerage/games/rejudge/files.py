@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from itertools import chain, combinations, count
 from string import ascii_uppercase
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -38,19 +38,33 @@ class RejudgedPairs(NamedTuple):
     notes: tuple[str, ...]
 
 
-class _Answer(NamedTuple):
+class AnswerOfFile(NamedTuple):
+    """An answer, and the part that was solved by it, None where the file does not say that."""
+
     player: str
     text: str
-    solved: float | None
+    solved: float | None = None
+
+
+AnswersOfFiles: TypeAlias = dict[tuple[str, int], dict[str, dict[str, AnswerOfFile]]]
+"""Answers by player, by the question's words, by its name and try."""
 
 
 def paired(rows: Iterable[Mapping[str, Any]], report: ReadingReport) -> RejudgedPairs:
-    """Return every two players' answers to the same question, try by try (`epoch`), of rows that
-    `report` places.
+    """Return every two players' answers to the same question, try by try (`epoch`), as `answered` reads
+    them."""
+    samples, notes = answered(rows, report)
+    return RejudgedPairs(tuple(_pairs(samples)), notes)
+
+
+def answered(
+    rows: Iterable[Mapping[str, Any]], report: ReadingReport
+) -> tuple[AnswersOfFiles, tuple[str, ...]]:
+    """Return the answers in rows that `report` places, and what was left out, in words.
 
     Raises DataError, which names the places, for rows that are no recorded answers.
     """
-    samples: dict[tuple[str, int], dict[str, dict[str, _Answer]]] = {}
+    samples: AnswersOfFiles = {}
     out: Counter[str] = Counter()
     for row in rows:
         with report:
@@ -62,12 +76,10 @@ def paired(rows: Iterable[Mapping[str, Any]], report: ReadingReport) -> Rejudged
     notes = [
         f"left out: {reason.format(f'{count:,} answer' + 's' * (count > 1))}" for reason, count in out.items()
     ]
-    return RejudgedPairs(tuple(_pairs(samples)), tuple(notes))
+    return samples, tuple(notes)
 
 
-def _take(
-    row: Mapping[str, Any], samples: dict[tuple[str, int], dict[str, dict[str, _Answer]]], out: Counter[str]
-) -> None:
+def _take(row: Mapping[str, Any], samples: AnswersOfFiles, out: Counter[str]) -> None:
     """Take a row in, or count why it is left out. Raises RowError for what is no recorded answer."""
     missing = [name for name in COLUMNS if name not in row]
     if missing:
@@ -92,29 +104,33 @@ def _take(
         if player in answers:
             out["{} that the same player gave again: the first in the files counts"] += 1
         else:
-            answers[player] = _Answer(player, storable(answered), _number(row.get("solved")))
+            answers[player] = AnswerOfFile(player, storable(answered), _number(row.get("solved")))
 
 
-def _pairs(
-    samples: Mapping[tuple[str, int], Mapping[str, Mapping[str, _Answer]]],
-) -> Iterator[RecordedAnswers]:
-    prompt = COMPARE.prompt(())
+def _pairs(samples: AnswersOfFiles) -> Iterator[RecordedAnswers]:
     for (sample, again), asked in samples.items():
         for question, given in asked.items():
-            record = _digest([sample, question])
             for first, second in combinations(sorted(given.values()), 2):
-                score = _better(first.solved, second.solved)
-                yield RecordedAnswers(
-                    source=0,
-                    record=record,
-                    id=_digest([again, first.player, first.text, second.player, second.text]),
-                    title=visible(sample) + (f", try {again}" if again > 1 else ""),
-                    asked=(prompt.system, prompt.user),
-                    given={"question": RecordedText(question, "question")},
-                    authors={FIRST: first.player, SECOND: second.player},
-                    answers={FIRST: first.text, SECOND: second.text},
-                    first={} if score is None else {FIRST: score, SECOND: 1 - score},
-                )
+                yield pair_of(sample, question, first, second, again)
+
+
+def pair_of(
+    sample: str, question: str, first: AnswerOfFile, second: AnswerOfFile, again: int = 1
+) -> RecordedAnswers:
+    """Return two answers to a question, the try `again` at the sample of that name, for judges."""
+    prompt = COMPARE.prompt(())
+    score = _better(first.solved, second.solved)
+    return RecordedAnswers(
+        source=0,
+        record=_digest([sample, question]),
+        id=_digest([again, first.player, first.text, second.player, second.text]),
+        title=visible(sample) + (f", try {again}" if again > 1 else ""),
+        asked=(prompt.system, prompt.user),
+        given={"question": RecordedText(question, "question")},
+        authors={FIRST: first.player, SECOND: second.player},
+        answers={FIRST: first.text, SECOND: second.text},
+        first={} if score is None else {FIRST: score, SECOND: 1 - score},
+    )
 
 
 def same_model(model: str, author: str) -> bool:
