@@ -27,7 +27,7 @@ ROOMS = (
     "render",
     *("judging", "challenges", "facts"),
     *("games", "scheduling", "settings", "ledger", "standings", "players", "engine", "cluster"),
-    *("playing", "reading", "views", "interchange", "site", "testing", "arena", "cli"),
+    *("playing", "reading", "views", "interchange", "site", "testing", "arena", "inspect", "cli"),
     "__main__",
 )
 """Ground to roof: a room, or a file next to the rooms, imports only what is before it in this list."""

@@ -22,7 +22,8 @@ BUDGET = 5.0
 Tasks = Annotated[
     str,
     typer.Argument(
-        help="Your tasks: a file (CSV, JSON lines, JSON, promptfoo YAML), a row for each.", show_default=False
+        help="Your tasks: a file (CSV, JSON lines, JSON, promptfoo YAML, a dataset or log of Inspect).",
+        show_default=False,
     ),
 ]
 Players = Annotated[

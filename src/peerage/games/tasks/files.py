@@ -1,4 +1,4 @@
-"""Files of tasks: tables, JSON, JSON lines, YAML, and those of promptfoo.
+"""Files of tasks: tables, JSON, JSON lines, YAML, those of promptfoo, and Inspect's datasets and logs.
 
 All that is wrong is said at once, with line and remedy. Pure.
 """
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from peerage.games.task_files import unknown
-from peerage.games.tasks import promptfoo
+from peerage.games.tasks import inspect_samples, promptfoo
 from peerage.games.tasks.task import COLUMNS, Templates, numbered, task_of, templates_of
 from peerage.ratings.read.report import ReadingReport, RowError, problems_of
 from peerage.ratings.read.source import distinct, records
@@ -44,6 +44,10 @@ def read_tasks(body: bytes, name: str, stated: Mapping[str, Any]) -> list[dict[s
             usual, prompt = config or _Config()
             templates = templates._replace(arena=templates.arena or prompt)
             row = promptfoo.row_of(row, usual, templates.arena, problem)
+        elif inspect_samples.is_sample(row) and "input" not in templates.known:
+            if row.get("epoch") not in (None, 1):  # a log has a sample again for each epoch
+                continue
+            row = inspect_samples.row_of(row, check, problem)
         first = f"{report.unit} 1" if report.fixed else report.place
         columns = {**dict.fromkeys(map(str, row), first), **columns}
         where.append(report.place)

@@ -22,7 +22,7 @@ from peerage.games.tasks.task import Task, numbered, task_of, templates_of
 from peerage.judging.panels.panel import PanelRules
 from peerage.ratings.read.report import problems_of
 
-_FILE = re.compile(r"\S+\.(?:csv|tsv|jsonl?|ya?ml|parquet)", re.IGNORECASE)
+_FILE = re.compile(r"\S+\.(?:csv|tsv|jsonl?|ya?ml|parquet|eval)", re.IGNORECASE)
 
 
 @lru_cache(maxsize=1)
