@@ -221,7 +221,7 @@ def test_a_nightly_arena_plays_on_from_the_ledger_of_the_night_before(image: Ima
     example, hub, where = ROOT / "examples" / "nightly", tmp_path / "hub.git", tmp_path / "clone"
     subprocess.run([git, "init", "--quiet", "--bare", "--initial-branch=main", hub], check=True)
     subprocess.run([git, "clone", "--quiet", hub, where], check=True, capture_output=True)
-    for name, target in (("arena.yaml", "arena.yaml"), ("nightly.yml", ".github/workflows/nightly.yml")):
+    for name, target in (("arena.yaml", "play/arena.yaml"), ("nightly.yml", ".github/workflows/nightly.yml")):
         (where / target).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(example / name, where / target)
     for words in (
@@ -233,7 +233,8 @@ def test_a_nightly_arena_plays_on_from_the_ledger_of_the_night_before(image: Ima
     for night in (1, 2):
         checkout = tmp_path / f"night{night}"
         subprocess.run([git, "clone", "--quiet", hub, checkout], check=True)
-        assert do(example / "nightly.yml", checkout, image.environment, MATCHES="3") == []
-    shown = image.environment.run("peerage", "verify", cwd=checkout)
-    assert "whole: 6 matches" in shown.stdout
+        assert do(example / "nightly.yml", checkout, image.environment, MATCHES="3", LEDGER_KEY="long") == []
+    for of in ("play", "."):
+        shown = image.environment.run("peerage", "verify", of, cwd=checkout)
+        assert "whole: 6 matches" in shown.stdout
     assert (checkout / "_site" / "index.html").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -79,6 +80,28 @@ def test_no_text_of_a_match_under_way_is_published(folder: Path, tmp_path: Path)
     published = {file.name for file in (tmp_path / "results" / "texts").iterdir()}
     assert published
     assert digest.hex() not in published
+
+
+def test_what_is_sealed_stays_sealed(tmp_path: Path) -> None:
+    """Of questions that may come again neither words, replies nor salts are public."""
+    arena = write_arena(tmp_path / "arena", game="challenge-exchange", rules={"seats": 3, "proof": "blind"})
+    play(arena, 6)
+    with closing(Site.open(arena)) as site:
+        whole = site.ledger
+        bodies = [row.body for row in (*whole.fixtures(), *whole.records())]
+        for row in whole.exchanges(1, 6):
+            bodies += [row.request, row.reply or b""]
+        publish(site, tmp_path / "results", push=False)
+    sealed = {found for body in bodies for found in re.findall(rb'"~salt":"(\w{32})","value":"(.*?)"}', body)}
+    keys = {found for body in bodies for found in re.findall(rb'"seed":{"~salt":"(\w{32})"', body)}
+    assert len(sealed) > 20
+    files = [
+        file for file in (tmp_path / "results").rglob("*") if file.is_file() and ".git" not in file.parts
+    ]
+    held = b"\n".join([file.read_bytes() for file in files])
+    assert b'"sealed":' in held.replace(b"\\", b"")
+    assert [salt for salt, _ in sealed if salt not in keys and salt in held] == []
+    assert [value for salt, value in sealed if salt not in keys and len(value) > 24 and value in held] == []
 
 
 def test_each_time_what_is_new_becomes_one_commit(folder: Path, tmp_path: Path) -> None:
