@@ -63,3 +63,22 @@ def test_the_library_loads_what_is_asked_for() -> None:
         _ = ratings.glicko
     code = "import sys, peerage.ratings; assert 'numpy' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_files_folders_and_frames_of_pandas_polars_and_arrow_are_rated_alike(tmp_path: Any) -> None:
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    file = tmp_path / "battles.csv"
+    file.write_text(FILE, "utf-8")
+    frame = pandas.DataFrame(ROWS)
+    due = ratings.rate(file, cluster="question")
+    folder, listed = (
+        ratings.rate([tmp_path], cluster="question"),
+        ratings.rate([str(file)], cluster="question"),
+    )
+    assert due == folder == listed
+    assert ratings.rate(frame, cluster="question") == due
+    assert ratings.rate(pyarrow.Table.from_pandas(frame), cluster="question") == due
+    frame["category"] = frame["model_a"].astype("category")
+    assert ratings.rate(frame, cluster="question") == due
+    with pytest.raises(ValueError, match=r"results, line 2, column winner"):
+        ratings.rate(frame.assign(winner=["tie", "nobody", *["tie"] * 22]))

@@ -62,7 +62,7 @@ def test_every_method_finds_the_best_and_the_worst(arena: Battles, method: Metho
     for row in report.rows:
         assert set(row) >= {"player", "rating", "lower", "upper", "rank", "games"}
         assert row["lower"] < row["upper"]
-    if method in ("auto", "bt", "trueskill"):
+    if method in ("auto", "bt", "bradley-terry", "trueskill"):
         assert sum(row["best"] for row in report.rows) == pytest.approx(1, abs=0.01)
         assert report.rows[0]["best"] == max(row["best"] for row in report.rows)
         assert "m3" in report.rows[0]["above"]

@@ -1,39 +1,91 @@
-"""Results that are in memory, rated: data frames and rows."""
+"""Results from anywhere, rated: files, folders, data frames and rows."""
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
-from typing import Any
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
 
 from peerage.ratings.methods import MethodReport, Options, wanted
 from peerage.ratings.methods import rate as rate_history
+from peerage.ratings.read.answers import Answers
+from peerage.ratings.read.columnar import Frame
+from peerage.ratings.read.forms import Layout
+from peerage.ratings.read.histories import Battles, PlayedGames
+from peerage.ratings.read.report import DataError
 from peerage.ratings.read.results import read
+from peerage.ratings.read.source import ENDINGS
+from peerage.values import inputs
 
 _UNKNOWN = ("nan", "NaT", "<NA>")
 """Values for what is not known, of NumPy and pandas, in words."""
+_EVERY_EVAL_EVER = "data/*/*/*/*.jsonl"
+"""Single results as Every Eval Ever, and so `peerage export --format eee`, lays them out."""
+_RESULTS = (
+    ". .eval_results state ratings and no results; `peerage export --format eee` writes what can be rated"
+)
 
 
-def rate(results: Any, **options: Any) -> MethodReport:
-    """Rate a data frame (pandas, polars, Arrow), or rows, each a mapping from column to value.
+def rate(results: Any, *, layout: Layout = "auto", score: str = "", **options: Any) -> MethodReport:
+    """Rate a file or several, a folder of them, a data frame (pandas, polars, Arrow), or rows, each a mapping
+    from column to value.
 
-    docs/ratings.md names the columns of battles, games and answers; `options` are fields of `Options`. The
-    report's `rows` are mappings, best player first: `pandas.DataFrame(report.rows)` is a table. Raises
-    ValueError that names row and column where data are not as expected.
+    docs/ratings.md names the columns of battles, games and answers; `layout` and `score` are those of `read`,
+    `options` fields of `Options`. The report's `rows` are mappings, best player first:
+    `pandas.DataFrame(report.rows)` is a table. Raises ValueError that names row and column where data are
+    not as expected, and TypeError for options that there are not.
     """
     chosen = Options(**options)
-    lines = [
-        json.dumps({str(name): _plain(row[name]) for name in row}, default=str) for row in _rows(results)
-    ]
-    return rate_history(read([("results", io.BytesIO("\n".join(lines).encode()))], **wanted(chosen)), chosen)
+    return rate_history(history(results, layout, score=score, **wanted(chosen)), chosen)
 
 
-def _rows(results: Any) -> Any:
-    # Arrow, polars, pandas
+def history(results: Any, layout: Layout = "auto", **columns: Any) -> Battles | PlayedGames | Answers:
+    """Read results from anywhere, as `rate` takes them, with the `columns` that `read` is to look for."""
+    paths = [results] if isinstance(results, str | os.PathLike) else results
+    if isinstance(paths, Sequence) and paths and all(isinstance(path, str | os.PathLike) for path in paths):
+        with contextlib.ExitStack() as opened:
+            return read(((name, _open(name, opened)) for name in named(paths)), layout, **columns)
+    return read([("results", Frame(results, lambda: _lines(results)))], layout, **columns)
+
+
+def named(files: Sequence[str | os.PathLike[str]]) -> list[str]:
+    """Return the files, those of a folder in order of name. Raises DataError for a folder without any."""
+    places: list[str] = []
+    for name in [os.fspath(file) for file in files]:
+        path = Path(name)
+        if name != "-" and path.is_dir():
+            if (path / "leaderboard.json").exists() and (path / "games").is_dir():  # the Valyrian layout
+                path = path / "games"
+            inside = sorted(str(file) for file in path.iterdir() if file.suffix.lower() in ENDINGS)
+            if not inside:
+                inside = sorted(map(str, path.glob(_EVERY_EVAL_EVER)))
+            if not inside:
+                raise DataError(
+                    f"{name} holds no data: expected files ending in {', '.join(ENDINGS)}"
+                    + _RESULTS * any(path.glob("*/.eval_results"))
+                )
+            places.extend(inside)
+        else:
+            places.append(name)
+    return places
+
+
+def _open(name: str, opened: contextlib.ExitStack) -> BinaryIO:
+    return sys.stdin.buffer if name == "-" else opened.enter_context(inputs.opened(Path(name)))
+
+
+def _lines(results: Any) -> BinaryIO:
+    """Return a data frame or rows as lines of JSON. Raises TypeError for anything else."""
     for name, given in (("to_pylist", ()), ("to_dicts", ()), ("to_dict", ("records",))):
         if hasattr(results, name):
             results = getattr(results, name)(*given)
-    return results
+    lines = [json.dumps({str(name): _plain(row[name]) for name in row}, default=str) for row in results]
+    return io.BytesIO("\n".join(lines).encode())
 
 
 def _plain(value: Any) -> Any:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import comb
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from peerage.ratings.claims.proven import proven
 from peerage.ratings.columns.history import (
     Duels,
     GameColumns,
-    Seats,
     as_games,
     duels,
     games,
@@ -31,7 +30,7 @@ from peerage.ratings.columns.history import (
 from peerage.ratings.fits import bradley_terry, irt, judges
 from peerage.ratings.fits.clusters import FEWEST
 from peerage.ratings.fits.regression import fit_clustered, fit_covariates
-from peerage.ratings.fits.tie_models import Ties
+from peerage.ratings.options import METHODS, Method, Options, wanted
 from peerage.ratings.read.answers import Answers
 from peerage.ratings.read.histories import Battles, PlayedGames
 from peerage.ratings.sequential import glicko2, trueskill
@@ -42,45 +41,10 @@ from peerage.ratings.strength.posterior import strengths
 from peerage.ratings.table import Z95, RatingRow, rows_of
 from peerage.values.figures import counted
 
-Method = Literal["auto", "bt", "elo", "trueskill", "glicko2", "judge-aware", "irt"]
-METHODS: tuple[Method, ...] = get_args(Method)
 ONE_LOOK = "intervals hold where results did not decide who met whom, nor when the data end"
 TIED = 0.15
 """The share of ties from which on a table notes their effect on its scale."""
 _SEED = 1  # of the posterior from which chances come
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """Choice of method and constants; None leaves a constant at its method's default.
-
-    `method` auto is Elo as published for `cob`, TrueSkill for games, IRT for answers, Bradley-Terry for
-    battles. `k` is Elo's K, and the k of mu - k·sigma elsewhere. `cluster` and `controls` name columns that
-    were read. `anchor` is the player who stands at 1500 (methods of 400 points a decade).
-    """
-
-    method: Method = "auto"
-    track: Literal["raw", "cost"] = "raw"
-    k: float | None = None
-    initial: float = 1500.0
-    draw_probability: float | None = None
-    ties: Ties = "half"
-    cost_sensitivity: float = 0.2
-    cluster: tuple[str, ...] = ()
-    controls: tuple[str, ...] = ()
-    seats: Seats = "mean"
-    anchor: str | None = None
-
-
-def wanted(options: Options) -> dict[str, Any]:
-    """Return the columns that `read` has to find for these options, as its arguments."""
-    labels = dict.fromkeys([*options.cluster, *(["judge"] if options.method == "judge-aware" else [])])
-    asks = options.method == "judge-aware" or (options.method in ("auto", "bt") and not options.cluster)
-    return {
-        "labels": tuple(labels),
-        "controls": options.controls,
-        "kept": ("question",) if asks else (),
-    }
 
 
 @dataclass(frozen=True)
@@ -432,4 +396,4 @@ def _irt(data: Answers) -> SpecialTable:
     return SpecialTable(title, fitted.rows, [*data.notes, *notes], challenges)
 
 
-__all__ = ["METHODS", "Method", "MethodReport", "Options", "duels", "rate"]
+__all__ = ["METHODS", "Method", "MethodReport", "Options", "duels", "rate", "wanted"]

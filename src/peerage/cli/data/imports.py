@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from peerage.cli.data.rate import Score, named
+from peerage.cli.data.rate import Score
 from peerage.cli.shared.options import HERE, Folder, at, program, say
 from peerage.interchange.outside import (
     Entry,
@@ -57,6 +57,8 @@ def enter(
     that are in the arena already, from another file or as matches of its own, are refused.
     `peerage rejudge FILE...` has the answers of such logs judged.
     """
+    from peerage.ratings.frames import named
+
     paths = [Path(name) for name in named(files)]
     kinds = [layout if layout != "auto" else kind_of(path, score) for path in paths]
     if "cob" in kinds:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import sys
-from pathlib import Path
-from typing import Annotated, BinaryIO, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from peerage.cli.shared.options import TableFormat, refuse_nan
 from peerage.cli.shared.output import show_table
-from peerage.values import inputs
 
 
 class RateError(ValueError):
@@ -19,7 +15,7 @@ class RateError(ValueError):
 
 
 Layout = Literal["auto", "battles", "games", "answers", "valyrian", "cob", "fastchat"]
-Method = Literal["auto", "bt", "elo", "trueskill", "glicko2", "judge-aware", "irt"]
+Method = Literal["auto", "bt", "bradley-terry", "elo", "trueskill", "glicko2", "judge-aware", "irt"]
 Side = Literal["raw", "cost"]
 Ties = Literal["half", "davidson"]
 Seats = Literal["mean", "best", "each"]
@@ -77,8 +73,8 @@ def rate(
     """
     given = {**locals(), "cluster": tuple(cluster or ())}
     refuse_nan(given)
+    from peerage.ratings.frames import history
     from peerage.ratings.methods import Options, rate, wanted
-    from peerage.ratings.read.results import read
     from peerage.views.rated import challenges, players
 
     words = ",".join(control or ()).split(",")
@@ -88,9 +84,7 @@ def rate(
         controls=controls,
     )
     try:
-        with contextlib.ExitStack() as opened:
-            streams = ((name, _open(name, opened)) for name in named(files))
-            data = read(streams, layout, score=score, **wanted(options))
+        data = history(files, layout, score=score, **wanted(options))
         report = rate(data, options)
     except ValueError as error:
         raise RateError(str(error)) from None
@@ -102,38 +96,3 @@ def rate(
     if report.challenges and (of == "challenges" or (of is None and output.for_people)):
         block = challenges(report)
         show_table(block, output)
-
-
-_EVERY_EVAL_EVER = "data/*/*/*/*.jsonl"
-"""Single results as Every Eval Ever, and so `peerage export --format eee`, lays them out."""
-_RESULTS = (
-    ". .eval_results state ratings and no results; `peerage export --format eee` writes what can be rated"
-)
-
-
-def named(files: list[str]) -> list[str]:
-    """The files, those of a folder in order of name."""
-    from peerage.ratings.read.source import ENDINGS
-
-    places: list[str] = []
-    for name in files:
-        path = Path(name)
-        if name != "-" and path.is_dir():
-            if (path / "leaderboard.json").exists() and (path / "games").is_dir():  # the Valyrian layout
-                path = path / "games"
-            inside = sorted(str(file) for file in path.iterdir() if file.suffix.lower() in ENDINGS)
-            if not inside:
-                inside = sorted(map(str, path.glob(_EVERY_EVAL_EVER)))
-            if not inside:
-                raise RateError(
-                    f"{name} holds no data: expected files ending in {', '.join(ENDINGS)}"
-                    + _RESULTS * any(path.glob("*/.eval_results"))
-                )
-            places.extend(inside)
-        else:
-            places.append(name)
-    return places
-
-
-def _open(name: str, opened: contextlib.ExitStack) -> BinaryIO:
-    return sys.stdin.buffer if name == "-" else opened.enter_context(inputs.opened(Path(name)))

@@ -147,8 +147,8 @@ def _issue(source: Arena | None, pairs: Sequence[RecordedAnswers], arena: Arena,
 
 def _pairs(files: Sequence[str], score: str) -> Sequence[RecordedAnswers]:
     """Return the pairs of recorded answers in files, having said what was left out."""
-    from peerage.cli.data.rate import named
     from peerage.interchange.answers import NoAnswers, pairs_in
+    from peerage.ratings.frames import named
 
     pairs = pairs_in(named(list(files)), score)
     for note in pairs.notes:

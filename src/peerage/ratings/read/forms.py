@@ -13,7 +13,7 @@ import ast
 import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import resources
 from typing import Any, Literal
@@ -110,11 +110,16 @@ class Mapper:
             mapped["winner"] = " and ".join(given)
         return mapped
 
+    def places(self, column: str, columns: Sequence[str]) -> list[str]:
+        """Return where our column is in rows that have these, by its own name where nothing else is said."""
+        named = self._columns.get(column, [column])
+        return [place for place in named if {place, re.split(r"[.\[/]", place)[0]} & {*columns}]
+
     def _moves_of(self, columns: tuple[str, ...]) -> tuple[tuple[str, list[str]], ...]:
         """Return the places of our columns in rows that have these, of those that are elsewhere."""
         moves = []
-        for column, places in self._columns.items():
-            there = [place for place in places if {place, re.split(r"[.\[/]", place)[0]} & {*columns}]
+        for column in self._columns:
+            there = self.places(column, columns)
             if there and there != [column]:
                 self.titles[column] = there[0]
                 moves.append((column, there))
@@ -122,6 +127,24 @@ class Mapper:
 
 
 _SET = ("1", "true", "1.0")
+
+
+def labelled(value: Any) -> str:
+    """Return a label as a text; several, in a list or as flags that are set, as a list of JSON."""
+    listed = _literal(value) if isinstance(value, str) and value[:1] in ("[", "{") else value
+    if isinstance(listed, dict) and (flags := [*_flags(listed)]):
+        listed = [name for name, is_set in flags if is_set]
+    if isinstance(listed, list):
+        return json.dumps(sorted({str(each) for each in listed}), ensure_ascii=False)
+    return "" if value is None else str(value)
+
+
+def _flags(value: dict[str, Any]) -> Iterator[tuple[str, bool]]:
+    for name, part in value.items():
+        if isinstance(part, dict):
+            yield from _flags(part)
+        elif isinstance(part, bool):
+            yield name, part
 
 
 def at(value: Any, path: str) -> Any:

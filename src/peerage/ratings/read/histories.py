@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from peerage.ratings.arrays import Floats
+from peerage.ratings.arrays import Floats, Ints
 from peerage.ratings.columns.history import Duels, Game, duels
+from peerage.ratings.columns.merging import ascending
 from peerage.ratings.fits.regression import contrast
-from peerage.ratings.read.forms import FORMULA, Form, Layout, at
+from peerage.ratings.read.forms import FORMULA, Form, Layout, at, labelled
 from peerage.ratings.read.report import (
     ColumnMissing,
     DataError,
@@ -35,10 +36,10 @@ from peerage.values.figures import counted
 TIE, BOTH_BAD, NO_RESULT = "tie", "tie (bothbad)", ""
 SCORES = {"model_a": 1.0, "model_b": 0.0, TIE: 0.5, BOTH_BAD: 0.5}
 """The verdicts, and what each is worth to `model_a`."""
-_AMOUNTS = {"weight": 1.0, "cost_a": math.nan, "cost_b": math.nan}
+AMOUNTS = {"weight": 1.0, "cost_a": math.nan, "cost_b": math.nan}
 """Columns of amounts, and what is meant where there is none."""
-_BESIDE = frozenset(("timestamp", "at_ms", *_AMOUNTS))
-_MISSING = [math.nan, *_AMOUNTS.values()]
+_BESIDE = frozenset(("timestamp", "at_ms", *AMOUNTS))
+_MISSING = [math.nan, *AMOUNTS.values()]
 _PLAIN = {**{word: word for word in SCORES}, **dict.fromkeys(("bothbad", "both_bad", "both bad"), BOTH_BAD)}
 _NONE = ("", "nan", "none", "null", "na", "n/a", "inconclusive", "no result")
 _WORDS = {
@@ -93,8 +94,8 @@ class BattlesRead:
         self._names: dict[str, str] = {}
         self._players: dict[str, int] = {}
         self._people: dict[str, str] = {}
-        self._controls, self._needed = tuple(controls), frozenset(labels)
-        self._labels: dict[str, list[str]] = {label: [] for label in (*labels, *kept)}  # as far as there are
+        self.controls, self.needed = tuple(controls), frozenset(labels)
+        self.labels: dict[str, list[str]] = {label: [] for label in (*labels, *kept)}  # as far as there are
         self._outcomes: dict[tuple[int, int, str], int] = {}
         self._bare = not (labels or controls)
         self._telling = _BESIDE | {"battle_id", *kept}
@@ -125,8 +126,8 @@ class BattlesRead:
         if a == b:
             raise RowError(f"{a!r} plays against itself; model_a and model_b must differ")
         verdict = verdict_of(row, a, b, form)
-        values = () if _BESIDE.isdisjoint(row) and not self._controls else self._values(row, form)
-        labels = [self._label(row, label, form) for label in self._labels] if self._labels else ()
+        values = () if _BESIDE.isdisjoint(row) and not self.controls else self._values(row, form)
+        labels = [self._label(row, label, form) for label in self.labels] if self.labels else ()
         if verdict == NO_RESULT:
             report.left_out["row without a winner is left out", "rows without a winner are left out"] += 1
             return
@@ -144,15 +145,41 @@ class BattlesRead:
             self._beside.extend(_MISSING * (len(self._which) - 1))
         if self._beside or values:
             self._beside.extend(values or _MISSING)
-        for texts, label in zip(self._labels.values(), labels, strict=True):
+        for texts, label in zip(self.labels.values(), labels, strict=True):
             if label:
                 texts += [""] * (len(self._which) - 1 - len(texts))
                 texts.append(label)
 
+    def take(
+        self,
+        kinds: BattlesRead,
+        which: Ints,
+        beside: Floats | None,
+        labels: Mapping[str, Sequence[str]],
+    ) -> None:
+        """Take in as many rows as `which` says, each like a row of `kinds`, with what else is known of them:
+        `beside` (shape (rows, values)), and labels."""
+        before, names, players = len(self), [*kinds._players], self._players
+        numbers = np.zeros(len(kinds._outcomes), np.int64)
+        for number, (first, second, word) in enumerate(kinds._outcomes):
+            a, b = [players.setdefault(names[at], len(players)) for at in (first, second)]
+            numbers[number] = self._outcomes.setdefault((a, b, word), len(self._outcomes))
+        self._which.frombytes(_bytes(numbers[np.array(kinds._which)][which]))
+        if self._beside or beside is not None:
+            row = [*_MISSING, *[math.nan] * (2 * len(self.controls))]
+            self._beside.extend(row * (before * (not self._beside)))
+            self._beside.frombytes(_bytes(np.tile(row, (len(which), 1)) if beside is None else beside))
+        for label, own in labels.items():
+            self.labels[label] += [""] * (before - len(self.labels[label]))
+            self.labels[label] += own
+
+    def __len__(self) -> int:
+        return len(self._which)
+
     def _values(self, row: Row, form: Form) -> list[float]:
         values = [time_of(row)]
-        values += [amount(row[name], name, none) if name in row else none for name, none in _AMOUNTS.items()]
-        return values + [_control(row, control, side, form) for control in self._controls for side in "ab"]
+        values += [amount(row[name], name, none) if name in row else none for name, none in AMOUNTS.items()]
+        return values + [_control(row, control, side, form) for control in self.controls for side in "ab"]
 
     def _name(self, row: Row, column: str) -> str:
         value: Any = row.get(column)
@@ -162,36 +189,47 @@ class BattlesRead:
     def _label(self, row: Row, label: str, form: Form) -> str:
         value = row.get(label)
         if value is None or value == "":
-            return str(needed(row, label)) if label in self._needed else ""
+            return str(needed(row, label)) if label in self.needed else ""
         if label == form.private:  # an address, say, is nobody's business
             return self._people.setdefault(str(value), f"person {len(self._people) + 1}")
-        return str(value)
+        return labelled(value)
 
     def made(self, layout: Layout, notes: tuple[str, ...]) -> Battles:
         """All battles, in the order of their times where all have one."""
-        for texts in self._labels.values():
+        for texts in self.labels.values():
             texts += [""] * (len(self._which) - len(texts))
-        beside = np.array(self._beside or _MISSING * len(self._which))
-        beside = beside.reshape(-1, len(_MISSING) + 2 * len(self._controls))
+        beside = np.frombuffer(self._beside or array("d", _MISSING * len(self)))
+        beside = beside.reshape(-1, len(_MISSING) + 2 * len(self.controls))
         order, times, note = _in_order(beside[:, 0], "some rows have no timestamp")
-        outcomes = [(first, second, SCORES[word], word == BOTH_BAD) for first, second, word in self._outcomes]
-        a, b, score, bad = np.array(outcomes, np.float64).reshape(-1, 4)[np.array(self._which)[order]].T
-        _, weight, *costs_and_controls = beside[order].T
-        costs, controls = np.stack(costs_and_controls[:2]), costs_and_controls[2:]
+        which, moved = np.array(self._which), not ascending(order)
+        if moved:
+            beside, which = beside[order], which[order]
+        first, second, words = zip(*self._outcomes, strict=True) if self._outcomes else ((), (), ())
+        score, bad = np.array([(SCORES[word], word == BOTH_BAD) for word in words]).reshape(-1, 2).T
+        a, b, score, bad = (np.array(column)[which] for column in (first, second, score, bad))
+        _, weight, *costs_and_controls = beside.T
+        costs, controls = costs_and_controls[:2], costs_and_controls[2:]
         if bad.any():
             ties = int((score == 0.5).sum())
             notes += (f"{int(bad.sum())} of {ties} ties are of answers said to be both bad",)
         return Battles(
             names=tuple(self._players),
             duels=duels(len(self._players), a, b, score, weight),
-            labels={label: tuple([values[i] for i in order]) for label, values in self._labels.items()},
-            controls=dict(zip(self._controls, map(contrast, controls[::2], controls[1::2]), strict=True)),
-            costs=None if np.isnan(costs).all() else costs,
+            labels={
+                label: tuple([values[i] for i in order] if moved else values)
+                for label, values in self.labels.items()
+            },
+            controls=dict(zip(self.controls, map(contrast, controls[::2], controls[1::2]), strict=True)),
+            costs=None if all(np.isnan(column).all() for column in costs) else np.stack(costs),
             notes=(*notes, *note),
             layout=layout,
             times=times,
             both_bad=bad > 0 if bad.any() else None,
         )
+
+
+def _bytes(column: np.ndarray) -> memoryview:
+    return memoryview(np.ascontiguousarray(column).data).cast("B")
 
 
 def _control(row: Row, control: str, side: str, form: Form) -> float:

@@ -20,7 +20,7 @@ Row = Mapping[str, Any]
 MOST_PROBLEMS = 10
 """Bad rows that an error lists; the others are counted."""
 _KEPT = 1_000
-_MOST = 1e12  # of an amount: sums of squares of a million of them keep their digits
+MOST = 1e12  # of an amount: sums of squares of a million of them keep their digits
 _LONGEST_NAME = 1_000  # characters; a table of longer ones takes minutes to draw
 
 
@@ -157,8 +157,8 @@ def amount(value: Any, column: str, missing: float) -> float:
     if value is None or value == "":
         return missing
     number = number_of(value, column)
-    if not 0 <= number <= _MOST:
-        raise RowError(f"found {short(value)}, expected 0 or more, up to {_MOST:g}", column)
+    if not 0 <= number <= MOST:
+        raise RowError(f"found {short(value)}, expected 0 or more, up to {MOST:g}", column)
     return number
 
 

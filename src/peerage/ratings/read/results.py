@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import BinaryIO
 
+from peerage.ratings.read import columnar
 from peerage.ratings.read.answers import Answers, AnswersRead
 from peerage.ratings.read.forms import Form, Layout, Mapper, form_of
 from peerage.ratings.read.histories import Battles, BattlesRead, PlayedGames, PlayedRead
@@ -27,40 +29,53 @@ def rows(
             report.add(RowError(f"found {type(record).__name__}, expected an object with named fields"))
             continue
         if mapper is None:
-            form = form_of(record, name, "answers" if score else layout)
-            mapper = Mapper(form, score, tuple(record) if report.fixed else ())
+            mapper = _mapper(name, layout, score, record, fixed=report.fixed)
         report.row, report.titles = record, mapper.titles
         if score and score not in record and record.get("solved", "") is not None:
             report.add(ColumnMissing(score))
             continue
-        yield mapper(record), form
+        yield mapper(record), mapper.form
+
+
+def _mapper(name: str, layout: Layout, score: str, record: Row, *, fixed: bool = True) -> Mapper:
+    form = form_of(record, name, "answers" if score else layout)
+    return Mapper(form, score, tuple(record) if fixed else ())
 
 
 def read(
-    streams: Iterable[tuple[str, BinaryIO]],
+    streams: Iterable[tuple[str, BinaryIO | columnar.Frame]],
     layout: Layout = "auto",
     *,
     labels: Sequence[str] = (),
     controls: Sequence[str] = (),
     kept: Sequence[str] = (),
+    by: str = "",
     score: str = "",
 ) -> Battles | PlayedGames | Answers:
-    """Read opened files, each with the name that errors give it, as one history.
+    """Read opened files or frames, each with the name that errors give it, as one history.
 
     `labels` and `controls` name columns that must be there, `kept` labels that need not (empty where they
-    are missing); `score` names the column of answers that says what was solved.
+    are missing), `by` one that some row has; `score` names the column of answers that says what was solved.
     With `auto` the first row of a file decides. Rows with timestamps are put in their order, and so are games
     with dates. Raises DataError.
     """
-    played = PlayedRead()
+    battles, played = BattlesRead(labels, controls, (*kept, *[by] * bool(by))), PlayedRead()
     kinds: dict[str, BattlesRead | PlayedRead | AnswersRead] = {
-        "battles": BattlesRead(labels, controls, kept),
+        "battles": battles,
         "games": played,
         "answers": AnswersRead(),
     }
     report = ReadingReport()
     first: Form | None = None
-    for name, stream in streams:
+    files = [*streams]
+    for name, file in files:
+        mapper_of = partial(_mapper, name, layout, score)
+        if (not first or first.kind == "battles") and (
+            whole := columnar.take(file, mapper_of, battles, report, alone=len(files) == 1)
+        ):
+            first = first or whole
+            continue
+        stream = file.lines() if isinstance(file, columnar.Frame) else file
         for row, form in rows(stream, name, report, layout, score):
             first = first or form
             try:  # a context for each row would take longer
@@ -72,6 +87,8 @@ def read(
     played.close(report)
     if first is None:
         raise DataError("there are no rows to rate: every file is empty")
+    if by and first.kind == "battles" and not any(battles.labels[by]):
+        raise DataError(f"no battle has a {by}; the columns are {', '.join(map(str, report.row)):.2000}")
     return kinds[first.kind].made(first.layout, report.notes)
 
 
