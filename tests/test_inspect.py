@@ -204,7 +204,8 @@ def test_a_tournament_starts_from_its_file_with_arguments(logs: Path, tmp_path: 
 
 
 def test_two_logs_of_one_model_have_names(logs: Path, tmp_path: Path) -> None:
-    first, second, _ = sorted(map(str, logs.glob("*.eval")))
+    files = {read_eval_log(str(log), header_only=True).eval.model: str(log) for log in logs.glob("*.eval")}
+    first, second = files["imitated/m-1"], files["imitated/m-2"]
     log = run(tournament({"v1": first, "v2": second}, "imitated/m-9", ties=False), tmp_path)
     assert metrics(log)["v2.points"] == 1
     with pytest.raises(ValueError, match="no two models answered the same sample"):
@@ -214,12 +215,29 @@ def test_two_logs_of_one_model_have_names(logs: Path, tmp_path: Path) -> None:
         tournament(str(tmp_path / "empty"), "imitated/long")
 
 
-def test_an_arena_from_logs_of_inspect_verifies(logs: Path, tmp_path: Path) -> None:
-    def peerage(*words: str) -> str:
-        result = CliRunner().invoke(app, list(words))
-        assert result.exit_code == 0, result.output
-        return result.output
+def peerage(*words: str) -> str:
+    result = CliRunner().invoke(app, list(words))
+    assert result.exit_code == 0, result.output
+    return result.output
 
+
+def test_logs_of_several_contestants_are_answers_too(tmp_path: Path) -> None:
+    models = [f"imitated/m-{skill}" for skill in (1, 2, 3)]
+    folder = tmp_path / "logs"
+    log = run(Task(samples(4), solver=contestants(models), scorer=pairwise("imitated/long")), folder)
+    rated = json.loads(peerage("rate", log.location, "--output", "json"))
+    assert [row["player"] for row in rated] == models[::-1], "solved is the share of the points"
+    for _ in range(2):  # the second time with the first's log in the folder
+        again = run(tournament(str(folder), "imitated/long"), folder)
+        assert metrics(again).keys() == metrics(log).keys()
+        assert len(again.samples or ()) == 4
+    at = ["--dir", str(tmp_path), "--yes"]
+    assert "12 pairs of answers to 4 questions" in peerage(
+        "rejudge", log.location, *at, "--judges", "house:1"
+    )
+
+
+def test_an_arena_from_logs_of_inspect_verifies(logs: Path, tmp_path: Path) -> None:
     at = ["--dir", str(tmp_path), "--yes"]
     said = peerage("rejudge", str(logs), *at, "--judges", "house:0.9", "--matches", "9")
     assert "36 pairs of answers to 6 questions" in said

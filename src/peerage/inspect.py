@@ -31,6 +31,7 @@ from peerage.games.rejudge.files import AnswerOfFile, answered, pair_of, same_mo
 from peerage.judging.marks.ballots import ballots_of
 from peerage.judging.panels.prompts import COMPARE
 from peerage.ratings.frames import rate
+from peerage.ratings.read.inspect import ANSWERS
 from peerage.ratings.read.report import ReadingReport
 from peerage.ratings.read.results import rows
 from peerage.values.inputs import opened
@@ -57,8 +58,6 @@ except ModuleNotFoundError as error:
         "peerage.inspect needs Inspect, which is not installed: pip install 'peerage[inspect]'"
     ) from None
 
-ANSWERS = "peerage:answers"
-"""Key of a sample's store: the model and the text of each answer, by contestant."""
 _TURNS = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
 
 
@@ -297,6 +296,8 @@ def tournament(
         for file in files:
             with opened(Path(file)) as stream:
                 for row, _ in rows(stream, file, report, "answers"):
+                    if ANSWERS in (row.get("metadata") or ()):
+                        continue  # of an earlier tournament: its answers are those of other logs
                     player = named.get(file) or str(row["player"])
                     models[player], targets[str(row["challenge"])] = str(row["player"]), row.get("target")
                     yield {**row, "player": player}

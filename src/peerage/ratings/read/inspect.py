@@ -17,6 +17,8 @@ from peerage.ratings.read.report import DataError, ReadingReport, RowError
 from peerage.values.inputs import MOST_BYTES
 
 _VALUES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+ANSWERS = "peerage:answers"
+"""Key of a sample's store under which `peerage.inspect` has the answers of several contestants."""
 _ZSTANDARD = 93
 """ZIP's number for the compression of newer logs, which Python's own `zipfile` does not read."""
 
@@ -28,8 +30,8 @@ def is_log(record: Any) -> bool:
 
 def samples_of(log: Any, samples: Iterable[Any], report: ReadingReport) -> Iterator[dict[str, Any]]:
     """Yield the samples of a log as they are, with what its `eval` says, and each score by its scorer, or
-    SCORER/ENTRY where it has several. `solved` is the first, None where a sample has no score. Raises
-    DataError."""
+    SCORER/ENTRY where it has several. `solved` is the first, None where a sample has no score. A sample of
+    several contestants is one for each, solved by its share of the points. Raises DataError."""
     about = log.get("eval") if isinstance(log, dict) else None
     if not isinstance(about, dict) or not {"model", "task"} <= about.keys():
         raise DataError(f"{report.file}: not an Inspect log: its eval names no model, or no task")
@@ -43,7 +45,16 @@ def samples_of(log: Any, samples: Iterable[Any], report: ReadingReport) -> Itera
             continue
         scores = sample.get("scores")
         values = _scores(scores if isinstance(scores, dict) else {})
-        yield {**values, "id": None, "input": None, "output": None, **sample, "eval": about}
+        row = {**values, "id": None, "input": None, "output": None, **sample, "eval": about}
+        store = sample.get("store")
+        answers = store.get(ANSWERS) if isinstance(store, dict) else None
+        if not isinstance(answers, dict):
+            yield row
+            continue
+        for name, answer in answers.items():
+            output = {"completion": answer.get("text") if isinstance(answer, dict) else None}
+            share = {"solved": values.get(f"{next(iter(scores or ()), '')}/{name}")}
+            yield {**row, "output": output, **share, "eval": {**about, "model": name}}
 
 
 def _scores(scores: Mapping[str, Any]) -> dict[str, Any]:
