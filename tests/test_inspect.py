@@ -215,6 +215,12 @@ def test_two_logs_of_one_model_have_names(logs: Path, tmp_path: Path) -> None:
         tournament(str(tmp_path / "empty"), "imitated/long")
 
 
+def test_judges_are_by_default_the_graders_of_inspect(logs: Path, tmp_path: Path) -> None:
+    log = run(tournament(str(logs)), tmp_path, model_roles={"grader": "imitated/long"})
+    assert metrics(log)["imitated/m-3.points"] == 1
+    assert "nobody judges; name `judges`" in str(run(tournament(str(logs)), tmp_path).error)
+
+
 def peerage(*words: str) -> str:
     result = CliRunner().invoke(app, list(words))
     assert result.exit_code == 0, result.output
@@ -251,7 +257,7 @@ def test_datasets_are_read_as_inspect_reads_them(logs: Path, tmp_path: Path) -> 
             "input": [{"role": "system", "content": "S"}, {"role": "user", "content": "Hi"}],
             "target": ["a", "b"],
         },
-        {"input": "Capital of France?", "choices": ["Paris", "Rome"], "target": "A"},
+        {"input": "Capital of France?", "choices": ["Paris", "Rome"], "target": "A", "id": "3"},
     ]
     file = tmp_path / "data.jsonl"
     file.write_text("".join([json.dumps(row) + "\n" for row in rows]), "utf-8")
@@ -262,6 +268,8 @@ def test_datasets_are_read_as_inspect_reads_them(logs: Path, tmp_path: Path) -> 
         assert [text.partition("\n")[0] for _, text in task["messages"]] == turns
         assert task["expected"] == sample.target
         assert task["id"] == str(sample.id or task["id"])
+    made = "".join([f"{sample.model_dump_json()}\n" for sample in json_dataset(str(file))])
+    assert read_tasks(made.encode(), "made.jsonl", {}) == tasks
     of_log = read_tasks(next(logs.glob("*.eval")).read_bytes(), "x.eval", {})
     assert [task["messages"] for task in of_log] == [[("user", f"Question {at}?")] for at in range(6)]
 

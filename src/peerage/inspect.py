@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from logging import getLogger
-from math import isnan
+from math import nan
 from pathlib import Path
 from random import Random
 from statistics import fmean
@@ -58,6 +58,8 @@ except ModuleNotFoundError as error:
         "peerage.inspect needs Inspect, which is not installed: pip install 'peerage[inspect]'"
     ) from None
 
+_WINNER = {"model_a": 1.0, "tie": 0.5, "model_b": 0.0}
+"""What the first of a pair gets."""
 _TURNS = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
 
 
@@ -120,25 +122,25 @@ def _named(models: str | Model | Sequence[str | Model] | Mapping[str, str | Mode
 @metric(scores="unreduced")
 def ratings() -> Metric:
     """Rate contestants over all pairs: the Bradley-Terry rating, its 95% interval, clustered by sample, the
-    chance to be the best, and the mean share of the points (0 to 1)."""
+    chance to be the best, and the share of the points, from 0 to 1."""
 
     def compute(scores: list[SampleScore]) -> Value:
-        points = defaultdict[str, list[float]](list)
-        for score in scores:
-            for name, share in score.score.as_dict().items():
-                points[name] += [share] if isinstance(share, float) and not isnan(share) else []
         pairs = [
             {**pair, "question": str(score.sample_id)}
             for score in scores
             for pair in (score.score.metadata or {}).get("pairs", ())
             if pair["winner"]
         ]
-        rated = rate(pairs, method="bt").rows if pairs else ()
-        listed = [{**row, "points": fmean(points[row["player"]])} for row in rated]
+        points = _points(pairs)
+        rated = (
+            [{**row, "points": points[row["player"]]} for row in rate(pairs, method="bt").rows]
+            if pairs
+            else []
+        )
         names = ("rating", "lower", "upper", "best", "points")
         return {
             f"{row['player']}.{name}": row[name]
-            for row in listed
+            for row in rated
             for name in names
             if row.get(name) is not None
         }
@@ -170,6 +172,8 @@ def pairwise(
         if len(given) < 2:
             raise ValueError("pairwise compares several answers; put `contestants([...])` before it")
         bench = _named(judges or get_model(role="grader"))
+        if "none/none" in bench:
+            raise ValueError("nobody judges; name `judges`, or give Inspect `--model-role grader=MODEL`")
         expected = {"expected": RecordedText(storable(target.text))} if show_target and target.text else {}
         prompt = COMPARE.prompt(expected, rubric=rubric)
         listed = list(combinations(sorted(given), 2))
@@ -198,10 +202,11 @@ def pairwise(
 
 
 def _question(state: TaskState) -> str:
-    """The sample's input as judges read it, with its choices."""
-    text = state.input_text
+    """The sample's input as judges read it: its messages by role where they are several, and its choices."""
+    turns = state.input if isinstance(state.input, list) else []
+    asked = [f"{turn.role}: {turn.text}" for turn in turns] if len(turns) > 1 else [state.input_text]
     choices = [f"{chr(65 + at)}) {choice.value}" for at, choice in enumerate(state.choices)]
-    return storable("\n".join([text, *choices]))
+    return storable("\n".join([*asked, *choices]))
 
 
 async def _judged(pair: RecordedAnswers, judges: Mapping[str, Model], rules: RejudgeRules) -> dict[str, Any]:
@@ -229,17 +234,17 @@ async def _judged(pair: RecordedAnswers, judges: Mapping[str, Model], rules: Rej
             more for ask, reply in zip(asks, given, strict=True) for more in driver.feed(ask.key, reply)
         ]
     assert driver.outcome is not None
-    ballots, score = ballots_of(driver.outcome), [fact["score"] for fact in driver.outcome.facts]
+    scores = [fact["score"] for fact in driver.outcome.facts]
     return {
         "model_a": pair.authors[FIRST],
         "model_b": pair.authors[SECOND],
-        "winner": {1.0: "model_a", 0.5: "tie", 0.0: "model_b"}[score[0]] if score else "",
+        "winner": next((winner for winner, won in _WINNER.items() if [won] == scores), ""),
         "share": driver.outcome.detail["share"],
         "votes": {
             seats[ballot.judge]: {
                 order: pair.authors.get(verdict, verdict) for order, verdict in ballot.verdicts.items()
             }
-            for ballot in ballots
+            for ballot in ballots_of(driver.outcome)
         },
     }
 
@@ -256,25 +261,30 @@ async def _reply(model: Model, ask: Ask, seed: str) -> Reply:
     return Reply("ok", storable(output.completion), cut=cut, final=True)
 
 
+def _points(pairs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Everybody's share of the points in pairs with a result."""
+    points = defaultdict[str, list[float]](list)
+    for pair in pairs:
+        if pair["winner"]:
+            won = _WINNER[pair["winner"]]
+            points[pair["model_a"]].append(won)
+            points[pair["model_b"]].append(1 - won)
+    return {name: fmean(won) for name, won in points.items()}
+
+
 def _score(names: Sequence[str], pairs: Sequence[Mapping[str, Any]]) -> Score:
     """The score of a sample: everybody's share of the points, and the pairs with their votes."""
-    points: dict[str, list[float]] = {name: [] for name in names}
-    told = []
+    lines = []
     for pair in pairs:
-        first, second = pair["model_a"], pair["model_b"]
-        won = {"model_a": 1.0, "tie": 0.5, "model_b": 0.0}.get(pair["winner"])
-        if won is not None:
-            points[first].append(won)
-            points[second].append(1 - won)
-        result = {"": "no result", "tie": "a tie"}.get(pair["winner"]) or f"{pair[pair['winner']]} wins"
-        votes = "".join([f"\n    - {judge}: {', '.join(by.values())}" for judge, by in pair["votes"].items()])
-        told.append(f"- {first} (A) against {second} (B): {result}{votes}")
-    kept: dict[str, Any] = {"explanation": "\n".join(told), "metadata": {"pairs": list(pairs)}}
-    if not any(points.values()):
+        result = f"{pair[pair['winner']]} wins" if pair["winner"] in pair else pair["winner"] or "no result"
+        lines += [f"- {pair['model_a']} (A) against {pair['model_b']} (B): {result}"]
+        lines += [f"    - {judge}: {', '.join(votes.values())}" for judge, votes in pair["votes"].items()]
+    kept: dict[str, Any] = {"explanation": "\n".join(lines), "metadata": {"pairs": list(pairs)}}
+    points = _points(pairs)
+    if not points:
         return Score.unscored(reason="grader_failed", **kept)
-    shares = {name: fmean(won) if won else float("nan") for name, won in points.items()}
-    best = max([share for share in shares.values() if share == share])
-    return Score(value=shares, answer=", ".join([name for name in names if shares[name] == best]), **kept)
+    best = [name for name, share in points.items() if share == max(points.values())]
+    return Score(value={name: points.get(name, nan) for name in names}, answer=", ".join(best), **kept)
 
 
 @task
@@ -321,7 +331,8 @@ def tournament(
     if not samples:
         raise ValueError(f"no two models answered the same sample in {', '.join(files) or listed}")
     scored = pairwise(judges, **options)
-    return Task(dataset=MemoryDataset(samples, name="recorded answers"), solver=recorded(), scorer=scored)
+    dataset = MemoryDataset(samples, name="recorded answers")
+    return Task(dataset, solver=recorded(), scorer=scored, model="none")
 
 
 def _files(path: Path) -> list[str]:
