@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from peerage.ratings.read import columnar
+from peerage.ratings.read.forms import GivenForm
 from peerage.ratings.read.histories import Battles
 from peerage.ratings.read.results import read
 
@@ -141,7 +142,20 @@ def test_files_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_a_bad_row_is_named_by_its_place(change: dict[str, Any], due: str) -> None:
     with pytest.raises(ValueError, match=due):
-        read([("x.parquet", file_of(pa.table(_PLAIN | change)))])
+        read([("x.parquet", file_of(pa.table(_PLAIN | change)))], given=GivenForm(strict=True))
+
+
+def test_numbers_and_other_spellings_for_winners_are_read_as_from_rows() -> None:
+    numbers = [{"model_a": 1, "model_b": 2}.get(word, 0) for word in _WINNER]
+    table = pa.table(_PLAIN | {"winner": numbers})
+    stated = GivenForm.of({}, {1: "a", 2: "b", 0: "tie"})
+    found = read([("x.parquet", file_of(table))], given=stated)
+    assert isinstance(found, Battles)
+    assert found.duels.score.tolist() == [{1: 1.0, 2: 0.0, 0: 0.5}[number] for number in numbers]
+    with pytest.raises(ValueError, match="winners are 0, 1, 2, which can be read in 2 ways"):
+        read([("x.parquet", file_of(table))])
+    spelled = table.rename_columns(["Model A", "Model B", "Winner", "more"])
+    assert read([("x.parquet", file_of(spelled))], given=stated).names == found.names
 
 
 def test_equal_votes_in_two_files_count_once() -> None:

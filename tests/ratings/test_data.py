@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
 import json
+import lzma
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from peerage.ratings.read.answers import Answers
-from peerage.ratings.read.forms import Layout
+from peerage.ratings.read.forms import GivenForm, Layout
 from peerage.ratings.read.histories import Battles, PlayedGames, Used
 from peerage.ratings.read.report import DataError, ReadingReport
 from peerage.ratings.read.results import read, rows
@@ -312,7 +316,7 @@ def test_bad_data_is_named_with_file_row_and_column(text: str, name: str, words:
 
 
 def test_wrong_encodings_are_named() -> None:
-    usual = {"caf\u00e9": "cp1252", "\u041c\u0438\u0440": "cp1251", "\u5f20\u4e09": "gb18030"}
+    usual = {"\u041c\u0438\u0440": "cp1251", "\u5f20\u4e09": "gb18030"}
     for word, encoding in usual.items():
         body = (HEAD + f"x,{word},tie\n").encode(encoding)
         with pytest.raises(
@@ -320,9 +324,15 @@ def test_wrong_encodings_are_named() -> None:
         ):
             battles(body)
     with pytest.raises(DataError, match="line 3: byte 0xe9 is not UTF-8"):
-        battles(f"{HEAD}\u5f20\u4e09,y,tie\n".encode() + b"x,caf\xe9,tie\n")
+        battles(f"{HEAD}\u5f20\u4e09,y,model_a\n".encode() + b"x,caf\xe9,tie\n" + b"x,y,model_a\n" * 9)
     with pytest.raises(DataError, match=r"x\.csv, .*found bytes that are not UTF-16"):
         battles((HEAD + "x,y,tie\n").encode("utf-16") + b"\0")
+
+
+def test_western_text_that_is_not_utf_8_is_read_and_said() -> None:
+    found = battles((HEAD + "caf\u00e9,na\u00efve \u2013 2,model_a\n").encode("cp1252"))
+    assert found.names == ("caf\u00e9", "na\u00efve \u2013 2")
+    assert found.notes == ("x.csv is not UTF-8, and is read as Windows-1252 (Latin-1)",)
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
@@ -365,7 +375,7 @@ def test_a_cell_over_several_lines_counts_them() -> None:
 def test_rows_without_a_winner_are_left_out_and_counted() -> None:
     data = battles(HEAD + "a,b,model_a\na,b,\na,b,NaN\na,b,inconclusive\nnan,b,nan\n")
     assert data.duels.score.tolist() == [1, 1]
-    assert data.notes == ("3 rows without a winner are left out",)
+    assert data.notes == ("3 rows without a winner are left out (1 empty, 1 nan, 1 inconclusive)",)
 
 
 def test_left_and_right() -> None:
@@ -375,10 +385,16 @@ def test_left_and_right() -> None:
     assert data.duels.score.tolist() == [1, 0, 0.5, 0]
 
 
-@pytest.mark.parametrize("head", [b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"BZh9"])
-def test_what_is_compressed_is_to_be_unpacked(head: bytes) -> None:
-    with pytest.raises(DataError, match=r"x\.csv is compressed by .*; unpack it first"):
-        battles(head + bytes(100))
+@pytest.mark.parametrize(
+    ("ending", "packed"), [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress)]
+)
+def test_what_is_packed_is_read(ending: str, packed: Callable[[bytes], bytes]) -> None:
+    body = packed((HEAD + "x,y,model_a\n" * 999).encode())
+    assert len(battles(body, f"x.csv.{ending}").duels) == 999
+    with pytest.raises(DataError, match=rf"x\.csv\.{ending}: damaged, "):
+        battles(body[:-20], f"x.csv.{ending}")
+    with pytest.raises(DataError, match=r"x\.csv is compressed by Zstandard; unpack it first"):
+        battles(b"\x28\xb5\x2f\xfd" + bytes(100))
 
 
 def test_a_broken_element_far_from_the_end_is_told_without_the_rest() -> None:
@@ -392,6 +408,25 @@ def test_numbers_as_python_writes_them_are_read() -> None:
     entry = {"model_a": "x", "model_b": "y", "winner": "tie", "other": float("nan"), "more": 10**30}
     for text in (json.dumps(entry), json.dumps([entry])):
         assert len(battles(text, "x.json").duels) == 1
+
+
+LENIENT = HEAD + "x,y,model_a\n" * 9 + "x,y,perhaps\nx,x,tie\nx\ny,x,\n"
+
+
+def test_few_bad_rows_spoil_nothing_and_are_listed_and_strict_refuses_them_all() -> None:
+    found = battles(LENIENT)
+    assert len(found.duels) == 9
+    assert found.notes[0] == "1 row without a winner is left out (1 empty)"
+    assert found.notes[1] == "3 rows cannot be used and are left out (`--strict` refuses them):"
+    assert [note.partition(":")[0] for note in found.notes[2:]] == [
+        "x.csv, line 11, column winner",
+        "x.csv, line 12",
+        "x.csv, line 13, column model_b",
+    ]
+    with pytest.raises(
+        DataError, match=r"line 11.*\n.*line 12.*\n.*line 13.*\n.*line 14, column winner: found empty"
+    ):
+        read([("x.csv", io.BytesIO(LENIENT.encode()))], given=GivenForm(strict=True))
 
 
 def test_columns_asked_for_must_be_there() -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from peerage.ratings.read.answers import Answers, as_games
+from peerage.ratings.read.forms import GivenForm
 from peerage.ratings.read.histories import Battles
 from peerage.ratings.read.report import DataError
 from peerage.ratings.read.results import read
@@ -81,7 +82,9 @@ def test_winners_in_three_columns(column: str, score: float) -> None:
     none = {"winner_model_a": 0, "winner_model_b": 0, "winner_tie": 0}
     row = {"id": "30192", "model_a": "gpt-4-1106-preview", "model_b": "gpt-4-0613", **none, column: 1}
     assert battles(rows([row])).duels.score.tolist() == [score]
-    assert battles(rows([row, {**row, "id": "2", **none}])).notes == ("1 row without a winner is left out",)
+    assert battles(rows([row, {**row, "id": "2", **none}])).notes == (
+        "1 row without a winner is left out (1 empty)",
+    )
     both = {**row, "winner_model_a": 1, "winner_model_b": 1}
     with pytest.raises(DataError, match="line 1, column winner: found 'model_a and model_b"):
         battles(rows([both]))
@@ -256,5 +259,9 @@ def test_a_damaged_sample_is_told() -> None:
     with zipfile.ZipFile(io.BytesIO(bytes(whole))) as one:
         place = one.getinfo("samples/capital_epoch_1.json").header_offset
     whole[place + 80 : place + 200] = bytes(120)
-    with pytest.raises(DataError, match=r"x.eval, sample 1: samples/capital_epoch_1.json cannot be read: "):
-        read([("x.eval", io.BytesIO(bytes(whole)))])
+    told = "x.eval, sample 1: samples/capital_epoch_1.json cannot be read: "
+    found = read([("x.eval", io.BytesIO(bytes(whole)))])
+    assert "1 row cannot be used and is left out (`--strict` refuses them):" in found.notes
+    assert [note.startswith(told) for note in found.notes].count(True) == 1
+    with pytest.raises(DataError, match=told):
+        read([("x.eval", io.BytesIO(bytes(whole)))], given=GivenForm(strict=True))

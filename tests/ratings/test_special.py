@@ -50,7 +50,6 @@ def test_tries_again_count_by_their_mean() -> None:
     ("row", "words"),
     [
         ("x,c,2", "line 2, column solved: found '2', expected true, false or a part from 0 to 1"),
-        ("x,c,nan", "line 2, column solved: found 'nan', expected true, false or a part"),
         ("x,c,perhaps", "line 2, column solved: found 'perhaps', expected true, false or a part"),
         (",c,1", "line 2, column player: empty"),
         ("x,,1", "line 2, column challenge: empty"),
@@ -59,6 +58,14 @@ def test_tries_again_count_by_their_mean() -> None:
 def test_bad_answers_are_named(row: str, words: str) -> None:
     with pytest.raises(DataError, match=words):
         read([("x.csv", io.BytesIO(f"player,challenge,solved\n{row}\n".encode()))])
+
+
+def test_answers_without_a_score_are_left_out_and_counted() -> None:
+    rows = b"player,challenge,solved\nx,c,failed\nx,d,NaN\nx,e,\nx,f,error\nx,g,passed\n"
+    data = read([("x.csv", io.BytesIO(rows))])
+    assert isinstance(data, Answers)
+    assert (data.challenges, data.solved.tolist()) == (("c", "g"), [[0.0, 1.0]])
+    assert data.notes == ("3 answers have no score and are left out",)
 
 
 def test_a_method_that_the_data_cannot_serve_is_told() -> None:

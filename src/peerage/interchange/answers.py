@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from peerage.games.rejudge.files import RejudgedPairs, paired
-from peerage.ratings.read.report import ReadingReport
+from peerage.ratings.read.report import ReadingReport, Row
 from peerage.ratings.read.results import rows
 from peerage.values.inputs import opened
 
@@ -24,10 +24,22 @@ def pairs_in(files: Iterable[str], score: str) -> RejudgedPairs:
     def lines() -> Iterator[Mapping[str, Any]]:
         for name in dict.fromkeys(files):
             with opened(Path(name)) as stream:
-                for row, _ in rows(stream, name, report, "answers", score):
-                    yield row
+                for row, form in rows(stream, name, report, score=score, answers=True):
+                    yield from _of_battle(row) if form.kind == "battles" else [row]
 
     try:
         return paired(lines(), report)
     except ValueError as error:
         raise NoAnswers(str(error)) from None
+
+
+def _of_battle(row: Row) -> list[Row]:
+    """Return the two answers of a battle, of which the first turn counts."""
+    asked = row.get("prompt")
+    shared = {"challenge": row.get("question") or asked, "question": asked}
+    return [
+        {**shared, "player": row.get(f"model_{side}"), "answer": row[f"answer_{side}"]}
+        if f"answer_{side}" in row
+        else row
+        for side in "ab"
+    ]

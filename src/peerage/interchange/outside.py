@@ -13,6 +13,7 @@ from peerage.ledger.out.export import table
 from peerage.ledger.topics.outside import LABELS, Source
 from peerage.ledger.topics.outside import read as entered
 from peerage.ratings.read.answers import Answers, as_games
+from peerage.ratings.read.forms import AS_WRITTEN, GivenForm
 from peerage.ratings.read.histories import Battles, PlayedGames
 from peerage.ratings.read.repeats import repeated
 from peerage.ratings.read.results import layout_of
@@ -36,23 +37,23 @@ def refusing() -> Iterator[None]:
         raise ImportRefused(str(error)) from None
 
 
-def kind_of(path: Path, score: str) -> str:
+def kind_of(path: Path, score: str, form: GivenForm = AS_WRITTEN) -> str:
     """Return the layout of a file's data. Raises ImportRefused."""
     with refusing(), opened(path) as stream:
-        layout = layout_of(stream, str(path), score)
+        layout = layout_of(stream, str(path), score, form)
     if layout is None:
         raise ImportRefused(f"{path}: there are no rows")
     return layout
 
 
-def read(paths: list[Path], kind: str, score: str) -> Entry:
+def read(paths: list[Path], kind: str, score: str, form: GivenForm = AS_WRITTEN) -> Entry:
     """Return the results of files as one source, of which the digest of their digests, sorted, is kept."""
     with refusing(), ExitStack() as stack:
         streams = [(str(path), stack.enter_context(opened(path))) for path in paths]
         digests = sorted([file_digest(stream, "sha256").hexdigest() for _, stream in streams])
         for _, stream in streams:
             stream.seek(0)
-        results = read_results(streams, kind, kept=LABELS, score=score)  # type: ignore[arg-type]
+        results = read_results(streams, kind, kept=LABELS, score=score, given=form)  # type: ignore[arg-type]
     data = as_games(results) if isinstance(results, Answers) else results
     count = len(data.duels) if isinstance(data, Battles) else len(data.games)
     if not count:

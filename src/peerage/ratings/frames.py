@@ -7,7 +7,7 @@ import io
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -15,11 +15,11 @@ from peerage.ratings.methods import MethodReport, Options, wanted
 from peerage.ratings.methods import rate as rate_history
 from peerage.ratings.read.answers import Answers
 from peerage.ratings.read.columnar import Frame
-from peerage.ratings.read.forms import Layout
+from peerage.ratings.read.forms import GivenForm, Layout
 from peerage.ratings.read.histories import Battles, PlayedGames
 from peerage.ratings.read.report import DataError
 from peerage.ratings.read.results import read
-from peerage.ratings.read.source import ENDINGS
+from peerage.ratings.read.source import ALL_ENDINGS, ENDINGS
 from peerage.values import inputs
 
 _UNKNOWN = ("nan", "NaT", "<NA>")
@@ -31,17 +31,28 @@ _RESULTS = (
 )
 
 
-def rate(results: Any, *, layout: Layout = "auto", score: str = "", **options: Any) -> MethodReport:
+def rate(
+    results: Any,
+    *,
+    layout: Layout = "auto",
+    score: str = "",
+    columns: Mapping[str, str] | None = None,
+    winner: Mapping[Any, str] | None = None,
+    strict: bool = False,
+    **options: Any,
+) -> MethodReport:
     """Rate a file or several, a folder of them, a data frame (pandas, polars, Arrow), or rows, each a mapping
     from column to value.
 
-    docs/ratings.md names the columns of battles, games and answers; `layout` and `score` are those of `read`,
-    `options` fields of `Options`. The report's `rows` are mappings, best player first:
-    `pandas.DataFrame(report.rows)` is a table. Raises ValueError that names row and column where data are
-    not as expected, and TypeError for options that there are not.
+    docs/ratings.md names the columns of battles, games and answers. `columns` (`{"a": "left"}`) says which
+    are ours, `winner` (`{1: "a", 2: "b"}`) what words for winners mean, and `strict` refuses rows that
+    would be left out. `layout` and `score` are those of `read`, `options` fields of `Options`. The report's
+    `rows` are mappings, best player first: `pandas.DataFrame(report.rows)` is a table. Raises ValueError that
+    names row and column where data are not as expected, and TypeError for options that there are not.
     """
     chosen = Options(**options)
-    return rate_history(history(results, layout, score=score, **wanted(chosen)), chosen)
+    given = GivenForm.of(columns or {}, winner or {}, strict=strict)
+    return rate_history(history(results, layout, score=score, given=given, **wanted(chosen)), chosen)
 
 
 def history(results: Any, layout: Layout = "auto", **columns: Any) -> Battles | PlayedGames | Answers:
@@ -61,7 +72,11 @@ def named(files: Sequence[str | os.PathLike[str]]) -> list[str]:
         if name != "-" and path.is_dir():
             if (path / "leaderboard.json").exists() and (path / "games").is_dir():  # the Valyrian layout
                 path = path / "games"
-            inside = sorted(str(file) for file in path.iterdir() if file.suffix.lower() in ENDINGS)
+            inside = sorted(map(str, path.glob("**/samples_*.jsonl")))  # lm-eval's, next to means
+            if not inside:
+                inside = sorted(
+                    str(file) for file in path.iterdir() if file.name.lower().endswith(ALL_ENDINGS)
+                )
             if not inside:
                 inside = sorted(map(str, path.glob(_EVERY_EVAL_EVER)))
             if not inside:

@@ -200,6 +200,9 @@ def _games(data: Battles | PlayedGames, options: Options) -> GameColumns:
 
 def _bradley_terry(data: Battles | PlayedGames, options: Options) -> SpecialTable:
     history = _duels(data, options)
+    graded = not np.isin(history.score, (0, 0.5, 1)).all()
+    if options.ties != "half" and graded:
+        raise ValueError(f"ties {options.ties} counts wins, ties and losses; these data have parts of a win")
     clusters: list[Sequence[str] | np.ndarray] = []
     names: tuple[str, ...] = ("game",)
     if isinstance(data, PlayedGames):
@@ -230,7 +233,7 @@ def _bradley_terry(data: Battles | PlayedGames, options: Options) -> SpecialTabl
     if not np.isnan(table.tie):
         notes.append(f"tie parameter ({options.ties}): {table.tie:.4f}")
     tied = float(history.weight[history.score == 0.5].sum() / max(history.weight.sum(), 1e-300))
-    if np.isnan(table.tie) and tied >= TIED:
+    if np.isnan(table.tie) and tied >= TIED and not graded:
         notes.append(
             f"{tied:.0%} of results are ties, half a win each, which draws ratings together; with `--ties "
             "davidson` the scale is that of the decided ones"

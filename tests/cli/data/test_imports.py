@@ -132,10 +132,13 @@ def test_results_that_are_in_the_arena_already_are_refused(tmp_path: Path) -> No
 def test_one_bad_file_and_none_is_entered(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(BATTLES, "utf-8")
     (tmp_path / "b.csv").write_text(BATTLES.replace("tie", "perhaps"), "utf-8")
-    shown = cli.invoke(app, ["import", str(tmp_path), "--dir", str(tmp_path / "arena")])
+    shown = cli.invoke(app, ["import", str(tmp_path), "--strict", "--dir", str(tmp_path / "arena")])
     assert shown.exit_code == 1
     assert "b.csv, line 3, column winner: found 'perhaps'" in shown.stderr
     assert not (tmp_path / "arena").exists()
+    shown = cli.invoke(app, ["import", str(tmp_path), "--again", "--dir", str(tmp_path / "arena")])
+    assert shown.exit_code == 0
+    assert "b.csv, line 3, column winner: found 'perhaps'" in shown.output
 
 
 def test_what_is_no_result_is_not_entered(tmp_path: Path) -> None:

@@ -134,8 +134,19 @@ def test_independent_matches_in_clusters_count_nearly_whole() -> None:
     assert 0.99 < ratio < 1.2
 
 
+def test_a_part_of_a_win_is_a_part_of_a_tie_and_of_a_win_that_hang_together() -> None:
+    found = of_duels(duels(2, [0, 0, 1], [1, 1, 0], [1, 0.75, 0.1], [1, 2, 1]))
+    assert found.score.tolist() == [1, 0.5, 0, 1, 0.5]
+    assert found.weight.tolist() == pytest.approx([1, 1, 0.8, 1, 0.2])
+    assert found.cluster is not None
+    assert found.cluster.tolist() == [0, 1, 2, 1, 2]
+    rng = np.random.default_rng(5)
+    exact = drawn(rng, 4, 800, 0.5)
+    graded = duels(4, exact.first, exact.second, 0.25 + exact.score / 2)
+    whole, parts = strengths(of_duels(exact), seed=1), strengths(of_duels(graded), seed=1)
+    assert np.argsort(parts.rating).tolist() == np.argsort(whole.rating).tolist()
+
+
 def test_errors_name_the_row() -> None:
-    with pytest.raises(ValueError, match=r"row 1: score is 0\.7"):
-        of_duels(duels(2, [0, 0], [1, 1], [1, 0.7]))
     with pytest.raises(ValueError, match="3 cluster labels and 2 matches"):
         of_duels(duels(2, [0, 0], [1, 1], [1, 0]), [1, 2, 3])

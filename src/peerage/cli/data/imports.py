@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from peerage.cli.data.rate import Score
+from peerage.cli.data.rate import Columns, Score, Strict, Winner
 from peerage.cli.shared.options import HERE, Folder, at, program, say
 from peerage.interchange.outside import (
     Entry,
@@ -18,6 +18,7 @@ from peerage.interchange.outside import (
     refuse_repeated,
     refusing,
 )
+from peerage.ratings.read.forms import GivenForm, pairs
 from peerage.values.clock import now_ms
 from peerage.values.figures import counted
 
@@ -46,6 +47,9 @@ def enter(
     again: Annotated[
         bool, typer.Option("--again", help="Enter results that are in the arena already, too.")
     ] = False,
+    columns: Columns = None,
+    winner: Winner = None,
+    strict: Strict = False,
 ) -> None:
     """Enter what others recorded: battles, games, whole matches.
 
@@ -60,7 +64,9 @@ def enter(
     from peerage.ratings.frames import named
 
     paths = [Path(name) for name in named(files)]
-    kinds = [layout if layout != "auto" else kind_of(path, score) for path in paths]
+    with refusing():
+        form = GivenForm.of(pairs(columns, "--columns"), pairs(winner, "--winner"), strict=strict)
+    kinds = [layout if layout != "auto" else kind_of(path, score, form) for path in paths]
     if "cob" in kinds:
         if set(kinds) != {"cob"}:
             raise ImportRefused("battles of the Color Obfuscation Benchmark are entered by themselves")
@@ -70,7 +76,7 @@ def enter(
         sources = [([path], kind) for path, kind in zip(paths, kinds, strict=True) if kind != "answers"]
         answers = sorted({path for path, kind in zip(paths, kinds, strict=True) if kind == "answers"})
         sources += [(answers, "answers")] * bool(answers)
-        _enter_outside([read(*source, score) for source in sources], folder, again=again)
+        _enter_outside([read(*source, score, form) for source in sources], folder, again=again)
 
 
 def _enter_outside(found: list[Entry], folder: Path, *, again: bool) -> None:

@@ -29,6 +29,29 @@ Score = Annotated[
     ),
 ]
 
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--columns",
+        metavar="OURS=THEIRS,...",
+        help="Which columns are ours: a=left,b=right,winner=label; also question, judge, category, "
+        "timestamp, weight, player, challenge, solved, ...",
+        show_default="by their names",
+    ),
+]
+Winner = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--winner",
+        metavar="THEIRS=OURS,...",
+        help="What words for winners mean: 1=a,2=b,0=tie; also both bad, and none for no result. A number "
+        "between those of a and b is a part of a win.",
+        show_default="as they say",
+    ),
+]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Refuse files with rows that would be left out otherwise.")
+]
 Files = Annotated[list[str], typer.Argument(metavar="FILE...", help="Files or folders; - reads the pipe.")]
 Clusters = Annotated[
     list[str] | None,
@@ -66,6 +89,9 @@ def rate(
     anchor: Annotated[str | None, typer.Option(help="The player who stands at 1500.")] = None,
     score: Score = "",
     of: Of = None,
+    columns: Columns = None,
+    winner: Winner = None,
+    strict: Strict = False,
 ) -> None:
     """Rate battles or games in files: CSV, JSON lines, Parquet.
 
@@ -75,6 +101,7 @@ def rate(
     refuse_nan(given)
     from peerage.ratings.frames import history
     from peerage.ratings.methods import Options, rate, wanted
+    from peerage.ratings.read.forms import GivenForm, pairs
     from peerage.views.rated import challenges, players
 
     words = ",".join(control or ()).split(",")
@@ -84,7 +111,8 @@ def rate(
         controls=controls,
     )
     try:
-        data = history(files, layout, score=score, **wanted(options))
+        form = GivenForm.of(pairs(columns, "--columns"), pairs(winner, "--winner"), strict=strict)
+        data = history(files, layout, score=score, given=form, **wanted(options))
         report = rate(data, options)
     except ValueError as error:
         raise RateError(str(error)) from None

@@ -66,9 +66,20 @@ def answered(
     """
     samples: AnswersOfFiles = {}
     out: Counter[str] = Counter()
+    asked: dict[str, Any] = {}
+    later: list[tuple[tuple[str, str, int], Mapping[str, Any]]] = []
     for row in rows:
+        if "question" in row and {"player", "answer"}.isdisjoint(row):  # of a file of questions
+            asked[str(row.get("challenge"))] = row["question"]
+        elif "question" not in row and "answer" in row:
+            later.append(((report.file, report.unit, report.number), row))
+        else:
+            with report:
+                _take(row, samples, out)
+    for (report.file, report.unit, report.number), row in later:
+        name = str(row.get("challenge"))
         with report:
-            _take(row, samples, out)
+            _take({**row, "question": asked[name]} if name in asked else row, samples, out)
     report.check()
     alone = sum(len(given) == 1 for asked in samples.values() for given in asked.values())
     if alone:
@@ -86,6 +97,8 @@ def _take(row: Mapping[str, Any], samples: AnswersOfFiles, out: Counter[str]) ->
         raise RowError(
             f"expected recorded answers ({', '.join(COLUMNS)}) or a log of Inspect; there is no "
             f"{missing[0]}, and the columns are {', '.join(row):.2000}"
+            + "; name the file of the questions too"
+            * (missing == ["question"])
         )
     player, sample = [as_name(storable(str(row[column])), column) for column in ("player", "challenge")]
     asked, answered, choices = row["question"], row["answer"], row.get("choices")

@@ -19,9 +19,10 @@ from msgspec import Raw, Struct
 from peerage.ledger.forms.rows import Amendment, LedgerError
 from peerage.ledger.ledger import Ledger, amend
 from peerage.ratings.read.answers import Answers
-from peerage.ratings.read.forms import Layout
-from peerage.ratings.read.histories import BOTH_BAD, Battles, PlayedGames
+from peerage.ratings.read.forms import GivenForm, Layout
+from peerage.ratings.read.histories import Battles, PlayedGames
 from peerage.ratings.read.results import read as read_files
+from peerage.ratings.read.words import BOTH_BAD
 
 TOPIC = "outside"
 LABELS = ("judge", "question")
@@ -83,7 +84,8 @@ def read(ledger: Ledger) -> list[tuple[Source, Battles | PlayedGames]]:
     every: list[tuple[Source, Battles | PlayedGames]] = []
     for source, written in _joined(ledger.amendments(TOPIC)):
         try:
-            data = read_files([("", io.BytesIO(b"\n".join(written)))], kept=LABELS)
+            body = io.BytesIO(b"\n".join(written))
+            data = read_files([("", body)], kept=LABELS, given=GivenForm(strict=True))
             strangers = {*data.names} - {*source.players}
             if isinstance(data, Answers) or strangers:
                 raise ValueError(f"they are no results of its {len(source.players)} players")
@@ -161,7 +163,8 @@ def _battles(data: Battles) -> Iterator[tuple[dict[str, Any], float]]:
         row = {
             "model_a": data.names[history.first[number]],
             "model_b": data.names[history.second[number]],
-            "winner": BOTH_BAD if bad else words[score],
+            "winner": BOTH_BAD if bad else words.get(score, ""),
         }
+        row |= {"share": score} if score not in words else {}
         row |= {label: values[number] for label, values in data.labels.items() if values[number]}
         yield row, float(history.weight[number])

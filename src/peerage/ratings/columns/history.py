@@ -23,8 +23,8 @@ Seats = Literal["mean", "best", "each"]
 class Duels:
     """Results between two players, one an element, in the order in which they happened.
 
-    `first`, `second`: player numbers, int64. `score`: the first one's, 1 win, ½ tie, 0 loss. `weight`: how
-    much a result counts, 1 as a rule.
+    `first`, `second`: player numbers, int64. `score`: the first one's, 1 win, ½ tie, 0 loss, or a part of a
+    win. `weight`: how much a result counts, 1 as a rule.
     """
 
     players: int
@@ -74,6 +74,19 @@ def duels(
         np.ascontiguousarray(score, np.float64),
         np.ones(len(a)) if weight is None else np.ascontiguousarray(weight, np.float64),
     )
+
+
+def in_outcomes(history: Duels) -> tuple[Duels, Ints, Floats]:
+    """Return rows of wins, ties and losses alone, with the row of the history and the part of it that each
+    is: a score between two outcomes is a part of each, so that the mean is kept."""
+    twice = 2 * history.score
+    below = np.floor(twice)
+    between = np.flatnonzero(twice != below)
+    row = np.concatenate([np.arange(len(history)), between])
+    part = np.concatenate([1 - (twice - below), (twice - below)[between]])
+    if not len(between):
+        return history, row, part
+    return replace(history.only(row), score=np.concatenate([below, below[between] + 1]) / 2), row, part
 
 
 def met_by_pair(history: Duels, weight: Floats) -> Floats:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from peerage.ratings.arrays import Floats, Ints
-from peerage.ratings.columns.history import Duels
+from peerage.ratings.columns.history import Duels, in_outcomes
 from peerage.ratings.columns.merging import numbered
 
 WIN, LOSS, TIE = 0, 1, 2
@@ -41,13 +41,8 @@ class PairTally:
 
 
 def tally(history: Duels) -> PairTally:
-    """Count a history. Raises ValueError at a score other than 1, ½ and 0."""
-    odd = np.flatnonzero(~np.isin(history.score, (0.0, 0.5, 1.0)))
-    if len(odd):
-        value = history.score[odd[0]]
-        raise ValueError(
-            f"row {odd[0]}: score is {value}; Bradley-Terry counts wins (1), ties (½) and losses (0)"
-        )
+    """Count a history, a score between two outcomes as a part of each, which never understates spread."""
+    history, _, part = in_outcomes(history)
     n, turned = history.players, history.first > history.second
     pair, place = numbered(
         np.minimum(history.first, history.second) * n + np.maximum(history.first, history.second)
@@ -55,10 +50,11 @@ def tally(history: Duels) -> PairTally:
     score = np.where(turned, 1 - history.score, history.score)
     cell = np.array([LOSS, TIE, WIN])[(2 * score).astype(np.int64)] * len(pair) + place
     size, weight = 3 * len(pair), history.weight
-    count = np.bincount(cell, minlength=size).reshape(3, -1).astype(np.float64)
+    count = np.asarray(np.bincount(cell, part, size).reshape(3, -1), np.float64)
     sums, squares = count, count
     if not (weight == 1).all():
         sums, squares = (
-            np.bincount(cell, each, size).reshape(3, -1).astype(np.float64) for each in (weight, weight**2)
+            np.asarray(np.bincount(cell, each * part, size).reshape(3, -1), np.float64)
+            for each in (weight, weight**2)
         )
     return PairTally(n, *np.divmod(pair, max(n, 1)), sums, squares, count)

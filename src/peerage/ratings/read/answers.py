@@ -11,7 +11,7 @@ import numpy as np
 
 from peerage.ratings.arrays import Floats
 from peerage.ratings.columns.history import Game
-from peerage.ratings.read.forms import Form, Layout
+from peerage.ratings.read.forms import Form, Layout, at
 from peerage.ratings.read.histories import PlayedGames
 from peerage.ratings.read.report import (
     ColumnMissing,
@@ -23,11 +23,15 @@ from peerage.ratings.read.report import (
     plain,
     short,
 )
+from peerage.ratings.read.words import readable
 from peerage.values.figures import counted
 
 _MOST_CELLS = 50_000_000
 _NO_SCORE = "answer has no score and is left out", "answers have no score and are left out"
-_SOLVED = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
+_SOLVED = {
+    **dict.fromkeys(("true", "yes", "pass", "passed", "correct"), 1.0),
+    **dict.fromkeys(("false", "no", "fail", "failed", "incorrect", "wrong"), 0.0),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +52,11 @@ class AnswersRead:
         self._challenges: dict[str, int] = {}
         self._player, self._challenge, self._solved = array("q"), array("q"), array("d")
 
-    def add(self, row: Row, _: Form, report: ReadingReport) -> None:
+    def add(self, row: Row, form: Form, report: ReadingReport) -> None:
         """Take one row in. Raises RowError that names what is missing or cannot be."""
+        if form.counted and str(at(row, form.counted[0])) not in form.counted[1:]:
+            report.leave(_NO_SCORE, "error", column="solved")
+            return
         player, challenge = [plain(needed(row, column)) for column in ("player", "challenge")]
         if not (player and challenge):
             raise RowError("empty; expected a value", "challenge" if player else "player")
@@ -57,11 +64,19 @@ class AnswersRead:
             raise ColumnMissing("solved")
         solved = _part(row["solved"])
         if solved is None:
-            report.left_out[_NO_SCORE] += 1
+            report.leave(_NO_SCORE, column="solved")
             return
         self._player.append(self._players.setdefault(player, len(self._players)))
         self._challenge.append(self._challenges.setdefault(challenge, len(self._challenges)))
         self._solved.append(solved)
+
+    @property
+    def usable(self) -> int:
+        """Return how many answers have a score."""
+        return len(self._solved)
+
+    def close(self, report: ReadingReport) -> None:
+        """Take the end of all files in: nothing is open."""
 
     def made(self, _: Layout, notes: tuple[str, ...]) -> Answers:
         """Return the table. Raises DataError when it would not fit into memory."""
@@ -82,10 +97,10 @@ class AnswersRead:
 
 def _part(value: Any) -> float | None:
     """Return the part that was solved, from 0 to 1; None where the cell is empty."""
-    if value is None or value == "" or value != value:
-        return None
     if isinstance(value, str):
         value = _SOLVED.get(value.strip().lower(), value)
+    if value is None or value != value or not readable(value):
+        return None
     try:
         part = float(value)
     except (TypeError, ValueError, OverflowError):

@@ -103,7 +103,8 @@ def _take(
     ]
     paths = [_path(form, control, side, names) for control in into.controls for side in "ab"]
     wanted = [*dict.fromkeys([*kinds, *places.values(), *[path[0] for path in paths]])]
-    if form.private or form.counted or "at_ms" in names or not {*wanted} <= {*names}:
+    special = form.private or form.counted or form.verdicts or not {"at_ms", "share"}.isdisjoint(names)
+    if special or not mapper.as_named or not {*wanted} <= {*names}:
         raise _RowByRow
     columns = _columns(batches, wanted)
     if "battle_id" in places and not (alone and _differ(columns.pop(places["battle_id"]))):
@@ -115,14 +116,15 @@ def _take(
     held, kind = numbered(key)
     first = np.empty(len(held), np.int64)
     first[kind[::-1]] = np.arange(len(kind))[::-1]
-    like, notes, of = BattlesRead((), (), ()), ReadingReport(), np.full(len(held), -1)
-    left, many = report.left_out.copy(), np.bincount(kind)
+    like, notes = BattlesRead((), (), ()), ReadingReport(strict=report.strict)
+    of, many = np.full(len(held), -1), np.bincount(kind)
+    left: list[tuple[tuple[str, str], str, int]] = []
     for number in np.argsort(first).tolist():  # so that players are met in the order of the rows
         row = {name: values[codes[first[number]]] for name, (values, codes) in zip(kinds, coded, strict=True)}
         kept = len(like)
         like.add(mapper(row), form, notes)
         of[number] = kept if len(like) > kept else -1
-        left.update({words: count * int(many[number]) for words, count in notes.left_out.items()})
+        left += [(words, why, int(many[number])) for words, whys in notes.left_out.items() for why in whys]
         notes.left_out.clear()
     which = of[kind]
     counting = which >= 0
@@ -149,7 +151,8 @@ def _take(
             beside[:, at] = amount[counting] if isinstance(amount, np.ndarray) else amount
     columns.clear()
     into.take(like, which[counting], beside, labels)
-    report.left_out = left
+    for words, reason, rows in left:
+        report.leave(words, reason, count=rows)
     report.row = names
 
 

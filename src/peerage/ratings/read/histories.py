@@ -16,7 +16,7 @@ from peerage.ratings.arrays import Floats, Ints
 from peerage.ratings.columns.history import Duels, Game, duels
 from peerage.ratings.columns.merging import ascending
 from peerage.ratings.fits.regression import contrast
-from peerage.ratings.read.forms import FORMULA, Form, Layout, at, labelled
+from peerage.ratings.read.forms import FORMULA, Form, Layout, at, codes, labelled
 from peerage.ratings.read.report import (
     ColumnMissing,
     DataError,
@@ -31,39 +31,21 @@ from peerage.ratings.read.report import (
     short,
     time_of,
 )  # fmt: skip
+from peerage.ratings.read.words import (
+    BOTH_BAD,
+    NO_RESULT,
+    NO_WINNER,
+    SCORES,
+    WinnerCode,
+    meanings,
+    verdict_of,
+)
 from peerage.values.figures import counted
 
-TIE, BOTH_BAD, NO_RESULT = "tie", "tie (bothbad)", ""
-SCORES = {"model_a": 1.0, "model_b": 0.0, TIE: 0.5, BOTH_BAD: 0.5}
-"""The verdicts, and what each is worth to `model_a`."""
 AMOUNTS = {"weight": 1.0, "cost_a": math.nan, "cost_b": math.nan}
 """Columns of amounts, and what is meant where there is none."""
 _BESIDE = frozenset(("timestamp", "at_ms", *AMOUNTS))
 _MISSING = [math.nan, *AMOUNTS.values()]
-_PLAIN = {**{word: word for word in SCORES}, **dict.fromkeys(("bothbad", "both_bad", "both bad"), BOTH_BAD)}
-_NONE = ("", "nan", "none", "null", "na", "n/a", "inconclusive", "no result")
-_WORDS = {
-    **_PLAIN, "a": "model_a", "b": "model_b", "draw": TIE, "both": TIE, **dict.fromkeys(_NONE, NO_RESULT),
-}  # fmt: skip
-
-
-def verdict_of(row: Row, a: str, b: str, form: Form) -> str:
-    """Return the verdict of a row: a key of `SCORES`, or `NO_RESULT`.
-
-    A model called `a` is meant by its name, but one called `tie`, or like another word that only verdicts
-    use, is not: no name turns ties into wins. Raises RowError.
-    """
-    if "winner" not in row:
-        raise ColumnMissing("winner")
-    value, end = row["winner"], form.ending
-    word = value if isinstance(value, str) and value in _PLAIN else plain(value)
-    verdict = _PLAIN.get(word) or form.words.get(word) or {b + end: "model_b", a + end: "model_a"}.get(word)
-    verdict = verdict or _WORDS.get(word.lower())
-    if verdict is None:
-        words = ", ".join(form.words or ("model_a", "model_b", TIE, BOTH_BAD))
-        expected = f"tie or a name followed by {end}" if end else f"{words} or a name"
-        raise RowError(f"found {short(word)}, expected {expected}", "winner")
-    return verdict
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +78,8 @@ class BattlesRead:
         self._people: dict[str, str] = {}
         self.controls, self.needed = tuple(controls), frozenset(labels)
         self.labels: dict[str, list[str]] = {label: [] for label in (*labels, *kept)}  # as far as there are
-        self._outcomes: dict[tuple[int, int, str], int] = {}
+        self._outcomes: dict[tuple[int, int, str | float], int] = {}
+        self._codes: dict[str, str] = {}
         self._bare = not (labels or controls)
         self._telling = _BESIDE | {"battle_id", *kept}
         self._form: Form | None = None
@@ -120,7 +103,7 @@ class BattlesRead:
             str(at(row, form.counted[0])) not in form.counted[1:] or row.get("model_a") == row.get("model_b")
         ):
             end = "between two models, and left out"
-            report.left_out[f"line is no vote {end}", f"lines are no votes {end}"] += 1
+            report.leave((f"line is no vote {end}", f"lines are no votes {end}"))
             return
         a, b = self._name(row, "model_a"), self._name(row, "model_b")
         if a == b:
@@ -129,7 +112,7 @@ class BattlesRead:
         values = () if _BESIDE.isdisjoint(row) and not self.controls else self._values(row, form)
         labels = [self._label(row, label, form) for label in self.labels] if self.labels else ()
         if verdict == NO_RESULT:
-            report.left_out["row without a winner is left out", "rows without a winner are left out"] += 1
+            report.leave(NO_WINNER, plain(row.get("winner")).lower() or "empty", column="winner")
             return
         identity = row.get("battle_id")
         if identity is not None and report.repeats("battle_id", identity, (a, b, verdict)):
@@ -194,6 +177,32 @@ class BattlesRead:
             return self._people.setdefault(str(value), f"person {len(self._people) + 1}")
         return labelled(value)
 
+    @property
+    def usable(self) -> int:
+        """Return how many battles have a winner."""
+        return sum(rows for rows, score in zip(self._rows(), self._scores(), strict=True) if score in (0, 1))
+
+    def _rows(self) -> list[int]:
+        which = np.array(self._which, np.int64)
+        return list(map(int, np.bincount(which, minlength=len(self._outcomes))))
+
+    def _scores(self) -> list[float]:
+        """Return the score of each outcome; nan where its number has no meaning."""
+        verdicts = [
+            verdict if isinstance(verdict, float) else self._codes.get(verdict, verdict)
+            for *_, verdict in self._outcomes
+        ]
+        return [each if isinstance(each, float) else SCORES.get(each, math.nan) for each in verdicts]
+
+    def close(self, report: ReadingReport) -> None:
+        """Take the end of all files in: numbers for winners have the meaning that all of them leave. Raises
+        DataError where they have none, or several."""
+        counts = Counter[str]()
+        for (*_, verdict), rows in zip(self._outcomes, self._rows(), strict=True):
+            if isinstance(verdict, WinnerCode):
+                counts[verdict] += rows
+        self._codes = dict(meanings(counts, codes(), self.usable, report))
+
     def made(self, layout: Layout, notes: tuple[str, ...]) -> Battles:
         """All battles, in the order of their times where all have one."""
         for texts in self.labels.values():
@@ -201,12 +210,16 @@ class BattlesRead:
         beside = np.frombuffer(self._beside or array("d", _MISSING * len(self)))
         beside = beside.reshape(-1, len(_MISSING) + 2 * len(self.controls))
         order, times, note = _in_order(beside[:, 0], "some rows have no timestamp")
-        which, moved = np.array(self._which), not ascending(order)
+        which, scores = np.array(self._which), np.array(self._scores())
+        if np.isnan(scores).any():
+            counting = ~np.isnan(scores[which[order]])
+            order, times = order[counting], None if times is None else times[counting]
+        moved = len(order) < len(which) or not ascending(order)
         if moved:
             beside, which = beside[order], which[order]
         first, second, words = zip(*self._outcomes, strict=True) if self._outcomes else ((), (), ())
-        score, bad = np.array([(SCORES[word], word == BOTH_BAD) for word in words]).reshape(-1, 2).T
-        a, b, score, bad = (np.array(column)[which] for column in (first, second, score, bad))
+        bad = np.array([word == BOTH_BAD for word in words], bool)
+        a, b, score, bad = (np.array(column)[which] for column in (first, second, scores, bad))
         _, weight, *costs_and_controls = beside.T
         costs, controls = costs_and_controls[:2], costs_and_controls[2:]
         if bad.any():
@@ -224,7 +237,7 @@ class BattlesRead:
             notes=(*notes, *note),
             layout=layout,
             times=times,
-            both_bad=bad > 0 if bad.any() else None,
+            both_bad=bad if bad.any() else None,
         )
 
 
@@ -299,6 +312,11 @@ class PlayedRead:
             raise RowError(f"found {short(listed)}, expected a list of two or more", "players")
         self._append([entry if isinstance(entry, list) else [entry] for entry in listed], row)
 
+    @property
+    def usable(self) -> int:
+        """Return how many games there are."""
+        return len(self._games)
+
     def close(self, report: ReadingReport) -> None:
         """Take the end of all files in: games in rows of seats are whole. Raises DataError."""
         for (file, game), seats in self._seats.items():
@@ -314,13 +332,12 @@ class PlayedRead:
                     teams.setdefault(team, []).append(row["player"])
                 report.file, report.number, row = seats[0]
                 if len(teams) < 2 and not file:
-                    report.left_out[_ALONE] += 1
+                    report.leave(_ALONE)
                     continue
                 if len(teams) < 2:
                     raise RowError(f"game {game!r} has one side only, expected two or more")
                 self._append([*teams.values()], {**row, f"{column}s": [*placed.values()]})
-        report.check()
-        if self._seats and not self._games:
+        if self._seats and not self._games and not report.problems:
             raise DataError("no match has two of its players here: name the files of all, or their folder")
 
     def made(self, layout: Layout, notes: tuple[str, ...]) -> PlayedGames:

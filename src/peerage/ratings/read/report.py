@@ -29,11 +29,12 @@ class DataError(ValueError):
 
 
 class RowError(ValueError):
-    """A problem of the row that is being read, in its `column`, or in the row as a whole."""
+    """A problem of the row that is being read, in its `column`, or in the row as a whole; where it `ends` the
+    reading, nobody knows how much is lost."""
 
-    def __init__(self, problem: str, column: str = "") -> None:
+    def __init__(self, problem: str, column: str = "", *, ends: bool = False) -> None:
         super().__init__(problem)
-        self.column = column
+        self.column, self.ends = column, ends
 
 
 class ColumnMissing(RowError):
@@ -55,17 +56,22 @@ class ReadingReport:
     As a context it takes in RowErrors, so that all rows are read; `check` raises what it took in. `titles`
     are the file's own names of columns, by ours. In a `fixed` table a column that a `row` lacks is in no row:
     that is raised at once. `problems` are the first thousand, each with its place. `left_out` counts rows by
-    the note on them, for one and for several.
+    the note on them, for one and for several, and the reason. Under `strict` a row without a verdict is a
+    problem. `hints` are what else an error in a column says, once.
     """
 
-    def __init__(self, file: str = "") -> None:
+    def __init__(self, file: str = "", *, strict: bool = False) -> None:
         self.file, self.unit, self.number, self.fixed = file, "line", 0, False
+        self.strict = strict
+        self.hints: dict[str, str] = {}
         self.row: Iterable[str] = ()
         self.titles: Mapping[str, str] = {}
-        self.left_out: Counter[tuple[str, str]] = Counter()
+        self.left_out: dict[tuple[str, str], Counter[str]] = {}
         self.problems: list[tuple[str, str]] = []
+        self._guesses: dict[str, None] = {}
         self._known: dict[str, object] = {}
         self._count = 0
+        self._ended = False
 
     @property
     def place(self) -> str:
@@ -75,7 +81,31 @@ class ReadingReport:
     @property
     def notes(self) -> tuple[str, ...]:
         """Return what was done to the data, in words."""
-        return tuple([counted(count, *words) for words, count in self.left_out.items()])
+        notes = list(self._guesses)
+        for words, counts in self.left_out.items():
+            reasons = ", ".join([f"{count} {reason}" for reason, count in counts.items() if reason])
+            notes.append(counted(counts.total(), *words) + f" ({reasons})" * bool(reasons))
+        if self._count:
+            words = "row cannot be used and is left out", "rows cannot be used and are left out"
+            listed = problems_of([": ".join(problem) for problem in self.problems], self._count).split("\n  ")
+            notes += [f"{counted(self._count, *words)} (`--strict` refuses them):", *listed]
+        return tuple(notes)
+
+    def guess(self, note: str) -> None:
+        """Take in what was not stated and is read so; it is said once."""
+        self._guesses[note] = None
+
+    def leave(self, words: tuple[str, str], reason: str = "", *, column: str = "", count: int = 1) -> None:
+        """Count rows that are left out. Raises RowError in a `strict` reading where a `column` is why."""
+        if self.strict and column:
+            raise RowError(f"found {reason or 'no value'}; without `--strict` such rows are left out", column)
+        self.left_out.setdefault(words, Counter())[reason] += count
+
+    def settle(self, usable: int) -> None:
+        """Raise DataError for the problems that were taken in, if there are any, unless they may be left out:
+        fewer than the `usable` results, with the rest of the file read, and no `strict` reading."""
+        if self.strict or self._ended or self._count >= usable:
+            self.check()
 
     def add(self, error: RowError) -> None:
         """Take a problem in. Raises DataError for a column that a table lacks."""
@@ -84,7 +114,9 @@ class ReadingReport:
         if lacking:
             there = ", ".join(map(str, self.row)) or "none"
             column, problem = "", f"there is no column {column}; the columns are {there:.2000}"
+        problem += self.hints.pop(error.column, "")
         self._count += 1
+        self._ended |= error.ends
         if self._count <= _KEPT:
             self.problems.append((f"{self.place}{f', column {column}' * bool(column)}", problem))
         if lacking and self.fixed:
@@ -114,7 +146,7 @@ class ReadingReport:
         if before != content:
             raise RowError(f"{identity!r:.80} occurs before with another result", column)
         end = f"a {column}, which counts once"
-        self.left_out[f"row repeats {end}", f"rows repeat {end}"] += 1
+        self.leave((f"row repeats {end}", f"rows repeat {end}"))
         return True
 
 

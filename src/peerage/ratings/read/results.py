@@ -3,43 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from peerage.ratings.read import columnar
 from peerage.ratings.read.answers import Answers, AnswersRead
-from peerage.ratings.read.forms import Form, Layout, Mapper, form_of
+from peerage.ratings.read.forms import AS_WRITTEN, Form, GivenForm, Layout, Mapper, held
 from peerage.ratings.read.histories import Battles, BattlesRead, PlayedGames, PlayedRead
 from peerage.ratings.read.report import ColumnMissing, DataError, ReadingReport, Row, RowError
 from peerage.ratings.read.source import records
 
 
 def rows(
-    stream: BinaryIO, name: str, report: ReadingReport, layout: Layout = "auto", score: str = ""
+    stream: BinaryIO,
+    name: str,
+    report: ReadingReport,
+    layout: Layout = "auto",
+    score: str = "",
+    *,
+    given: GivenForm = AS_WRITTEN,
+    answers: bool = False,
 ) -> Iterator[tuple[Row, Form]]:
     """Yield the rows of a file by our columns, with their form, one for all; `report` has the place of each.
 
-    `score` names the column of answers that says what was solved. Raises DataError for a file of no form that
-    is known; bad rows are added to `report`.
+    `score` names the column of answers that says what was solved; `answers` adds what judges of answers need.
+    Raises DataError for a file of no form that is known; bad rows are added to `report`.
     """
     report.file = name
     mapper: Mapper | None = None
-    for record in records(stream, name, report):
+    unknown: DataError | None = None
+    for record in _unfolded(records(stream, name, report, western=True), report):
         if not isinstance(record, dict):
             report.add(RowError(f"found {type(record).__name__}, expected an object with named fields"))
             continue
         if mapper is None:
-            mapper = _mapper(name, layout, score, record, fixed=report.fixed)
+            try:
+                mapper = Mapper(record, report, given, layout, score=score, answers=answers)
+            except DataError as error:
+                if report.fixed or report.unit != "line" or unknown:
+                    raise unknown or error from None
+                unknown = error  # one bad line at the beginning
+                report.add(RowError(str(error).removeprefix(f"{name}: ")))
+                continue
         report.row, report.titles = record, mapper.titles
         if score and score not in record and record.get("solved", "") is not None:
             report.add(ColumnMissing(score))
+        elif mapper.form.verdicts:
+            for row in mapper.battles(record):
+                yield row, mapper.form
+        else:
+            yield mapper(record), mapper.form
+    if mapper is None and unknown:
+        raise unknown
+
+
+def _unfolded(found: Iterable[Any], report: ReadingReport) -> Iterator[Any]:
+    """Yield records, and in place of a first that holds all rows of its file in a list those rows."""
+    for count, record in enumerate(found):
+        inside = None if count else held(record)
+        if inside is None:
+            yield record
             continue
-        yield mapper(record), mapper.form
-
-
-def _mapper(name: str, layout: Layout, score: str, record: Row, *, fixed: bool = True) -> Mapper:
-    form = form_of(record, name, "answers" if score else layout)
-    return Mapper(form, score, tuple(record) if fixed else ())
+        unit, number = report.unit, report.number
+        for at, row in enumerate(inside, 1):
+            report.unit, report.number = f"{unit} {number}, row", at
+            yield row
+        report.unit, report.number = unit, number
 
 
 def read(
@@ -51,51 +79,63 @@ def read(
     kept: Sequence[str] = (),
     by: str = "",
     score: str = "",
+    given: GivenForm = AS_WRITTEN,
 ) -> Battles | PlayedGames | Answers:
     """Read opened files or frames, each with the name that errors give it, as one history.
 
     `labels` and `controls` name columns that must be there, `kept` labels that need not (empty where they
-    are missing), `by` one that some row has; `score` names the column of answers that says what was solved.
+    are missing), `by` one that some row has; `score` names the column of answers that says what was solved;
+    `given` is what the user states about the files.
     With `auto` the first row of a file decides. Rows with timestamps are put in their order, and so are games
-    with dates. Raises DataError.
+    with dates. Rows that cannot be used are left out, with notes, where they are fewer than the results and
+    reading is not strict. Raises DataError.
     """
-    battles, played = BattlesRead(labels, controls, (*kept, *[by] * bool(by))), PlayedRead()
+    battles = BattlesRead(labels, controls, (*kept, *[by] * bool(by)))
     kinds: dict[str, BattlesRead | PlayedRead | AnswersRead] = {
         "battles": battles,
-        "games": played,
+        "games": PlayedRead(),
         "answers": AnswersRead(),
     }
-    report = ReadingReport()
+    report = ReadingReport(strict=given.strict)
+    report.hints["winner"] = "; `--winner WORD=a` (or b, tie, both bad, none) says what another word means"
     first: Form | None = None
     files = [*streams]
+
+    def mapper_of(record: dict[str, Any]) -> Mapper:
+        report.fixed = True
+        return Mapper(record, report, given, layout, score=score)
+
     for name, file in files:
-        mapper_of = partial(_mapper, name, layout, score)
+        report.file = name
         if (not first or first.kind == "battles") and (
             whole := columnar.take(file, mapper_of, battles, report, alone=len(files) == 1)
         ):
             first = first or whole
             continue
         stream = file.lines() if isinstance(file, columnar.Frame) else file
-        for row, form in rows(stream, name, report, layout, score):
+        for row, form in rows(stream, name, report, layout, score, given=given):
             first = first or form
             try:  # a context for each row would take longer
                 if form.kind != first.kind:
-                    raise RowError(f"found {form.kind}, and {first.kind} before; rate them apart")
+                    raise RowError(f"found {form.kind}, and {first.kind} before; rate them apart", ends=True)
                 kinds[form.kind].add(row, form, report)
             except RowError as error:
                 report.add(error)
-    played.close(report)
     if first is None:
+        report.check()
         raise DataError("there are no rows to rate: every file is empty")
+    reader = kinds[first.kind]
+    reader.close(report)
+    report.settle(reader.usable)
     if by and first.kind == "battles" and not any(battles.labels[by]):
         raise DataError(f"no battle has a {by}; the columns are {', '.join(map(str, report.row)):.2000}")
-    return kinds[first.kind].made(first.layout, report.notes)
+    return reader.made(first.layout, report.notes)
 
 
-def layout_of(stream: BinaryIO, name: str, score: str = "") -> Layout | None:
+def layout_of(stream: BinaryIO, name: str, score: str = "", given: GivenForm = AS_WRITTEN) -> Layout | None:
     """The layout of a file by its first row; None where it has no row. Raises DataError."""
     report = ReadingReport()
-    for _, form in rows(stream, name, report, score=score):
+    for _, form in rows(stream, name, report, score=score, given=given):
         return form.layout
     report.check()
     return None

@@ -7,14 +7,19 @@ record is reported with its line, and the next one is read.
 
 from __future__ import annotations
 
+import bz2
 import csv
+import gzip
 import io
 import json
+import lzma
 import re
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from itertools import chain
+from pathlib import PurePath
 from typing import Any, BinaryIO, TextIO, cast
 
 import msgspec
@@ -34,7 +39,11 @@ _ENDINGS = {
 }  # fmt: skip
 ENDINGS = tuple(_ENDINGS)
 _MAGIC = {b"PAR1": "parquet", b"PK\x03\x04": "zip"}
-_PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "Zstandard", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
+_PACKED: dict[bytes, Callable[[Any], Any]] = {
+    b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open,
+}  # fmt: skip
+_PACKED_ENDINGS = (".gz", ".bz2", ".xz")
+ALL_ENDINGS = tuple([ending + packed for ending in ENDINGS for packed in ("", *_PACKED_ENDINGS)])
 _MARKED = (
     (rb"\xff\xfe\0\0|\0\0\xfe\xff", "utf-32"), (rb"\xff\xfe|\xfe\xff", "utf-16"),
     (rb"\0.", "utf-16-be"), (rb".\0", "utf-16-le"),
@@ -49,19 +58,33 @@ _BETWEEN = re.compile(r"[\s,]*")
 
 
 def records(
-    stream: BinaryIO, name: str, report: ReadingReport, *, header: Header | None = None, unique: bool = False
+    stream: BinaryIO,
+    name: str,
+    report: ReadingReport,
+    *,
+    header: Header | None = None,
+    unique: bool = False,
+    western: bool = False,
 ) -> Iterator[Any]:
     """The records of a file, whose places `report` then knows: rows of a table by column, values of JSON,
     answers of a log.
 
-    `header` names the columns of a table, `unique` refuses a key that an object has twice. Raises DataError
-    for a file that is nothing of the kind; bad records are added to `report`.
+    `header` names the columns of a table, `unique` refuses a key that an object has twice, `western` reads a
+    text as Windows-1252 that is not UTF-8 and looks like it, with a note. Raises DataError for a file that is
+    nothing of the kind; bad records are added to `report`.
     """
     source = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(cast(Any, stream))
     head = source.peek(64)[:64]
     report.unit, report.number, report.fixed = "row", 0, False
-    if packed := next((kind for magic, kind in _PACKED.items() if head.startswith(magic)), ""):
-        raise DataError(f"{name} is compressed by {packed}; unpack it first")
+    if head.startswith(b"\x28\xb5\x2f\xfd"):
+        raise DataError(f"{name} is compressed by Zstandard; unpack it first")
+    for opened in [kind for magic, kind in _PACKED.items() if head.startswith(magic)]:
+        inner = name[: -len(ending)] if (ending := PurePath(name).suffix) in _PACKED_ENDINGS else name
+        try:
+            yield from records(opened(source), inner, report, header=header, unique=unique, western=western)
+        except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+            raise DataError(f"{name}: damaged, {error}") from None
+        return
     ending = "." + name.lower().rpartition(".")[2]
     encoding = next((encoding for mark, encoding in _MARKED if re.match(mark, head, re.DOTALL)), "utf-8-sig")
     first = head.decode(encoding, "ignore").lstrip("\ufeff \t\r\n")[:1]
@@ -72,7 +95,7 @@ def records(
         return
     errors = "surrogateescape" if encoding == "utf-8-sig" else "strict"
     text, report.unit = io.TextIOWrapper(source, encoding, errors, newline=""), "line"
-    lines = _lines(text, name, report)
+    lines = _lines(text, name, report, _Western() if western and errors == "surrogateescape" else None)
     try:
         if kind == "table":
             yield from _table(lines, "\t,;|" if ending == ".tsv" else ",;\t|", report, header or distinct)
@@ -86,9 +109,31 @@ def records(
         text.detach()  # the stream stays open
 
 
-def _lines(text: TextIO, name: str, report: ReadingReport) -> Iterator[str]:
+class _Western:
+    """A text that is UTF-8 or Windows-1252, by its lines: the first that is more than ASCII decides."""
+
+    def __init__(self) -> None:
+        self._is: bool | None = None
+
+    def read(self, text: str, report: ReadingReport) -> str:
+        """Return a line that is more than ASCII, decoded. Letters of Western languages come one or two at a
+        time; where three bytes follow each other, the text is in another encoding, and stays as it is."""
+        raw = text.encode("utf-8", "surrogateescape")
+        if self._is is None:
+            self._is = bool(_NO_BYTE.search(text) and not re.search(rb"[\x80-\xff]{3}", raw))
+            if self._is:
+                report.guess(f"{report.file} is not UTF-8, and is read as Windows-1252 (Latin-1)")
+        try:
+            return raw.decode("cp1252") if self._is else text
+        except UnicodeDecodeError:
+            return text
+
+
+def _lines(text: TextIO, name: str, report: ReadingReport, western: _Western | None) -> Iterator[str]:
     for number, line in enumerate(inputs.lines(text, name), 1):
         report.number = number
+        if western and not line.isascii():
+            line = western.read(line, report)
         yield line if line.isascii() and "\0" not in line else _clean(line, report)
 
 
@@ -96,7 +141,8 @@ def _clean(text: str, report: ReadingReport) -> str:
     """The text with U+FFFD for NUL and for bytes that are not UTF-8, which are a problem."""
     if wrong := _NO_BYTE.search(text):
         report.number += text.count("\n", 0, wrong.start())
-        report.add(RowError(f"byte 0x{ord(wrong[0]) - 0xDC00:02x} is not UTF-8; save the file as UTF-8"))
+        byte = f"byte 0x{ord(wrong[0]) - 0xDC00:02x} is not UTF-8; save the file as UTF-8"
+        report.add(RowError(byte, ends=True))
     return storable(text)
 
 
@@ -145,7 +191,8 @@ def _table(
                     ended = True
                 except csv.Error as error:
                     report.number = line
-                    raise RowError(f"no CSV ({error}); {quote}") from None
+                    ends = "unexpected end" in str(error)
+                    raise RowError(f"no CSV ({error}); {quote}", ends=ends) from None
             if not names:  # nothing can be read without a sound header
                 report.check()
     finally:
@@ -212,7 +259,8 @@ def _elements(text: str, line: int, report: ReadingReport, hook: Hook) -> Iterat
         try:
             value, end = decoder.raw_decode(text, at)
         except (ValueError, RecursionError) as error:
-            report.add(RowError(f"{_wrong(error, cut=at == len(text))}; nothing behind it was read"))
+            problem = f"{_wrong(error, cut=at == len(text))}; nothing behind it was read"
+            report.add(RowError(problem, ends=True))
             return
         number += 1
         yield _stored(value) if _HALF.search(text, at, end) else value

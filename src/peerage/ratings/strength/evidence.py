@@ -7,13 +7,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from peerage.ratings.arrays import Floats, Ints
-from peerage.ratings.columns.history import Duels, Game, GameColumns, games
+from peerage.ratings.columns.history import Duels, Game, GameColumns, games, in_outcomes
 from peerage.ratings.columns.merging import coded
 
 
@@ -42,15 +42,12 @@ class Evidence:
 
 
 def of_duels(history: Duels, cluster: ArrayLike | None = None) -> Evidence:
-    """Evidence from matches of two. `cluster` has a label for each, of any kind.
-
-    Raises ValueError at a score other than 1, ½ and 0.
-    """
-    odd = np.flatnonzero(~np.isin(history.score, (0.0, 0.5, 1.0)))
-    if len(odd):
-        raise ValueError(
-            f"row {odd[0]}: score is {history.score[odd[0]]}; expected a win (1), a tie (½) or a loss (0)"
-        )
+    """Return the evidence of matches of two. `cluster` has a label for each, of any kind. The parts of a
+    match whose score is between two outcomes hang together."""
+    whole, row, part = in_outcomes(history)
+    if len(row) > len(history):
+        history = replace(whole, weight=whole.weight * part)
+        cluster = row if cluster is None else np.asarray(cluster)[row]
     labels = _labels(cluster, len(history))
     kept = history.weight > 0
     history = history if kept.all() else history.only(kept)

@@ -18,10 +18,10 @@ from peerage.engine.record.registration import registered
 from peerage.ledger import Ledger
 from peerage.ledger.topics.votes import BOTH_BAD, SKIPPED, TIE, PeopleVotes, Vote, expert_voter
 from peerage.ratings.read.forms import Form, at
-from peerage.ratings.read.histories import BOTH_BAD as BAD_TIE
-from peerage.ratings.read.histories import NO_RESULT, verdict_of
 from peerage.ratings.read.report import ReadingReport, Row, RowError, as_name, needed, short
 from peerage.ratings.read.results import rows
+from peerage.ratings.read.words import BOTH_BAD as BAD_TIE
+from peerage.ratings.read.words import NO_RESULT, SCORES, verdict_of
 from peerage.reading.moment import public
 from peerage.reading.verdicts.people import Finished, cited, finished
 from peerage.reading.verdicts.votes import judged_duels
@@ -64,6 +64,8 @@ def _vote(row: Row, form: Form, duels: _Duels, file: str) -> Vote | None:
     given = verdict_of(row, a, b, form)
     if given == NO_RESULT:
         needed({"winner": ""}, "winner")
+    if not isinstance(given, str) or given not in SCORES:
+        raise RowError(f"found {short(row.get('winner'))}, expected {', '.join(SCORES)}", "winner")
     who = str(row.get("judge") or f"file {file}")
     who = normalize("NFC", " ".join(visible(storable(who)).split()))[:200]
     on = duels.of(row, a, b)
