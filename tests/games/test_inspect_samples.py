@@ -52,6 +52,17 @@ def test_targets_are_checked_by_what_they_are(target: Any, rules: dict[str, Any]
     assert [of["kind"] for of in task["checks"]] == [check] * (check is not None)
 
 
+def test_what_pandas_writes_for_nothing_is_nothing() -> None:
+    [task] = read('{"input": "?", "target": NaN, "choices": NaN, "metadata": NaN, "weight": 2}')
+    assert (task["expected"], task["checks"], task["weight"]) == (None, [], 2)
+
+
+def test_more_choices_than_letters_have_numbers() -> None:
+    task = one({"input": "?", "choices": [f"choice {at}" for at in range(28)], "target": "2"})
+    assert "Z) choice 25\n1) choice 26\n2) choice 27" in task["messages"][0][1]
+    assert task["expected"] == "2"
+
+
 def test_messages_and_metadata_are_kept() -> None:
     parts = [{"type": "text", "text": "Hello"}, {"type": "text", "text": "there"}]
     turns = [{"role": "system", "content": "S", "id": "x"}, {"role": "user", "content": parts}]
@@ -73,6 +84,7 @@ def test_what_cannot_be_played_is_said_at_once() -> None:
         {"input": ["d"]},
         {"input": {"role": "user"}, "target": "x"},
         {"input": "", "target": "x"},
+        {"input": "e", "choices": {"text": ["x"]}, "target": "A"},
     ]
     with pytest.raises(ValueError, match="line 1, column target") as refused:
         read("".join([json.dumps(row) + "\n" for row in rows]))
@@ -85,6 +97,7 @@ def test_what_cannot_be_played_is_said_at_once() -> None:
     assert [line.partition(":")[0] for line in lines[5:]] == [
         *[f"line {line}, column messages" for line in (5, 6, 7)],
         "line 8, column prompt",
+        "line 9, column choices",
     ]
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from itertools import chain, count
 from string import ascii_uppercase
 from typing import Any
 
@@ -22,7 +23,8 @@ def is_sample(row: Mapping[str, Any]) -> bool:
     """Return whether a row is a sample of Inspect's, and not a task that names a column otherwise."""
     if "input" not in row or row.keys() >= {"eval", "output"}:  # a log has messages, too
         return "input" in row
-    return (row.keys() <= _FIELDS or "target" in row or "choices" in row) and not row.keys() & _OTHERS
+    known = row.keys() <= _FIELDS.union(_KEPT)
+    return (known or "target" in row or "choices" in row) and not row.keys() & _OTHERS
 
 
 def row_of(sample: Mapping[str, Any], check: str, problem: Taker) -> dict[str, Any]:
@@ -38,7 +40,11 @@ def row_of(sample: Mapping[str, Any], check: str, problem: Taker) -> dict[str, A
     metadata = _json(sample.get("metadata"))
     if isinstance(metadata, Mapping) and metadata.get("category"):
         row.setdefault("category", str(metadata["category"]))
-    options = dict(zip(ascii_uppercase, _choices(sample.get("choices")), strict=False))
+    options = dict(
+        zip(
+            chain(ascii_uppercase, map(str, count(1))), _choices(sample.get("choices"), problem), strict=False
+        )
+    )
     asked = sample["input"]
     turns = [{"role": "user", "content": asked}] if isinstance(asked, str) else asked
     if isinstance(turns, list) and all(isinstance(turn, Mapping) for turn in turns):
@@ -48,9 +54,8 @@ def row_of(sample: Mapping[str, Any], check: str, problem: Taker) -> dict[str, A
             turns[-1]["content"] += f"\n\n{shown}\n\nAnswer with the letter of the right choice."
     row |= {"prompt": turns[0]["content"]} if isinstance(asked, str) else {"messages": turns}
     target = sample.get("target")
-    right = [
-        str(text) for text in (target if isinstance(target, list) else [target]) if text not in (None, "")
-    ]
+    several = target if isinstance(target, list) else [target]
+    right = [str(text) for text in several if text not in (None, "") and text == text]  # pandas writes NaN
     if options and right:
         if len(right) > 1 or right[0] not in options:
             letters = f"the letters {', '.join(options)}"
@@ -61,12 +66,18 @@ def row_of(sample: Mapping[str, Any], check: str, problem: Taker) -> dict[str, A
     return row | ({"expected": right if len(right) > 1 else right[0]} if right else {})
 
 
-def _choices(written: Any) -> list[str]:
+def _choices(written: Any, problem: Taker) -> list[str]:
     """The choices of a sample, in a table separated by commas, else blanks, as Inspect reads them."""
     written = _json(written)
     if isinstance(written, str):
         written = written.split("," if "," in written else None)
-    return [str(choice).strip() for choice in written or () if str(choice).strip()]
+    if not isinstance(written, list | None) and written == written:
+        problem("choices", f"found {written!r:.60}; expected a list of texts")
+    return (
+        [str(choice).strip() for choice in written if str(choice).strip()]
+        if isinstance(written, list)
+        else []
+    )
 
 
 def _content(content: Any) -> Any:
