@@ -102,7 +102,11 @@ def _take(row: Mapping[str, Any], samples: AnswersOfFiles, out: Counter[str]) ->
         )
     player, sample = [as_name(storable(str(row[column])), column) for column in ("player", "challenge")]
     asked, answered, choices = row["question"], row["answer"], row.get("choices")
-    if isinstance(asked, str) and isinstance(choices, list):
+    if (
+        isinstance(asked, str)
+        and isinstance(choices, list)
+        and all(isinstance(each, str) for each in choices)
+    ):
         names = chain(ascii_uppercase, map(str, count(1)))  # as Inspect names choices
         asked = "\n".join([asked, *map("{}) {}".format, names, choices)])
     if answered is None or row.get("error"):

@@ -170,7 +170,7 @@ def form_of(row: Mapping[str, Any], name: str, layout: Layout = "auto") -> tuple
     if form is None or (form.kind == "battles" and {"model_a", "model_b"} == known.keys()):
         guess = guessed(map(str, row), known, _data()["guess"], name)
     if guess:
-        form = form or next(form for form in reversed(named) if form.kind == "battles")
+        form = form or next(form for form in reversed(named) if form.layout == "battles")
         guess = {ours: theirs for ours, theirs in guess.items() if ours not in known}
         places = {"winner": guess.get("model_a", ""), **guess}  # of winner and loser, the name of the winner
         columns = {**form.columns, **{ours: [theirs] for ours, theirs in places.items()}}
@@ -256,8 +256,10 @@ class Mapper:
             if not _has(self._row(row), form, ours):
                 short = _shortest(ours)
                 raise DataError(f"{report.file} does not name {meaning}: add `--columns {short}=NAME`")
-        if guess:
-            report.guess(f"read as {', '.join([f'{_shortest(ours)}={guess[ours]}' for ours in guess])}")
+        if guess := {ours: column for ours, column in guess.items() if ours != column}:
+            written = {ours: column for column, ours in self._spelled.items()}
+            pairs = [f"{_shortest(ours)}={written.get(column, column)}" for ours, column in guess.items()]
+            report.guess(f"read as {', '.join(pairs)}")
         self.form = form
         self.as_named = not (self._spelled or self._more)
         self.titles = {column: places[0] for column, places in form.columns.items()}
