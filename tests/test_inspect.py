@@ -215,6 +215,18 @@ def test_two_logs_of_one_model_have_names(logs: Path, tmp_path: Path) -> None:
         tournament(str(tmp_path / "empty"), "imitated/long")
 
 
+def test_answers_of_other_files_play_too(tmp_path: Path) -> None:
+    rows = [
+        {"player": player, "challenge": "q", "question": question, "answer": player}
+        for question, players in (("Why?", "ab"), ("Why not?", "cd"), ("When?", "e"))
+        for player in players
+    ]
+    file = tmp_path / "answers.jsonl"
+    file.write_text("".join([json.dumps(row) + "\n" for row in rows]), "utf-8")
+    samples = tournament(str(file), "imitated/long").dataset
+    assert [(sample.id, sample.input) for sample in samples] == [("q", "Why?"), ("q, wording 2", "Why not?")]
+
+
 def test_judges_are_by_default_the_graders_of_inspect(logs: Path, tmp_path: Path) -> None:
     log = run(tournament(str(logs)), tmp_path, model_roles={"grader": "imitated/long"})
     assert metrics(log)["imitated/m-3.points"] == 1

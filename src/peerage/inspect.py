@@ -110,7 +110,7 @@ def _answered(state: TaskState, given: Mapping[str, Mapping[str, str]]) -> TaskS
 
 def _named(models: str | Model | Sequence[str | Model] | Mapping[str, str | Model]) -> dict[str, Model]:
     if isinstance(models, Mapping):
-        return {name: get_model(model) for name, model in models.items()}
+        return {name.strip(): get_model(model) for name, model in models.items()}
     split = models.split(",") if isinstance(models, str) else models  # as `-T judges=a,b` may come
     listed = [get_model(model) for model in ([split] if isinstance(split, Model) else split)]
     named = {str(model): model for model in listed}
@@ -133,7 +133,7 @@ def ratings() -> Metric:
         ]
         points = _points(pairs)
         rated = (
-            [{**row, "points": points[row["player"]]} for row in rate(pairs, method="bt").rows]
+            [{**row, "points": points.get(row["player"])} for row in rate(pairs, method="bt").rows]
             if pairs
             else []
         )
@@ -319,13 +319,13 @@ def tournament(
         Sample(
             input=question,
             target=targets[sample] or "",
-            id=f"{sample}, try {again}" if again > 1 else sample,
+            id=", ".join([sample, *[f"try {again}"] * (again > 1), *[f"wording {place}"] * (place > 1)]),
             metadata={
                 ANSWERS: {one.player: {"model": models[one.player], "text": one.text} for one in given}
             },
         )
         for (sample, again), asked in answers.items()
-        for question, by_player in asked.items()
+        for place, (question, by_player) in enumerate(asked.items(), 1)
         if len(given := [*by_player.values()]) > 1
     ]
     if not samples:
