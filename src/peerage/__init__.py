@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from peerage.ledger import LedgerError
     from peerage.ledger.check.verify import Report as VerifyReport
     from peerage.players.client import PlayerError
-    from peerage.ratings.frames import rate
     from peerage.reading.scope import ScopeError
     from peerage.render.charts import Chart
     from peerage.render.table import Table
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from peerage.views.plan.estimate import Plan
     from peerage.views.plan.outlook import Outlook
     from peerage.views.players import PairRow
+    from peerage.views.rated import rate
     from peerage.views.stats.report import Stats
 
 _HOME = {
@@ -66,7 +66,7 @@ _HOME = {
     "VerifyReport": "ledger.check.verify",
     "__version__": "version",
     "open": "arena",
-    "rate": "ratings.frames",
+    "rate": "views.rated",
 }
 _CALLED = {"open": "open_arena", "VerifyReport": "Report"}
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import peerage
 from peerage import ratings
 from peerage.ratings.methods import Options
 from peerage.ratings.methods import rate as rate_history
@@ -58,7 +57,6 @@ def test_a_bad_row_is_named() -> None:
 def test_the_library_loads_what_is_asked_for() -> None:
     assert all(hasattr(ratings, name) for name in ratings.__all__)
     assert sorted(ratings._HOME) == sorted(ratings.__all__)
-    assert peerage.rate is ratings.rate
     with pytest.raises(AttributeError, match="it has Options, duels"):
         _ = ratings.glicko
     code = "import sys, peerage.ratings; assert 'numpy' not in sys.modules"

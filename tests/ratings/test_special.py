@@ -70,7 +70,7 @@ def test_answers_without_a_score_are_left_out_and_counted() -> None:
 
 def test_a_method_that_the_data_cannot_serve_is_told() -> None:
     answers = read([("x.csv", io.BytesIO(b"player,challenge,solved\nx,c,1\n"))])
-    with pytest.raises(ValueError, match="bt cannot rate these data: irt reads answers"):
+    with pytest.raises(ValueError, match="bt cannot rate these data: irt and paired read answers"):
         rate(answers, Options(method="bt"))
     battles = Battles(("x", "y"), duels(2, [0], [1], [1]))
     with pytest.raises(ValueError, match="irt cannot rate these data"):

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from peerage.ratings.categories import by_category
 from peerage.ratings.claims.proven import proven
 from peerage.ratings.columns.history import (
     Duels,
@@ -31,6 +32,7 @@ from peerage.ratings.fits import bradley_terry, irt, judges
 from peerage.ratings.fits.clusters import FEWEST
 from peerage.ratings.fits.regression import fit_clustered, fit_covariates
 from peerage.ratings.options import METHODS, Method, Options, wanted
+from peerage.ratings.paired import compared
 from peerage.ratings.read.answers import Answers
 from peerage.ratings.read.histories import Battles, PlayedGames
 from peerage.ratings.sequential import glicko2, trueskill
@@ -51,13 +53,15 @@ _SEED = 1  # of the posterior from which chances come
 class MethodReport:
     """A table from best to worst: plain rows, what they are, and what a reader must know.
 
-    `challenges` is the second table of item response theory, hardest first.
+    `challenges` is the second table of item response theory, hardest first, and `pairs` that of paired
+    differences.
     """
 
     title: str
     rows: tuple[dict[str, Any], ...]
     notes: tuple[str, ...]
     challenges: tuple[dict[str, Any], ...] = ()
+    pairs: tuple[dict[str, Any], ...] = ()
 
 
 class SpecialTable(NamedTuple):
@@ -75,17 +79,26 @@ def rate(data: Battles | PlayedGames | Answers, options: Options) -> MethodRepor
     if method == "auto":
         method = _fitting(data, options)
     _refuse_unused(data, method, options)
-    table = _table(data, method, options)
-    rows, shift = table.rows, 0.0
+    if isinstance(data, Battles) and data.both_bad is not None and options.both_bad != 1:
+        data = _weighed(data, data.both_bad, options.both_bad)
+    if options.anchor is not None and options.anchor not in data.names:
+        shown = ", ".join(data.names[:20]) + (", …" if len(data.names) > 20 else "")
+        raise ValueError(f"anchor {options.anchor!r} does not play; the players are {shown}")
+    if options.by and isinstance(data, Battles):
+        ways = _clusters(data, options)
+        listed, about = by_category(data.names, data.duels, data.labels[options.by], ways, options.anchor)
+        return MethodReport(f"Strengths by {options.by}, 95% intervals", tuple(listed), (*data.notes, *about))
+    if method == "paired" and isinstance(data, Answers):
+        scores, pairs, about = compared(data.names, data.solved)
+        return MethodReport("Mean scores, 95% intervals", scores, (*data.notes, *about), pairs=pairs)
+    table, shift = _table(data, method, options), 0.0
+    rated = table.rows
     if options.anchor is not None:
-        if options.anchor not in data.names:
-            shown = ", ".join(data.names[:20]) + (", …" if len(data.names) > 20 else "")
-            raise ValueError(f"anchor {options.anchor!r} does not play; the players are {shown}")
-        shift = 1500 - rows[data.names.index(options.anchor)].rating
+        shift = 1500 - rated[data.names.index(options.anchor)].rating
     if isinstance(data, PlayedGames):
         met = _games(data, options).played()
-        rows = [replace(row, games=float(met[row.player])) for row in rows]
-    plain = [_plain(data.names[row.player], row, shift) for row in rows]
+        rated = [replace(row, games=float(met[row.player])) for row in rated]
+    plain = [_plain(data.names[row.player], row, shift) for row in rated]
     notes = (*data.notes, *table.notes)
     if any(row["lower"] is not None for row in plain):
         notes += (ONE_LOOK,)
@@ -93,6 +106,13 @@ def rate(data: Battles | PlayedGames | Answers, options: Options) -> MethodRepor
         notes += _compare(data, options, plain)
     plain.sort(key=lambda row: (-row["rating"], row["player"]))
     return MethodReport(table.title, tuple(plain), notes, tuple(table.challenges))
+
+
+def _weighed(data: Battles, bad: np.ndarray, weight: float) -> Battles:
+    """Return battles in which ties of two bad answers have that weight; of weight 0 they are left out."""
+    duels = replace(data.duels, weight=np.where(bad, weight * data.duels.weight, data.duels.weight))
+    data = replace(data, duels=duels, notes=(*data.notes, f"each of these counts {weight:g} of a tie"))
+    return data if weight else replace(data.only(~bad), notes=(*data.notes[:-1], "these are left out"))
 
 
 def _compare(data: Battles | PlayedGames, options: Options, rows: list[dict[str, Any]]) -> tuple[str, ...]:
@@ -138,10 +158,10 @@ def _fitting(data: Battles | PlayedGames | Answers, options: Options) -> Method:
 
 
 def _table(data: Battles | PlayedGames | Answers, method: Method, options: Options) -> SpecialTable:
-    if isinstance(data, Answers) or method == "irt":
+    if isinstance(data, Answers) or method in ("irt", "paired"):
         if not isinstance(data, Answers) or method != "irt":
             raise ValueError(
-                f"{method} cannot rate these data: irt reads answers (player, challenge, solved), "
+                f"{method} cannot rate these data: irt and paired read answers (player, challenge, solved), "
                 "every other method battles or games"
             )
         return _irt(data)
@@ -180,10 +200,15 @@ def _refuse_unused(data: Battles | PlayedGames | Answers, method: Method, option
         ("control", regression, bool(options.controls)),
         ("ties", regression, options.ties != "half"),
         ("track cost", method == "elo", options.track == "cost"),
-        ("anchor", method != "trueskill", options.anchor is not None),
+        ("anchor", method not in ("trueskill", "paired"), options.anchor is not None),
+        ("by", regression, bool(options.by)),
     ):
         if given and not used:
             raise ValueError(f"{name} does not go with the method {method}")
+    if options.by and (options.controls or not isinstance(data, Battles)):
+        raise ValueError("by goes with battles of two, and not with control")
+    if options.both_bad != 1 and not isinstance(data, Battles):
+        raise ValueError("both_bad goes with battles; these are games or answers")
     if isinstance(data, PlayedGames) and (options.controls or options.cluster or options.track == "cost"):
         raise ValueError("cluster, control and track cost read columns of battles; these are games")
 

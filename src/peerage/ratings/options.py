@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 from peerage.ratings.columns.history import Seats
 from peerage.ratings.fits.tie_models import Ties
 
-Method = Literal["auto", "bt", "bradley-terry", "elo", "trueskill", "glicko2", "judge-aware", "irt"]
+Method = Literal["auto", "bt", "bradley-terry", "elo", "trueskill", "glicko2", "judge-aware", "irt", "paired"]
 METHODS: tuple[Method, ...] = get_args(Method)
 _CHOICES = {
     "method": METHODS,

@@ -236,7 +236,7 @@ class Figure(Struct, frozen=True, tag="figure"):
     chart's table, and `name` its file of data. `key` lists the names that numbers on the drawing stand for,
     from 1 on, each with its value; `notes` explain the chart. A medium that cannot draw leaves it out."""
 
-    kind: Literal["frontier", "course", "spending"]
+    kind: Literal["frontier", "course", "spending", "intervals"]
     title: str
     about: str
     rows: Sequence[Any]

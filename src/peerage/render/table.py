@@ -12,6 +12,8 @@ from msgspec.structs import replace
 from peerage.render.blocks import Conclusion, Rows, ViewBlock
 from peerage.render.data import dicts
 from peerage.render.html.writer import notebook
+from peerage.render.latex import latex
+from peerage.render.markdown import markdown
 from peerage.render.names import AS_THEY_ARE, Names
 from peerage.render.terminal import text
 
@@ -83,8 +85,15 @@ class Table(Sequence[AnyRow], Generic[AnyRow]):
             import pandas
         except ImportError:
             raise ImportError("to_pandas needs pandas: pip install pandas") from None
-        fields = self.block.rows[0].__struct_fields__ if self.block.rows else ()
-        return pandas.DataFrame(self.to_dicts(), columns=list(fields) or None)
+        return pandas.DataFrame(self.to_dicts())
+
+    def to_markdown(self) -> str:
+        """Return what is shown as Markdown."""
+        return markdown(self.blocks())
+
+    def to_latex(self) -> str:
+        """Return what is shown as LaTeX, for the package booktabs."""
+        return latex(self.blocks())
 
     def blocks(self) -> list[ViewBlock]:
         """Return the blocks that the table is shown with."""

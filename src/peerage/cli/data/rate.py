@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from peerage.cli.shared.options import TableFormat, refuse_nan
-from peerage.cli.shared.output import show_table
+from peerage.cli.shared.output import show_blocks, show_table
 
 
 class RateError(ValueError):
@@ -15,11 +15,11 @@ class RateError(ValueError):
 
 
 Layout = Literal["auto", "battles", "games", "answers", "valyrian", "cob", "fastchat"]
-Method = Literal["auto", "bt", "bradley-terry", "elo", "trueskill", "glicko2", "judge-aware", "irt"]
+Method = Literal["auto", "bt", "bradley-terry", "elo", "trueskill", "glicko2", "judge-aware", "irt", "paired"]
 Side = Literal["raw", "cost"]
 Ties = Literal["half", "davidson"]
 Seats = Literal["mean", "best", "each"]
-Part = Literal["players", "challenges"]
+Part = Literal["players", "challenges", "pairs"]
 Score = Annotated[
     str,
     typer.Option(
@@ -67,8 +67,13 @@ K = Annotated[
 Initial = Annotated[float, typer.Option(min=-1e6, max=1e6, help="elo, glicko2: a newcomer's rating.")]
 DrawProbability = Annotated[float | None, typer.Option(min=0, max=1, help="trueskill: of equal players.")]
 CostSensitivity = Annotated[float, typer.Option(min=0, max=1_000, help="track cost: what cost weighs.")]
+By = Annotated[
+    str,
+    typer.Option(metavar="COLUMN", help="bt: a table for each category, pooled.", show_default="one table"),
+]
+BothBad = Annotated[float, typer.Option(min=0, max=1, help="battles: what a tie of two bad answers weighs.")]
 Of = Annotated[
-    Part | None, typer.Option("--of", help="irt: one table alone (JSON, CSV: players, if not said).")
+    Part | None, typer.Option("--of", help="irt, paired: one table alone (JSON, CSV: players, if not said).")
 ]
 
 
@@ -80,6 +85,8 @@ def rate(
     output: Annotated[TableFormat, typer.Option(help="How to write the table.")] = TableFormat.table,
     cluster: Clusters = None,
     control: Controls = None,
+    by: By = "",
+    both_bad: BothBad = 1.0,
     ties: Annotated[Ties, typer.Option(help="bt: how to read a tie.")] = "half",
     k: K = None,
     initial: Initial = 1500.0,
@@ -101,26 +108,28 @@ def rate(
     refuse_nan(given)
     from peerage.ratings.frames import history
     from peerage.ratings.methods import Options, rate, wanted
-    from peerage.ratings.read.forms import GivenForm, pairs
-    from peerage.views.rated import challenges, players
+    from peerage.ratings.read.forms import GivenForm
+    from peerage.ratings.read.forms import pairs as columns_of
+    from peerage.views.rated import challenges, pairs, players, tables
 
     words = ",".join(control or ()).split(",")
     controls = tuple(dict.fromkeys(name.strip() for name in words if name.strip()))
-    options = Options(
-        **{name: value for name, value in given.items() if name in Options.__dataclass_fields__},
-        controls=controls,
-    )
     try:
-        form = GivenForm.of(pairs(columns, "--columns"), pairs(winner, "--winner"), strict=strict)
-        data = history(files, layout, score=score, given=form, **wanted(options))
-        report = rate(data, options)
+        options = Options(
+            **{name: value for name, value in given.items() if name in Options.__dataclass_fields__},
+            controls=controls,
+        )
+        form = GivenForm.of(columns_of(columns, "--columns"), columns_of(winner, "--winner"), strict=strict)
+        report = rate(history(files, layout, score=score, given=form, **wanted(options)), options)
     except ValueError as error:
         raise RateError(str(error)) from None
-    if of == "challenges" and not report.challenges:
-        raise RateError("--of challenges goes with answers (player, challenge, solved), rated by irt")
-    if of != "challenges":
-        block = players(report, ranks=output.for_people)
-        show_table(block, output)
-    if report.challenges and (of == "challenges" or (of is None and output.for_people)):
-        block = challenges(report)
-        show_table(block, output)
+    others = {"challenges": challenges(report), "pairs": pairs(report)}
+    if of in others and not others[of].rows:
+        needs = "irt" if of == "challenges" else "paired"
+        raise RateError(f"--of {of} goes with answers (player, challenge, solved), rated by {needs}")
+    if of not in others:
+        listed = tables(report) if output.for_people else [players(report, ranks=False)]
+        show_blocks(listed, listed[0], output)
+    for name, block in others.items():
+        if block.rows and (of == name or (of is None and output.for_people)):
+            show_table(block, output)

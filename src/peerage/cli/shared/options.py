@@ -29,10 +29,11 @@ class TableFormat(StrEnum):
     json = "json"
     csv = "csv"
     markdown = "markdown"
+    latex = "latex"
 
     @property
     def for_people(self) -> bool:
-        return self in (TableFormat.table, TableFormat.markdown)
+        return self not in (TableFormat.json, TableFormat.csv)
 
 
 class ReportFormat(StrEnum):

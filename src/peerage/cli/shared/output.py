@@ -1,4 +1,4 @@
-"""Views on standard output: for people, or as JSON, CSV or Markdown for programs."""
+"""Views on standard output: for people, or as JSON, CSV, Markdown or LaTeX for programs."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from peerage.cli.shared.options import ReportFormat, TableFormat, short_names
 from peerage.cli.shared.streams import exact
 from peerage.render.blocks import Rows, ViewBlock
 from peerage.render.data import dicts, plain, write_json, write_table
+from peerage.render.latex import latex
 from peerage.render.markdown import markdown
 from peerage.views.shown import Shown
 
@@ -26,6 +27,8 @@ def show_blocks(
             write_table(table, exact(to))
         case TableFormat.markdown:
             to.write(markdown(blocks))
+        case TableFormat.latex:
+            to.write(latex(blocks))
         case TableFormat.table:
             from peerage.render.terminal import write
 

@@ -25,7 +25,7 @@ from peerage.ratings.read.results import read as read_files
 from peerage.ratings.read.words import BOTH_BAD
 
 TOPIC = "outside"
-LABELS = ("judge", "question")
+LABELS = ("judge", "question", "category", "language", "is_code")
 """The labels of battles that are kept."""
 
 _PART = 1_000

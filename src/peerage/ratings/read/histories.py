@@ -6,7 +6,8 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,6 +68,18 @@ class Battles:
     layout: Layout = "battles"
     times: Floats | None = None
     both_bad: np.ndarray | None = None
+
+    def only(self, kept: np.ndarray) -> Battles:
+        """Return the battles that a mask keeps."""
+        return replace(
+            self,
+            duels=self.duels.only(kept),
+            labels={label: tuple(compress(values, kept)) for label, values in self.labels.items()},
+            controls={name: column[kept] for name, column in self.controls.items()},
+            costs=None if self.costs is None else self.costs[:, kept],
+            times=None if self.times is None else self.times[kept],
+            both_bad=None if self.both_bad is None else self.both_bad[kept],
+        )
 
 
 class BattlesRead:

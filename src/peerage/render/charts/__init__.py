@@ -17,6 +17,7 @@ from peerage.render.charts.planes import (
     WHOLE,
     crowded,
     frontier,
+    intervals,
     picture,
     sample,
     spending,
@@ -98,5 +99,7 @@ def _planes(figure: Figure, names: Names) -> tuple[Plane, Plane | None]:
             return trajectories(rows, **options), trajectories(
                 rows, **options, width=WHOLE
             ) if whole else None
+        case "intervals":
+            return intervals(rows, **options), None
         case _:
             return spending(rows), None

@@ -212,6 +212,24 @@ def spending(days: Values) -> Plane:
     return plane
 
 
+def intervals(rows: Values, what: str) -> Plane:
+    """Numbers, called `what`, with their intervals, the first at the top. Rows hold player, at, low and high
+    (None where no interval is known)."""
+    names, ends = fitted([row["player"] for row in rows], LABEL_MOST), ("low", "at", "high")
+    plane = Plane(
+        Axis.over(what, [row[end] for row in rows for end in ends], nice=False, pad=EDGE_Y),
+        Axis.of([names[row["player"]] for row in reversed(rows)]),
+        width=2 * WIDTH,
+        height=70 + 20 * len(rows),
+    )
+    for place, row in enumerate(reversed(rows)):
+        tip = f"{row['player']}: {row['at']:,.4g}"
+        if row["low"] is not None and row["high"] is not None:
+            plane.line([(row["low"], place), (row["high"], place)], COLOURS[0], tip=tip)
+        plane.dot(row["at"], place, COLOURS[0], tip=tip)
+    return plane
+
+
 def scaling(rows: Values) -> Plane:
     """Scores under several token limits, with one standard error each way. Rows hold player, max_tokens,
     score (None: left out) and se (None: no error is known)."""

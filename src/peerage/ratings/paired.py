@@ -1,0 +1,105 @@
+"""Mean scores on the same samples of a benchmark, and their differences, sample by sample.
+
+Tries at one sample (epochs) are averaged first: an interval is about samples like these, not about answers.
+Of n differences it is Student's t, after c/2 pseudo-samples of which half differ, by as much as those that
+differ do in the root mean square (after Agresti and Min, Statistics in Medicine 2005). c is the share of
+differences that others equal: about 1 for answers right or wrong, 0 for finely graded ones, which need no
+help. `python -m bench.paired` measures how often it holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from peerage.ratings.accuracy import CONFIDENCE
+from peerage.ratings.accuracy import bounds as accuracy_bounds
+from peerage.ratings.arrays import Floats
+from peerage.ratings.table import quantile, ranks
+from peerage.values.figures import counted
+
+_PSEUDO = 0.5
+
+
+class PairedDifference(NamedTuple):
+    """By how much the mean score of `first` is above that of `other` on the `samples` that both answered,
+    with its 95% interval; `apart` where that of all pairs together, by Bonferroni, leaves 0 out."""
+
+    first: int
+    other: int
+    difference: float
+    lower: float
+    upper: float
+    samples: int
+    apart: bool
+
+
+def compared(
+    names: Sequence[str], scores: Floats
+) -> tuple[tuple[dict[str, Any], ...], tuple[dict[str, Any], ...], list[str]]:
+    """Return a row for each player, the best first, one for each pair of players, and notes. `scores` are as
+    in `differences`."""
+    known = ~np.isnan(scores)
+    samples = known.sum(axis=1)
+    mean = np.nansum(scores, axis=1) / samples
+    spread = np.nansum((scores - mean[:, None]) ** 2, axis=1) / samples
+    lower, upper = accuracy_bounds(mean, spread, samples)
+    pairs = differences(scores)
+    above = {(pair.first, pair.other) for pair in pairs if pair.apart}
+    order = np.argsort(-mean, kind="stable").tolist()
+    rows = [
+        {
+            "player": names[player],
+            "score": float(mean[player]),
+            "lower": float(lower[player]),
+            "upper": float(upper[player]),
+            "rank": rank,
+            "samples": int(samples[player]),
+            "above": [names[other] for other in order if (player, other) in above],
+        }
+        for player, rank in zip(order, sorted(ranks(mean)), strict=True)
+    ]
+    pairs.sort(key=lambda pair: (order.index(pair.first), order.index(pair.other)))
+    listed = [pair._asdict() | {"first": names[pair.first], "other": names[pair.other]} for pair in pairs]
+    notes = [
+        "the interval of a difference holds with 95% by itself: of 20 pairs of equals one looks apart",
+        f"above: apart with 95% for all {counted(len(pairs), 'pair')} together (Bonferroni)",
+    ]
+    if not known.all():
+        notes.append("not everybody answered every sample: a difference is over those that both answered")
+    return tuple(rows), tuple(listed), notes
+
+
+def differences(scores: Floats) -> list[PairedDifference]:
+    """Return the difference of every two players with two samples in common, the first one ahead. `scores`
+    has shape (players, samples): from 0 to 1, nan where there is no answer."""
+    known, n = ~np.isnan(scores), len(scores)
+    pairs = [(a, b, known[a] & known[b]) for a in range(n) for b in range(a + 1, n)]
+    pairs = [(a, b, both) for a, b, both in pairs if both.sum() > 1]
+    listed = []
+    for a, b, both in pairs:
+        gaps = scores[a, both] - scores[b, both]
+        ahead = 1 if gaps.sum() >= 0 else -1
+        lower, upper = bounds(ahead * gaps)
+        apart = bounds(gaps, 1 - (1 - CONFIDENCE) / len(pairs))
+        first, other = (a, b) if ahead > 0 else (b, a)
+        mean = float(np.abs(gaps.mean()))
+        listed.append(
+            PairedDifference(first, other, mean, lower, upper, len(gaps), apart[0] > 0 or apart[1] < 0)
+        )
+    return listed
+
+
+def bounds(gaps: Floats, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Return the interval of a mean difference, from two or more differences from -1 to 1."""
+    n, mean, square = len(gaps), float(gaps.mean()), float(gaps @ gaps)
+    differ = np.count_nonzero(gaps)
+    _, count = np.unique(gaps.round(9), return_counts=True)
+    pseudo = _PSEUDO * (n - len(count)) / (n - 1)
+    middle = n * mean / (n + pseudo)
+    second = (square + pseudo / 2 * (square / differ if differ else 1.0)) / (n + pseudo)
+    error = (max(second - middle**2, 0.0) / (n + pseudo - 1)) ** 0.5
+    wide = quantile(confidence, n - 1) * error
+    return max(-1.0, min(middle - wide, mean)), min(1.0, max(middle + wide, mean))
