@@ -332,7 +332,7 @@ def test_wrong_encodings_are_named() -> None:
 def test_western_text_that_is_not_utf_8_is_read_and_said() -> None:
     found = battles((HEAD + "caf\u00e9,na\u00efve \u2013 2,model_a\n").encode("cp1252"))
     assert found.names == ("caf\u00e9", "na\u00efve \u2013 2")
-    assert found.notes == ("x.csv is not UTF-8, and is read as Windows-1252 (Latin-1)",)
+    assert found.notes == ("read as Windows-1252 (Latin-1), since it is not UTF-8: x.csv",)
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
@@ -364,7 +364,10 @@ def test_all_bad_rows_are_named_at_once_with_their_lines() -> None:
         "x.csv, line 7",
         "x.csv, line 8",
     ]
-    assert (len(told), told[-1]) == (11, "… and 3 more such lines")
+    assert told[10:] == [
+        "… and 3 more such lines",
+        "`--winner WORD=a` (b, tie, both bad, none) says what a word means",
+    ]
 
 
 def test_a_cell_over_several_lines_counts_them() -> None:
@@ -419,9 +422,9 @@ def test_few_bad_rows_spoil_nothing_and_are_listed_and_strict_refuses_them_all()
     assert found.notes[0] == "1 row without a winner is left out (1 empty)"
     assert found.notes[1] == "3 rows cannot be used and are left out (`--strict` refuses them):"
     assert [note.partition(":")[0] for note in found.notes[2:]] == [
-        "x.csv, line 11, column winner",
-        "x.csv, line 12",
-        "x.csv, line 13, column model_b",
+        "in x.csv, line 11, column winner",
+        "in x.csv, line 12",
+        "in x.csv, line 13, column model_b",
     ]
     with pytest.raises(
         DataError, match=r"line 11.*\n.*line 12.*\n.*line 13.*\n.*line 14, column winner: found empty"

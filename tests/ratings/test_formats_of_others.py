@@ -262,6 +262,6 @@ def test_a_damaged_sample_is_told() -> None:
     told = "x.eval, sample 1: samples/capital_epoch_1.json cannot be read: "
     found = read([("x.eval", io.BytesIO(bytes(whole)))])
     assert "1 row cannot be used and is left out (`--strict` refuses them):" in found.notes
-    assert [note.startswith(told) for note in found.notes].count(True) == 1
+    assert [note.startswith(f"in {told}") for note in found.notes].count(True) == 1
     with pytest.raises(DataError, match=told):
         read([("x.eval", io.BytesIO(bytes(whole)))], given=GivenForm(strict=True))

@@ -57,13 +57,12 @@ class ReadingReport:
     are the file's own names of columns, by ours. In a `fixed` table a column that a `row` lacks is in no row:
     that is raised at once. `problems` are the first thousand, each with its place. `left_out` counts rows by
     the note on them, for one and for several, and the reason. Under `strict` a row without a verdict is a
-    problem. `hints` are what else an error in a column says, once.
+    problem.
     """
 
     def __init__(self, file: str = "", *, strict: bool = False) -> None:
         self.file, self.unit, self.number, self.fixed = file, "line", 0, False
         self.strict = strict
-        self.hints: dict[str, str] = {}
         self.row: Iterable[str] = ()
         self.titles: Mapping[str, str] = {}
         self.left_out: dict[tuple[str, str], Counter[str]] = {}
@@ -71,7 +70,7 @@ class ReadingReport:
         self._guesses: dict[str, None] = {}
         self._known: dict[str, object] = {}
         self._count = 0
-        self._ended = False
+        self._ended = self._words = False
 
     @property
     def place(self) -> str:
@@ -88,7 +87,8 @@ class ReadingReport:
         if self._count:
             words = "row cannot be used and is left out", "rows cannot be used and are left out"
             listed = problems_of([": ".join(problem) for problem in self.problems], self._count).split("\n  ")
-            notes += [f"{counted(self._count, *words)} (`--strict` refuses them):", *listed]
+            notes += [f"{counted(self._count, *words)} (`--strict` refuses them):"]
+            notes += [f"in {problem}" for problem in listed]
         return tuple(notes)
 
     def guess(self, note: str) -> None:
@@ -105,7 +105,7 @@ class ReadingReport:
         """Raise DataError for the problems that were taken in, if there are any, unless they may be left out:
         fewer than the `usable` results, with the rest of the file read, and no `strict` reading."""
         if self.strict or self._ended or self._count >= usable:
-            self.check()
+            self.check("\n  `--winner WORD=a` (b, tie, both bad, none) says what a word means" * self._words)
 
     def add(self, error: RowError) -> None:
         """Take a problem in. Raises DataError for a column that a table lacks."""
@@ -114,7 +114,7 @@ class ReadingReport:
         if lacking:
             there = ", ".join(map(str, self.row)) or "none"
             column, problem = "", f"there is no column {column}; the columns are {there:.2000}"
-        problem += self.hints.pop(error.column, "")
+        self._words |= error.column == "winner" and not lacking
         self._count += 1
         self._ended |= error.ends
         if self._count <= _KEPT:
@@ -131,10 +131,11 @@ class ReadingReport:
             self.add(error)
         return isinstance(error, RowError)
 
-    def check(self) -> None:
-        """Raise DataError for the problems that were taken in, if there are any."""
+    def check(self, hint: str = "") -> None:
+        """Raise DataError for the problems that were taken in, if there are any, with the hint."""
         if self._count:
-            raise DataError(problems_of([": ".join(problem) for problem in self.problems], self._count))
+            listed = problems_of([": ".join(problem) for problem in self.problems], self._count)
+            raise DataError(listed + hint)
 
     def repeats(self, column: str, identity: object, content: object) -> bool:
         """Return whether a row with this identity came before. Raises RowError for one with other content."""

@@ -97,7 +97,6 @@ def read(
         "answers": AnswersRead(),
     }
     report = ReadingReport(strict=given.strict)
-    report.hints["winner"] = "; `--winner WORD=a` (or b, tie, both bad, none) says what another word means"
     first: Form | None = None
     files = [*streams]
 

@@ -122,7 +122,7 @@ class _Western:
         if self._is is None:
             self._is = bool(_NO_BYTE.search(text) and not re.search(rb"[\x80-\xff]{3}", raw))
             if self._is:
-                report.guess(f"{report.file} is not UTF-8, and is read as Windows-1252 (Latin-1)")
+                report.guess(f"read as Windows-1252 (Latin-1), since it is not UTF-8: {report.file}")
         try:
             return raw.decode("cp1252") if self._is else text
         except UnicodeDecodeError:
@@ -149,7 +149,7 @@ def _clean(text: str, report: ReadingReport) -> str:
 def distinct(cells: list[str]) -> list[str]:
     """The columns of a table. Raises RowError for one that is named twice."""
     names = [cell.strip() for cell in cells]
-    if twice := sorted({column for column in names if names.count(column) > 1}):
+    if twice := sorted({column for column in names if column and names.count(column) > 1}):
         raise RowError(f"the header names {', '.join(twice):.200} twice; delete or rename one")
     return names
 

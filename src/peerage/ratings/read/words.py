@@ -161,17 +161,13 @@ def meanings(
     if len(ways) == 1:
         report.guess(f"winners are read as {written[0]}")
         return {word: str(standard(ours)) for word, ours in ways[0].items()}
-    listed = ", ".join(sorted(counts)[:20])
+    listed = f"{report.file}: winners are {', '.join(sorted(counts)[:20])}"
     if ways:
         options = "\n  ".join([f"--winner {each}" for each in written])
-        raise DataError(
-            f"winners are {listed}, which can be read in {len(ways)} ways; say which:\n  {options}"
-        )
-    ends = sorted(counts, key=lambda word: _number(word) or 0)[:: max(len(counts) - 1, 1)]
-    example = ",".join([f"{word}={side}" for word, side in zip(ends, "ab", strict=False)])
+        raise DataError(f"{listed}, which can be read in {len(ways)} ways; say which:\n  {options}")
+    low, high = min(counts, key=_number), max(counts, key=_number)
     raise DataError(
-        f"winners are {listed}: say what they mean, such as `--winner {example}`; a number between those of "
-        "a and b is a part of a win"
+        f"{listed}: say what they mean, such as `--winner {low}=a,{high}=b`; numbers between are parts of a win"
     )
 
 
