@@ -152,7 +152,7 @@ def test_numbers_and_other_spellings_for_winners_are_read_as_from_rows() -> None
     found = read([("x.parquet", file_of(table))], given=stated)
     assert isinstance(found, Battles)
     assert found.duels.score.tolist() == [{1: 1.0, 2: 0.0, 0: 0.5}[number] for number in numbers]
-    with pytest.raises(ValueError, match="winners are 0, 1, 2, which can be read in 2 ways"):
+    with pytest.raises(ValueError, match=r"x\.parquet: winners are 0, 1, 2; say what they mean\n  --winner"):
         read([("x.parquet", file_of(table))])
     spelled = table.rename_columns(["Model A", "Model B", "Winner", "more"])
     assert read([("x.parquet", file_of(spelled))], given=stated).names == found.names

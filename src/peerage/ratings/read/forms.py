@@ -13,18 +13,16 @@ import ast
 import csv
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache, lru_cache
-from importlib import resources
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
 from peerage.ratings.read.report import DataError, ReadingReport
-from peerage.ratings.read.words import BATTLE, guessed, readable, squeezed, standard
+from peerage.ratings.read.words import BATTLE, data, guessed, readable, squeezed, standard
 
 Layout = Literal["auto", "battles", "games", "answers", "valyrian", "cob", "fastchat"]
 FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
@@ -78,7 +76,9 @@ class GivenForm(NamedTuple):
         for ours, theirs in columns.items():
             named[_OURS.get(ours, ours)] = theirs
             if _OURS.get(ours, ours) not in _known() and ours[-2:] not in ("_a", "_b"):
-                raise DataError(f"columns {ours}={theirs}: ours are {', '.join(_NAMED)}, X_a and X_b")
+                raise DataError(
+                    f"columns {ours}={theirs}: ours are a, b, {', '.join(data()['columns'][:18])}"
+                )
         for word, ours in winner.items():
             if (verdict := standard(ours)) is None:
                 raise DataError(f"winner {word}={ours}: expected a, b, tie, both bad or none, not {ours!r}")
@@ -88,11 +88,6 @@ class GivenForm(NamedTuple):
 
 AS_WRITTEN = GivenForm()
 _OURS = {"a": "model_a", "b": "model_b", "model": "player", "item": "challenge"}
-_COLUMNS = """
-a b winner share question judge category timestamp battle_id weight cost_a cost_b
-player challenge solved answer game rank score team
-"""
-_NAMED = tuple(_COLUMNS.split())
 
 
 def pairs(texts: Iterable[str] | None, option: str) -> dict[str, str]:
@@ -110,20 +105,9 @@ def pairs(texts: Iterable[str] | None, option: str) -> dict[str, str]:
 
 
 @cache
-def _data() -> dict[str, Any]:
-    return tomllib.loads(resources.files(__package__).joinpath("forms.toml").read_text("utf-8"))
-
-
-@cache
-def codes() -> tuple[dict[str, str], ...]:
-    """Return what numbers for winners may mean, by number: a, b or tie."""
-    return tuple(_data()["codes"])
-
-
-@cache
 def forms() -> tuple[Form, ...]:
     """Return every form that is read, in the order in which they are tried."""
-    given = _data()
+    given = data()
     whole = []
     for own in given["form"]:
         common = given["common"][own["kind"]]
@@ -135,19 +119,7 @@ def forms() -> tuple[Form, ...]:
 @cache
 def _known() -> frozenset[str]:
     """Return the names of columns that forms and their readers know."""
-    names = {
-        *_NAMED,
-        "model_a",
-        "model_b",
-        "players",
-        "ranks",
-        "scores",
-        "at_ms",
-        "epoch",
-        "choices",
-        "costs",
-        "tokens",
-    }
+    names = {*data()["columns"], "model_a", "model_b"}
     for form in forms():
         places = [
             place for known in (form.columns, form.answers) for each in known.values() for place in each
@@ -168,7 +140,7 @@ def form_of(row: Mapping[str, Any], name: str, layout: Layout = "auto") -> tuple
     known = {} if form is None else {ours: ours for ours in BATTLE if _has(row, form, ours)}
     guess: dict[str, str] = {}
     if form is None or (form.kind == "battles" and {"model_a", "model_b"} == known.keys()):
-        guess = guessed(map(str, row), known, _data()["guess"], name)
+        guess = guessed(map(str, row), known, name)
     if guess:
         form = form or next(form for form in reversed(named) if form.layout == "battles")
         guess = {ours: theirs for ours, theirs in guess.items() if ours not in known}
@@ -188,7 +160,7 @@ def held(record: Any) -> list[Any] | None:
     """Return the rows that an object holds in a list, where it is no row itself; None where it is one."""
     if not isinstance(record, dict) or len(record) > 30:
         return None
-    lists = (at(record, place) for place in _data()["lists"])
+    lists = (at(record, place) for place in data()["lists"])
     rows = next(
         (rows for rows in lists if isinstance(rows, list) and rows and isinstance(rows[0], dict)), None
     )
@@ -254,11 +226,14 @@ class Mapper:
             form = replace(form, flags={}, verdicts=[])
         for ours, meaning in form.stated.items():
             if not _has(self._row(row), form, ours):
-                short = _shortest(ours)
-                raise DataError(f"{report.file} does not name {meaning}: add `--columns {short}=NAME`")
+                option = f"--columns {ours.removeprefix('model_')}=NAME"
+                raise DataError(f"{report.file} does not name {meaning}: add `{option}`")
         if guess := {ours: column for ours, column in guess.items() if ours != column}:
             written = {ours: column for column, ours in self._spelled.items()}
-            pairs = [f"{_shortest(ours)}={written.get(column, column)}" for ours, column in guess.items()]
+            pairs = [
+                f"{ours.removeprefix('model_')}={written.get(column, column)}"
+                for ours, column in guess.items()
+            ]
             report.guess(f"read as {', '.join(pairs)}")
         self.form = form
         self.as_named = not (self._spelled or self._more)
@@ -342,10 +317,6 @@ def _no_column(file: str, column: str, row: Mapping[str, Any]) -> str:
     close = get_close_matches(squeezed(column), by_name, 1)
     meant = f"; is {by_name[close[0]]} meant?" if close else ""
     return f"{file}: there is no column {column}{meant} The columns are {', '.join(map(str, row)):.2000}"
-
-
-def _shortest(column: str) -> str:
-    return column.removeprefix("model_") if column in ("model_a", "model_b") else column
 
 
 def labelled(value: Any) -> str:

@@ -17,7 +17,7 @@ from peerage.ratings.arrays import Floats, Ints
 from peerage.ratings.columns.history import Duels, Game, duels
 from peerage.ratings.columns.merging import ascending
 from peerage.ratings.fits.regression import contrast
-from peerage.ratings.read.forms import FORMULA, Form, Layout, at, codes, labelled
+from peerage.ratings.read.forms import FORMULA, Form, Layout, at, labelled
 from peerage.ratings.read.report import (
     ColumnMissing,
     DataError,
@@ -214,7 +214,7 @@ class BattlesRead:
         for (*_, verdict), rows in zip(self._outcomes, self._rows(), strict=True):
             if isinstance(verdict, WinnerCode):
                 counts[verdict] += rows
-        self._codes = dict(meanings(counts, codes(), self.usable, report))
+        self._codes = dict(meanings(counts, self.usable, report))
 
     def made(self, layout: Layout, notes: tuple[str, ...]) -> Battles:
         """All battles, in the order of their times where all have one."""

@@ -95,7 +95,7 @@ def records(
         return
     errors = "surrogateescape" if encoding == "utf-8-sig" else "strict"
     text, report.unit = io.TextIOWrapper(source, encoding, errors, newline=""), "line"
-    lines = _lines(text, name, report, _Western() if western and errors == "surrogateescape" else None)
+    lines = _lines(text, name, report, western=western and errors == "surrogateescape")
     try:
         if kind == "table":
             yield from _table(lines, "\t,;|" if ending == ".tsv" else ",;\t|", report, header or distinct)
@@ -109,31 +109,19 @@ def records(
         text.detach()  # the stream stays open
 
 
-class _Western:
-    """A text that is UTF-8 or Windows-1252, by its lines: the first that is more than ASCII decides."""
-
-    def __init__(self) -> None:
-        self._is: bool | None = None
-
-    def read(self, text: str, report: ReadingReport) -> str:
-        """Return a line that is more than ASCII, decoded. Letters of Western languages come one or two at a
-        time; where three bytes follow each other, the text is in another encoding, and stays as it is."""
-        raw = text.encode("utf-8", "surrogateescape")
-        if self._is is None:
-            self._is = bool(_NO_BYTE.search(text) and not re.search(rb"[\x80-\xff]{3}", raw))
-            if self._is:
-                report.guess(f"read as Windows-1252 (Latin-1), since it is not UTF-8: {report.file}")
-        try:
-            return raw.decode("cp1252") if self._is else text
-        except UnicodeDecodeError:
-            return text
-
-
-def _lines(text: TextIO, name: str, report: ReadingReport, western: _Western | None) -> Iterator[str]:
+def _lines(text: TextIO, name: str, report: ReadingReport, *, western: bool) -> Iterator[str]:
+    """Yield the lines of a text. Under `western` the first that is more than ASCII says whether all are UTF-8
+    or Windows-1252, whose letters come one or two at a time."""
+    is_western = None if western else False
     for number, line in enumerate(inputs.lines(text, name), 1):
         report.number = number
-        if western and not line.isascii():
-            line = western.read(line, report)
+        if not line.isascii() and is_western is not False:
+            raw = line.encode("utf-8", "surrogateescape")
+            if is_western is None:
+                is_western = bool(_NO_BYTE.search(line)) and not re.search(rb"[\x80-\xff]{3}", raw)
+            if is_western:
+                report.guess(f"read as Windows-1252 (Latin-1), since it is not UTF-8: {report.file}")
+                line = raw.decode("cp1252", "replace")
         yield line if line.isascii() and "\0" not in line else _clean(line, report)
 
 

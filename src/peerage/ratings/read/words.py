@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
+from importlib import resources
 from itertools import product
 from typing import Any, Protocol
 
@@ -34,15 +36,19 @@ _SIDE = re.compile(
     r"(?:the)?(?:model|assistant|response|answer|player|option|output|candidate|system|generator|team|side)?"
     r"(?:(a|1|left|first)|(?:b|2|right|second))(?:is)?(?:the)?(?:wins?|won|winner|better|preferred|vote)?"
 )
-_WRITTEN = {
-    TIE: "tie tied draw drawn both equal same even tievote tieinconsistent a=b b=a",
-    BOTH_BAD: "bothbad tiebothbad bothbadvote botharebad neitherisgood",
-    "model_a": "a>b a>>b b<a b<<a",
-    "model_b": "b>a b>>a a<b a<<b",
-    NO_RESULT: "nan none null na n/a nat <na> inconclusive noresult noverdict error errored failed skip "
-    "skipped invalid unknown undecided timeout refused ?",
-}
-_STANDARD = {"": NO_RESULT} | {word: verdict for verdict, words in _WRITTEN.items() for word in words.split()}
+
+
+@cache
+def data() -> dict[str, Any]:
+    """Return what `forms.toml` has, which says what forms and words mean."""
+    return tomllib.loads(resources.files(__package__).joinpath("forms.toml").read_text("utf-8"))
+
+
+@cache
+def _standard() -> dict[str, str]:
+    return {"": NO_RESULT} | {
+        word: verdict for verdict, words in data()["verdicts"].items() for word in words.split()
+    }
 
 
 class Wording(Protocol):
@@ -68,7 +74,7 @@ def standard(word: str) -> str | None:
     side = _SIDE.fullmatch(squeezed)
     if side and not squeezed.isdecimal():
         return "model_a" if side[1] else "model_b"
-    return _STANDARD.get(squeezed)
+    return _standard().get(squeezed)
 
 
 def verdict_of(row: Row, a: str, b: str, form: Wording) -> str | float:
@@ -142,33 +148,26 @@ def _by_number(word: str, number: float, words: Mapping[str, str]) -> str | floa
     return (number - lost) / (won - lost)
 
 
-def meanings(
-    counts: Mapping[str, int], codes: Iterable[Mapping[str, str]], decided: int, report: ReadingReport
-) -> dict[str, str]:
-    """Return the verdict of each number for a winner, whose rows `counts` has: that of `codes` which has them
-    all, with both sides among them. Raises DataError where none or several do, unless fewer rows than the
-    `decided` ones have such numbers, which are left out."""
+def meanings(counts: Mapping[str, int], decided: int, report: ReadingReport) -> dict[str, str]:
+    """Return the verdict of each number for a winner, whose rows `counts` has: that meaning in use which has
+    them all, with both sides among them. Raises DataError where none or several do, unless fewer rows than
+    the `decided` ones have such numbers, which are left out."""
     ways: list[dict[str, str]] = []
-    for meaning in codes:
-        if {*counts} <= {*meaning} and {"a", "b"} <= {meaning[word] for word in counts}:
-            way = {word: meaning[word] for word in sorted(counts)}
-            ways += [way] * (way not in ways)
-    if not counts or (len(ways) != 1 and sum(counts.values()) < decided and not report.strict):
-        for word, rows in counts.items():
-            report.leave(NO_WINNER, word, count=rows)
-        return {}
+    for meaning in data()["codes"]:
+        way = {word: meaning.get(word, "") for word in sorted(counts)}
+        if {"a", "b"} <= {*way.values()} <= {"a", "b", "tie"} and way not in ways:
+            ways.append(way)
     written = [",".join([f"{word}={ours}" for word, ours in way.items()]) for way in ways]
     if len(ways) == 1:
         report.guess(f"winners are read as {written[0]}")
         return {word: str(standard(ours)) for word, ours in ways[0].items()}
-    listed = f"{report.file}: winners are {', '.join(sorted(counts)[:20])}"
-    if ways:
-        options = "\n  ".join([f"--winner {each}" for each in written])
-        raise DataError(f"{listed}, which can be read in {len(ways)} ways; say which:\n  {options}")
-    low, high = min(counts, key=_number), max(counts, key=_number)
-    raise DataError(
-        f"{listed}: say what they mean, such as `--winner {low}=a,{high}=b`; numbers between are parts of a win"
-    )
+    if sum(counts.values()) >= max(decided, 1) or (counts and report.strict):
+        listed = f"{report.file}: winners are {', '.join(sorted(counts)[:20])}; say what they mean"
+        options = written or ["1=a,0=b  (a number between is a part of a win)"]
+        raise DataError("\n  --winner ".join([listed, *options]))
+    for word, rows in counts.items():
+        report.leave(NO_WINNER, word, count=rows)
+    return {}
 
 
 def readable(value: Any) -> bool:
@@ -181,42 +180,25 @@ def squeezed(name: str) -> str:
     return re.sub(r"[\W_]+", "", str(name)).casefold()
 
 
-def guessed(
-    columns: Iterable[str], known: Mapping[str, str], words: Mapping[str, list[str]], file: str
-) -> dict[str, str]:
+def guessed(columns: Iterable[str], known: Mapping[str, str], file: str) -> dict[str, str]:
     """Return the columns of a file that are `BATTLE`, those `known` left as they are; empty where they are
-    not all there. A pair such as winner and loser has no third. `words` are those of forms.toml. Raises
-    DataError where two readings are there, which says how to write each."""
-    by_name = {squeezed(column): column for column in columns}
+    not all there. A pair such as winner and loser has no third. Raises DataError where two readings are
+    there, which says how to write each."""
+    by_name, words = {squeezed(column): column for column in columns}, data()["guess"]
+    sides = [side.split() for side in words["sides"]]
+    sided = [[(name + a, name + b), (a + name, b + name)] for name, (a, b) in product(words["names"], sides)]
+    pairs = [(by_name[a], by_name[b]) for each in sided for a, b in each if a in by_name and b in by_name]
     if {"model_a", "model_b"} <= known.keys():
         pairs = [(known["model_a"], known["model_b"])]
-    else:
-        sides = _pairs(tuple(words["names"]), tuple(words["sides"]))
-        pairs = [(by_name[a], by_name[b]) for a, b in sides if a in by_name and b in by_name]
-        pairs = list(dict.fromkeys(pairs))
-    taken = {column for pair in pairs for column in pair}
-    verdicts = [by_name[word] for word in words["winner"] if by_name.get(word, "") not in {"", *taken}]
-    if "winner" in known or "winner" in by_name:
-        verdicts = [known.get("winner", by_name.get("winner", ""))]
-    ways = [dict(zip(BATTLE, (*pair, verdict), strict=True)) for pair, verdict in product(pairs, verdicts)]
+    verdicts = [by_name[word] for word in words["winner"] if word in by_name]
+    verdicts = verdicts[:1] if "winner" in by_name else verdicts
+    chosen = dict.fromkeys((*pair, verdict) for pair, verdict in product(pairs, verdicts))
+    ways = [dict(zip(BATTLE, columns, strict=True)) for columns in chosen if len({*columns}) == 3]
     if not pairs:
         won = [pair.split() for pair in words["pairs"]]
-        ways = [
-            {"model_a": by_name[a], "model_b": by_name[b]} for a, b in won if a in by_name and b in by_name
-        ]
+        ways = [{"model_a": by_name[a], "model_b": by_name[b]} for a, b in won if {a, b} <= by_name.keys()]
     if len(ways) > 1:
-        written = [
-            ",".join([f"{ours.removeprefix('model_')}={way[ours]}" for ours in way]) for way in ways[:5]
-        ]
-        options = "\n  ".join([f'--columns "{each}"' for each in written])
-        raise DataError(f"{file}: the columns can be read in {len(ways)} ways; say which:\n  {options}")
+        written = [",".join([f"{ours.removeprefix('model_')}={way[ours]}" for ours in way]) for way in ways]
+        options = "".join([f'\n  --columns "{each}"' for each in written[:5]])
+        raise DataError(f"{file}: the columns can be read in {len(ways)} ways; say which:{options}")
     return ways[0] if ways else {}
-
-
-@cache
-def _pairs(names: tuple[str, ...], sides: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    """Return the names that two columns may have: a name with a side behind or before it."""
-    every = []
-    for name, (a, b) in product(names, [side.split() for side in sides]):
-        every += [(name + a, name + b), (a + name, b + name)]
-    return tuple(every)
