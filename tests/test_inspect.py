@@ -211,7 +211,7 @@ def test_two_logs_of_one_model_have_names(logs: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no two models answered the same sample"):
         tournament(first, "imitated/long")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ValueError, match=r"no two models answered the same sample in .*empty"):
+    with pytest.raises(ValueError, match="empty holds no data"):
         tournament(str(tmp_path / "empty"), "imitated/long")
 
 

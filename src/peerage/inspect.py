@@ -16,25 +16,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from logging import getLogger
 from math import nan
-from pathlib import Path
 from random import Random
 from statistics import fmean
 from typing import Any
 
 import msgspec
 
+from peerage.engine.again.rejudge import fixture_of
 from peerage.engine.match.driver import Driver
-from peerage.game.match import Fixture, Seat
+from peerage.game.match import Seat
 from peerage.game.protocol import Ask, Reply, fence, render
 from peerage.games.rejudge import FIRST, GAME, SECOND, RecordedAnswers, RecordedText, RejudgeRules
 from peerage.games.rejudge.files import AnswerOfFile, answered, pair_of, same_model
+from peerage.interchange.answers import answer_rows
 from peerage.judging.marks.ballots import ballots_of
 from peerage.judging.panels.prompts import COMPARE
-from peerage.ratings.frames import rate
+from peerage.ratings.frames import named, rate
 from peerage.ratings.read.inspect import ANSWERS
-from peerage.ratings.read.report import ReadingReport
-from peerage.ratings.read.results import rows
-from peerage.values.inputs import opened
+from peerage.ratings.read.report import ReadingReport, Row
 from peerage.values.texts import storable
 
 try:
@@ -70,19 +69,19 @@ def contestants(models: Sequence[str | Model] | Mapping[str, str | Model]) -> So
     They get the messages of the solvers before it, and its tools. Raises ValueError for fewer than two, and
     for a name that comes twice.
     """
-    named = _named(models)
-    if len(named) < 2:
-        raise ValueError(f"found {len(named)} contestants; a pair takes at least two models")
+    playing = _opened(models)
+    if len(playing) < 2:
+        raise ValueError(f"found {len(playing)} contestants; a pair takes at least two models")
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         async def answer(model: Model) -> str:
             _, output = await model.generate_loop(list(state.messages), tools=state.tools)
             return output.completion
 
-        texts = await collect(*[answer(model) for model in named.values()])
+        texts = await collect(*[answer(model) for model in playing.values()])
         given = {
             name: {"model": str(model), "text": text}
-            for (name, model), text in zip(named.items(), texts, strict=True)
+            for (name, model), text in zip(playing.items(), texts, strict=True)
         }
         return _answered(state, given)
 
@@ -108,15 +107,15 @@ def _answered(state: TaskState, given: Mapping[str, Mapping[str, str]]) -> TaskS
     return state
 
 
-def _named(models: str | Model | Sequence[str | Model] | Mapping[str, str | Model]) -> dict[str, Model]:
+def _opened(models: str | Model | Sequence[str | Model] | Mapping[str, str | Model]) -> dict[str, Model]:
     if isinstance(models, Mapping):
         return {name.strip(): get_model(model) for name, model in models.items()}
     split = models.split(",") if isinstance(models, str) else models  # as `-T judges=a,b` may come
     listed = [get_model(model) for model in ([split] if isinstance(split, Model) else split)]
-    named = {str(model): model for model in listed}
-    if len(named) < len(listed):
+    by_name = {str(model): model for model in listed}
+    if len(by_name) < len(listed):
         raise ValueError(f"found a model twice in {', '.join(map(str, listed))}; name them: {{'v2': model}}")
-    return named
+    return by_name
 
 
 @metric(scores="unreduced")
@@ -171,7 +170,7 @@ def pairwise(
         given: Mapping[str, Mapping[str, str]] = state.store.get(ANSWERS, {})
         if len(given) < 2:
             raise ValueError("pairwise compares several answers; put `contestants([...])` before it")
-        bench = _named(judges or get_model(role="grader"))
+        bench = _opened(judges or get_model(role="grader"))
         if "none/none" in bench:
             raise ValueError("nobody judges; name `judges`, or give Inspect `--model-role grader=MODEL`")
         expected = {"expected": RecordedText(storable(target.text))} if show_target and target.text else {}
@@ -214,17 +213,8 @@ async def _judged(pair: RecordedAnswers, judges: Mapping[str, Model], rules: Rej
     orders come, is a digest of both answers: no answer can hold it, and Inspect's cache knows the requests
     again."""
     seats = {f"judge/{at}": name for at, name in enumerate(judges, 1)}
-    fixture = Fixture(
-        number=1,
-        round=1,
-        game=GAME.name,
-        version=GAME.version,
-        seed=f"{pair.record}{pair.id}",
-        seats=(),
-        officials={"judge": tuple([Seat(label, name) for label, name in seats.items()])},
-        settings=rules.model_dump(mode="json"),
-        drawn=msgspec.to_builtins(pair),
-    )
+    sitting = tuple([Seat(label, name) for label, name in seats.items()])
+    fixture = fixture_of(pair, sitting, rules, 1, f"{pair.record}{pair.id}")
     driver = Driver(GAME, fixture, rules)
     waiting = driver.start()
     while waiting:
@@ -297,20 +287,16 @@ def tournament(
     answers again; `options` are those of `pairwise`. Raises ValueError where no two models answered the same
     sample.
     """
-    listed = logs.split(",") if isinstance(logs, str) else logs
-    named = {file: name for name, file in logs.items()} if isinstance(logs, Mapping) else {}
-    files = [*named] if named else [file for path in listed for file in _files(Path(path))]
+    names = {file: name for name, file in logs.items()} if isinstance(logs, Mapping) else {}
+    files = named([*names] or (logs.split(",") if isinstance(logs, str) else [*logs]))
     report, models, targets = ReadingReport(), dict[str, str](), dict[str, Any]()
 
-    def lines() -> Iterator[Mapping[str, Any]]:
-        for file in files:
-            with opened(Path(file)) as stream:
-                for row, _ in rows(stream, file, report, "answers"):
-                    if ANSWERS in (row.get("metadata") or ()):
-                        continue  # of an earlier tournament: its answers are those of other logs
-                    player = named.get(file) or str(row["player"])
-                    models[player], targets[str(row["challenge"])] = str(row["player"]), row.get("target")
-                    yield {**row, "player": player}
+    def lines() -> Iterator[Row]:
+        for file, row in answer_rows(files, report):
+            if ANSWERS not in (row.get("metadata") or ()):  # of an earlier tournament, from other logs
+                player = names.get(file) or str(row["player"])
+                models[player], targets[str(row["challenge"])] = str(row["player"]), row.get("target")
+                yield {**row, "player": player}
 
     answers, notes = answered(lines(), report)
     for note in notes:
@@ -329,12 +315,7 @@ def tournament(
         if len(given := [*by_player.values()]) > 1
     ]
     if not samples:
-        raise ValueError(f"no two models answered the same sample in {', '.join(files) or listed}")
+        raise ValueError(f"no two models answered the same sample in {', '.join(files)}")
     scored = pairwise(judges, **options)
     dataset = MemoryDataset(samples, name="recorded answers")
     return Task(dataset, solver=recorded(), scorer=scored, model="none")
-
-
-def _files(path: Path) -> list[str]:
-    """The file, or the logs in a folder."""
-    return sorted(map(str, path.rglob("*.eval"))) if path.is_dir() else [str(path)]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from peerage.games.rejudge.files import RejudgedPairs, paired
 from peerage.ratings.read.report import ReadingReport, Row
@@ -20,17 +19,18 @@ def pairs_in(files: Iterable[str], score: str) -> RejudgedPairs:
     """Return every two players' answers to one question in files, of which the column `score` counts, with
     notes about what was left out. Raises NoAnswers."""
     report = ReadingReport()
-
-    def lines() -> Iterator[Mapping[str, Any]]:
-        for name in dict.fromkeys(files):
-            with opened(Path(name)) as stream:
-                for row, form in rows(stream, name, report, score=score, answers=True):
-                    yield from _of_battle(row) if form.kind == "battles" else [row]
-
     try:
-        return paired(lines(), report)
+        return paired((row for _, row in answer_rows(files, report, score)), report)
     except ValueError as error:
         raise NoAnswers(str(error)) from None
+
+
+def answer_rows(files: Iterable[str], report: ReadingReport, score: str = "") -> Iterator[tuple[str, Row]]:
+    """Yield the answers in files, each with its file, whose places `report` then knows."""
+    for name in dict.fromkeys(files):
+        with opened(Path(name)) as stream:
+            for row, form in rows(stream, name, report, score=score, answers=True):
+                yield from [(name, each) for each in (_of_battle(row) if form.kind == "battles" else [row])]
 
 
 def _of_battle(row: Row) -> list[Row]:

@@ -203,7 +203,6 @@ def issue(
             )
         known.add(_name(recorded_in(fixture)))
     number, _ = target.heads()
-    settings = rules.model_dump(mode="json")
     by_name = {_name(answers): answers for answers in recorded}
     batch, unjudgeable = Batch(), 0
     for name in sorted(by_name, key=lambda name: sha256(f"{secret}/rejudge/{name}".encode()).digest()):
@@ -214,18 +213,7 @@ def issue(
             unjudgeable += 1
             continue
         number += 1
-        fixture = Fixture(
-            number=number,
-            round=1,
-            game=GAME.name,
-            version=GAME.version,
-            seed=match_key(secret, number),
-            seats=(),
-            officials={"judge": seats},
-            settings=settings,
-            drawn=msgspec.to_builtins(answers),
-            release=release_of(GAME.name),
-        )
+        fixture = fixture_of(answers, seats, rules, number, match_key(secret, number))
         body, long = fixture_body(fixture)
         batch.texts += long
         batch.fixtures.append(FixtureRow(number, fixture.round, body))
@@ -235,6 +223,24 @@ def issue(
     if batch:
         target.write(batch)
     return Issued(len(by_name), number, unjudgeable)
+
+
+def fixture_of(
+    answers: RecordedAnswers, judges: tuple[Seat, ...], rules: RejudgeRules, number: int, seed: str
+) -> Fixture:
+    """Return the match in which judges are asked about recorded answers."""
+    return Fixture(
+        number=number,
+        round=1,
+        game=GAME.name,
+        version=GAME.version,
+        seed=seed,
+        seats=(),
+        officials={"judge": judges},
+        settings=rules.model_dump(mode="json"),
+        drawn=msgspec.to_builtins(answers),
+        release=release_of(GAME.name),
+    )
 
 
 def _seated(
