@@ -28,7 +28,8 @@ FOLD = 30  # between the cheapest seat and the dearest
 class Cell(NamedTuple):
     """Arenas of one kind: `ties` is the share of them between equals, `noise` that of results which are the
     toss of a coin, `lag` the matches in flight, by default those of an arena with eight under way at once.
-    Skills have the standard deviation `spread`, in Elo; of a pool "one ahead", its lead.
+    Skills have the standard deviation `spread`, in Elo; of a pool "one ahead", its lead. Where there is a
+    `lead`, the best is so far ahead of the second, in Elo.
     """
 
     players: int
@@ -38,6 +39,7 @@ class Cell(NamedTuple):
     lag: int | None = None
     seats: int = 2
     spread: float = SPREAD
+    lead: float | None = None
 
     def skills(self, arenas: int) -> Floats:
         """In log-odds; shape (arenas, players)."""
@@ -52,6 +54,9 @@ class Cell(NamedTuple):
         }
         found = np.array([drawn[self.pool]() for _ in range(arenas)])
         found *= POINTS if self.pool == "prior" else self.spread
+        if self.lead is not None:
+            best = np.eye(self.players, dtype=bool)[found.argmax(axis=1)]
+            found[best] = np.where(best, -np.inf, found).max(axis=1) + self.lead
         return np.asarray(found / POINTS)
 
     @property

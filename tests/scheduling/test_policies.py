@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from peerage.ratings.sequential.elo_kernels import exp_array, exp_scalar, expected
+from peerage.ratings.table import POINTS
 from peerage.scheduling import adaptive
 from peerage.scheduling.policies import Policy
-from peerage.scheduling.standing import Goal, History, PolicyName, Results, Standing
+from peerage.scheduling.standing import BEST, BEST_FIRST, Goal, History, PolicyName, Results, Standing
 from peerage.scheduling.strengths import PairingStrengths, fit, inverse, known, laplacian, product
 
 NAMES: tuple[PolicyName, ...] = get_args(PolicyName)
@@ -187,6 +188,27 @@ def test_a_pair_matters_less_the_clearer_it_is_and_a_tolerance_makes_it_clearer(
     assert worth[0, 1] < 1e-4 < worth[1, 3] < worth[2, 3] < worth[1, 2]
     assert worth[1, 3] == pytest.approx(np.exp(-1 / 0.1 / 16) / 1.1, rel=1e-12)
     assert adaptive.needs(Goal("order", within=200.0), None, mean, covariance)[1, 2] < worth[1, 2] / 5
+
+
+@pytest.mark.parametrize(
+    ("lead", "deviation", "then"), [(400, 90, False), (400, 45, True), (0, 40, False), (0, 20, True)]
+)
+def test_the_order_comes_when_the_best_is_clear_or_alike(lead: float, deviation: float, then: bool) -> None:
+    mean, covariance = np.array([lead, 0.0, -900, -960]) / POINTS, np.eye(4) * (deviation / POINTS) ** 2 / 2
+    worth = adaptive.needs(BEST_FIRST, None, mean, covariance)
+    assert worth[0, 1] > 0
+    assert (worth[2, 3] > 0) == then
+    assert np.array_equal(worth[0], adaptive.needs(BEST, None, mean, covariance)[0])
+
+
+def test_once_the_best_is_clear_the_others_meet() -> None:
+    without = []
+    for goal in (BEST, BEST_FIRST):
+        arena = Arena(Policy("adaptive", goal=goal), gap=250.0, lag=2)
+        for _ in range(200):
+            arena.play(standings(5))
+        without.append(sum("p00" not in pair for pairs in arena.rounds[-30:] for pair in pairs))
+    assert without[1] > 1.5 * without[0]
 
 
 def test_matches_in_flight_count_as_observed() -> None:

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from peerage.engine.match.plans import policy_of
 from peerage.games import GAMES
 from peerage.playing.requirements import with_playable
+from peerage.scheduling.standing import BEST_FIRST
 from peerage.settings import (
     ArenaSettings,
     PlayerSettings,
@@ -279,11 +281,9 @@ class TestEnoughPlayers:
             enough_players(three)
 
     def test_what_a_dollar_says_needs_a_policy_that_weighs_matches(self) -> None:
-        loads("pairing: {policy: adaptive, per: dollar, goal: order}\n" + HOUSE)
+        loads("pairing: {policy: adaptive, per: dollar}\n" + HOUSE)
         with pytest.raises(SettingsError, match="`per` means nothing under policy `swiss`"):
             loads("pairing: {per: dollar}\n" + HOUSE)
-        with pytest.raises(SettingsError, match="`goal` means nothing under policy `random`"):
-            loads("pairing: {policy: random, goal: order}\n" + HOUSE)
 
     def test_too_few_because_of_kin(self) -> None:
         same_family = loads(
@@ -492,13 +492,12 @@ def test_each_game_that_lacks_players_is_told() -> None:
     assert second.startswith("players: found 1, and a match of 'trivia' has 2 contestants. Add lines")
 
 
-def test_pairing_plays_for_until_else_for_its_own_goal() -> None:
-    own = "pairing: {policy: adaptive, goal: first 3}\n" + HOUSE
-    assert str(loads(own).paired_for) == "first 3 known"
-    assert str(loads("until: order known to 50\n" + own).paired_for) == "order known to 50"
-    assert str(loads(HOUSE).paired_for) == "best known"
-    with pytest.raises(SettingsError, match=r"pairing\.goal: 'ada placed': no player is called 'ada'"):
-        loads("pairing: {policy: adaptive, goal: ada placed}\n" + HOUSE)
+def test_pairing_plays_for_until_and_else_for_the_best_and_then_the_order() -> None:
+    adaptive = "pairing: {policy: adaptive}\n" + HOUSE
+    assert str(policy_of(loads("until: order known to 50\n" + adaptive)).goal) == "order known to 50"
+    assert policy_of(loads(adaptive)).goal == BEST_FIRST
+    with pytest.raises(SettingsError, match=r"until: 'ada placed': no player is called 'ada'"):
+        loads("until: ada placed\n" + adaptive)
 
 
 def test_a_name_that_is_not_known_is_told_with_those_that_are() -> None:

@@ -10,9 +10,10 @@ nearer to a proof in proportion to 1/(d² + v), and the more is proven, the less
 
     L = exp(−z² / 16) / (d² + v)     for each pair that the goal needs, 0 for all others
 
-Where the goal has a tolerance, it is added to |d|. A match of a and b that brings the information w on their
-gap takes w·(Σe)(Σe)ᵀ / (1 + w·v_ab) from the covariance Σ of all strengths, with e = e_a − e_b, and so, with
-G = Σ·Laplacian(L)·Σ, from the variances of all pairs, weighed by L,
+Where the goal has a tolerance, it is added to |d|. A goal that goes on to the order does so when no pair of
+its own is open: z² below `CLEAR`, and perhaps further apart than `ALIKE`. A match of a and b that brings the
+information w on their gap takes w·(Σe)(Σe)ᵀ / (1 + w·v_ab) from the covariance Σ of all strengths, with
+e = e_a − e_b, and so, with G = Σ·Laplacian(L)·Σ, from the variances of all pairs, weighed by L,
 
     U_ab = w · (G_aa + G_bb − 2·G_ab) / (1 + w·v_ab)
 
@@ -26,7 +27,7 @@ less than a quarter of the usual, or `FLOOR` matches, comes first.
 Where a dollar is to say most, U is divided by the price of the seats; the random matches are drawn in inverse
 proportion to it, and an expensive player need not play a quarter of the usual.
 
-`bench/policies.py` compares this with other policies; among exp(−z²/c) all c from 8 to 32 do alike.
+`bench/policies.py` compares this with random pairing; among exp(−z²/c) all c from 6 to 32 do alike.
 """
 
 from __future__ import annotations
@@ -48,6 +49,10 @@ AT_RANDOM = 0.1
 """The share of matches that are drawn at random."""
 _SETTLED = 16.0
 """The z² at which the information left in a pair has fallen to 1/e."""
+CLEAR = 5.0
+"""The z² for each player, and once more, at which the best is proven above another at the latest."""
+ALIKE = 50.0
+"""Elo within which two are as good as equals, once that is clear to two standard deviations."""
 
 
 def draw_up(
@@ -183,10 +188,16 @@ def needs(goal: Goal, placed: int | None, mean: Floats, covariance: Floats) -> F
     Strengths are in log-odds; leading axes are of several arenas. `placed` is the player of a goal that
     places one.
     """
-    variance = between(covariance)
-    square = (np.abs(mean[..., :, None] - mean[..., None, :]) + goal.within / POINTS) ** 2
+    variance, apart = between(covariance), np.abs(mean[..., :, None] - mean[..., None, :])
+    square = (apart + goal.within / POINTS) ** 2
     worth = exp_array(-square / variance / _SETTLED) / (square + variance)
-    return np.where(of_goal(goal, placed, mean), worth, 0.0)
+    needed = of_goal(goal, placed, mean)
+    if goal.then_order:
+        alike = (apart + 2 * np.sqrt(variance)) * POINTS < ALIKE
+        unsettled = needed & ~alike & (square < CLEAR * (mean.shape[-1] + 1) * variance)
+        order = of_goal(Goal("order"), None, mean)
+        needed = np.where(unsettled.any(axis=(-2, -1))[..., None, None], needed, order)
+    return np.where(needed, worth, 0.0)
 
 
 def of_goal(goal: Goal, placed: int | None, strength: Floats) -> np.ndarray:

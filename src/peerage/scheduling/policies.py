@@ -11,7 +11,7 @@ from random import Random
 from typing import NamedTuple
 
 from peerage.scheduling import adaptive, groups, swiss
-from peerage.scheduling.standing import BEST, Goal, History, PolicyName, Results, Standing, may_meet
+from peerage.scheduling.standing import BEST_FIRST, Goal, History, PolicyName, Results, Standing, may_meet
 
 
 class Policy(NamedTuple):
@@ -22,7 +22,7 @@ class Policy(NamedTuple):
 
     name: PolicyName = "swiss"
     width: float = 50.0
-    goal: Goal = BEST
+    goal: Goal = BEST_FIRST
     per_dollar: bool = False
 
     @property

@@ -69,12 +69,14 @@ class History:
 
 class Goal(NamedTuple):
     """The question that matches are to settle. `top`: who the first `places` are. `order`: everybody's.
-    `placed`: where `player` is among the others. A wrong order by less than `within` Elo does not matter."""
+    `placed`: where `player` is among the others. A wrong order by less than `within` Elo does not matter.
+    Pairing may go on to everybody's order, `then_order`, once that is clear or out of sight."""
 
     kind: Literal["top", "order", "placed"]
     places: int = 1
     player: str = ""
     within: float = 0.0
+    then_order: bool = False
 
     def __str__(self) -> str:
         what = {"top": f"first {self.places}" if self.places > 1 else "best", "order": "order"}
@@ -83,6 +85,7 @@ class Goal(NamedTuple):
 
 
 BEST = Goal("top")
+BEST_FIRST = Goal("top", then_order=True)
 
 
 class EndedMatch(NamedTuple):

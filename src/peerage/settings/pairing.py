@@ -38,13 +38,8 @@ class Pairing(SettingsSection):
     policy: PolicyName = Field(
         "swiss",
         description="Which matches come next. `swiss`: those close in cost Elo. `adaptive`: those that "
-        "soonest prove what `goal` asks for. `random`: anybody against anybody. `round-robin`: everybody "
-        "against everybody else, again and again.",
-    )
-    goal: str = Field(
-        "best",
-        description="What policy `adaptive` plays for: `best`, `first 3`, `order`, or `NAME placed`, under "
-        "which NAME plays in every match. `until` comes before it.",
+        "soonest prove what `until` asks for, or else who is best and then the order. `random`: anybody "
+        "against anybody. `round-robin`: everybody against everybody else, again and again.",
     )
     per: Literal["match", "dollar"] = Field(
         "match",
@@ -71,12 +66,11 @@ class Pairing(SettingsSection):
 
     @model_validator(mode="after")
     def _weighed(self) -> Pairing:
-        for key in ("per", "goal"):
-            if self.policy != "adaptive" and key in self.model_fields_set and getattr(self, key) != "match":
-                raise ValueError(
-                    f"`{key}` means nothing under policy `{self.policy}`, which weighs no matches; write "
-                    f"`policy: adaptive`, or remove `{key}`"
-                )
+        if self.policy != "adaptive" and self.per != "match":
+            raise ValueError(
+                f"`per` means nothing under policy `{self.policy}`, which weighs no matches; write "
+                "`policy: adaptive`, or remove `per`"
+            )
         return self
 
 

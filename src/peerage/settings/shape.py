@@ -13,7 +13,7 @@ from peerage.game.section import SettingsSection
 from peerage.game.texts import Preset
 from peerage.games import GAMES, candidates, installed
 from peerage.games.judged import JudgingSettings
-from peerage.scheduling.standing import BEST, Goal
+from peerage.scheduling.standing import Goal
 from peerage.settings.own_tasks import with_tasks
 from peerage.settings.pairing import Pairing, Rating
 from peerage.settings.players.host import HostSettings
@@ -337,25 +337,18 @@ class ArenaSettings(SettingsSection):
         object.__setattr__(self, "players", hosted[: len(self.players)])
         object.__setattr__(self, "judges", hosted[len(self.players) :])
         if self.players:
-            for key, text in (("until", self.until), ("pairing.goal", self.pairing.goal)):
-                try:
-                    text is None or goal_of(text, list(places))
-                except ValueError as error:
-                    raise ValueError(f"{key}: {error}") from None
+            try:
+                self.until is None or goal_of(self.until, list(places))
+            except ValueError as error:
+                raise ValueError(f"until: {error}") from None
         return self
 
     @property
     def goal(self) -> Goal | None:
         """Return what a run is to find out; None without players, or where it goes on."""
-        return None if self.until is None else self._goal(self.until)
-
-    @property
-    def paired_for(self) -> Goal:
-        """Return what pairing plays for where it is `adaptive`."""
-        return self.goal or self._goal(self.pairing.goal) or BEST
-
-    def _goal(self, text: str) -> Goal | None:
-        return goal_of(text, [player.name for player in self.players]) if self.players else None
+        if self.until is None or not self.players:
+            return None
+        return goal_of(self.until, [player.name for player in self.players])
 
 
 PEERS = "peers"

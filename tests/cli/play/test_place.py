@@ -83,7 +83,7 @@ def test_the_pool_of_challenges_is_frozen(tmp_path: Path) -> None:
 def test_there_must_be_others_to_be_placed_among(tmp_path: Path) -> None:
     folder = write_arena(tmp_path, 5)
     assert "no match is on record" in place(folder, "--player", NEW, code=2)
-    write_arena(tmp_path, 5, pairing={"policy": "adaptive", "goal": "p2 placed"})
+    write_arena(tmp_path, 5, pairing={"policy": "adaptive"}, until="p2 placed")
     assert "no match is on record" in peerage("run", "--dir", str(folder), code=2)
 
 

@@ -131,7 +131,7 @@ rules:                     # the duel's own settings
   judges: 5                # peers who judge the answers, each in both orders
 
 pairing:
-  policy: adaptive         # the matches that soonest prove who is best; `swiss`: as UNER pairs
+  policy: adaptive         # for who is best, then the order, by few matches; `swiss`: as UNER pairs
 
 budget: {budget}
 engine:

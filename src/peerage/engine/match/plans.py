@@ -18,7 +18,7 @@ from peerage.ledger.forms.codec import by_hex, read_fixture, read_record
 from peerage.players.prices import Price
 from peerage.scheduling.fixtures import Scheduler, by_need, next_round, remember
 from peerage.scheduling.policies import Policy
-from peerage.scheduling.standing import History
+from peerage.scheduling.standing import BEST_FIRST, History
 from peerage.settings import ArenaSettings, rules_of
 from peerage.standings import NOBODY, Standings
 
@@ -156,6 +156,6 @@ def policy_of(settings: ArenaSettings) -> Policy:
     return Policy(
         name=pairing.policy,
         width=pairing.width,
-        goal=settings.paired_for,
+        goal=settings.goal or BEST_FIRST,
         per_dollar=pairing.per == "dollar",
     )

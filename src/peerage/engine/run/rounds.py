@@ -22,7 +22,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from peerage.engine.again.recovery import Recovered
 from peerage.engine.calls.budget import PLAYER_BUDGET
-from peerage.engine.match.plans import policy_of
 from peerage.engine.record.memory import Remembered
 from peerage.game.match import Fixture, Outcome
 from peerage.scheduling.fixtures import Scheduler, Unstaffed, by_need, next_round, remember, tables
@@ -71,7 +70,7 @@ class Rounds:
         self._memories = memories
         self._learning = {name for name, game in games.items() if game.policy.learns}
         self._known = Known(goal, [player.name for player in players]) if goal else None
-        self._placed = goal.player if goal else policy_of(settings).player
+        self._placed = goal.player if goal else ""
         self.reached = False
         self._ended = deque([(round, match) for round, match in ended if self._learns(match.game)])
         self._results = {name: Results() for name in self._learning}

@@ -67,15 +67,15 @@ def outlook(
     """Return what it takes by all decided matches, of the players of the settings (of all who played, where
     fewer than two of those did), and of two players by `names`.
 
-    Without a `goal` it is that of the settings: what runs are to prove, else what pairing plays for, else who
-    is best. Of several games all matches count, by the games' weights. None before two players met.
+    Without a `goal` it is that of the settings, else who is best. Of several games all matches count, by the
+    games' weights. None before two players met.
     """
     present = [player.name for player in settings.players]
     everybody = [*played.players, *[name for name in present if name not in played.players]]
     if not played.decided or len(everybody) < 2:
         return None
     policy = policy_of(settings)
-    goal = goal or settings.goal or (settings.paired_for if policy.learns else BEST)
+    goal = goal or settings.goal or BEST
     if goal.player and goal.player not in everybody:
         goal = BEST
     if policy.learns or goal.player:  # a player is placed by `adaptive`, as a run does it
