@@ -76,7 +76,11 @@ def test_serve_says_what_its_page_shows(monkeypatch: pytest.MonkeyPatch) -> None
     page = (DOCS / "serve.md").read_text("utf-8")
     monkeypatch.setattr("socket.gethostname", lambda: "workstation")
     server: Any = SimpleNamespace(
-        matches=412, settings=SimpleNamespace(name="my-arena"), links={}, experts={}, folder=Path(".")
+        results={"match": 412},
+        settings=SimpleNamespace(name="my-arena"),
+        links={},
+        experts={},
+        folder=Path("."),
     )
     assert "\n".join(_welcome(server, 8000, None, False, False)) in page
     *there, _ = _welcome(server, 8000, "c3VjaCBhIHRva2VuIGlzIGRyYXdu", False, False)

@@ -183,11 +183,14 @@ class Arena:
             players_table([*players(self.settings, datetime.now(UTC).date())]), names=self.reading.names
         )
 
-    def leaderboard(self, track: str = "", *, game: str = "", topic: str = "", side: str = "") -> Table[Row]:
+    def leaderboard(
+        self, track: str = "", *, game: str = "", topic: str = "", side: str = "", source: str = "all"
+    ) -> Table[Row]:
         """The table of one track (`strength`, `bt`, `trueskill`, `raw`, `cost`, `glicko2`; empty: the game's
-        own), best first, over everything or one game, topic or side.
+        own), best first, over everything or one game, topic or side; `source` as in `Scope`: all results,
+        those played here, the outside ones, or those of one imported file.
 
-        Raises ScopeError for a track, game or topic that is not there.
+        Raises ScopeError for a track, game, topic or source that is not there.
         """
         from peerage.reading.scope import Scope
         from peerage.render.table import Table
@@ -196,14 +199,18 @@ class Arena:
         from peerage.views.leaderboard.tracks import METHODS
 
         reading = self.reading
-        found = board(reading, track, Scope(game, topic, side=side))
-        title = ", ".join(filter(None, (METHODS[found.track].name, game, topic, side)))
+        found = board(reading, track, Scope(game, topic, side=side, source=source))
+        of = "" if source == "all" else source
+        title = ", ".join(filter(None, (METHODS[found.track].name, game, topic, side, of)))
         return Table(table(found, title), found.notes, found.verdict.lines, reading.names)
 
-    def verdict(self, track: str = "", *, game: str = "", topic: str = "", side: str = "") -> Verdict:
-        """Return the verdict of a table: whom to pick, who may be as good, who is out, what is proven,
-        what the pick gives up and how often it beats the others, the best value for money, what weakens that,
-        and which judges favour each other. Raises LedgerError where a reply is not as it was logged."""
+    def verdict(
+        self, track: str = "", *, game: str = "", topic: str = "", side: str = "", source: str = "all"
+    ) -> Verdict:
+        """Return the verdict of a table that `leaderboard` has: whom to pick, who may be as good, who is out,
+        what is proven, what the pick gives up and how often it beats the others, the best value for money,
+        what weakens that, and which judges favour each other. Raises LedgerError where a reply is not as it
+        was logged."""
         from peerage.ledger.check.held import hold_replies
         from peerage.reading.scope import Scope
         from peerage.views.decision.decision import decision
@@ -212,10 +219,10 @@ class Arena:
         def ahead() -> Outlook | None:
             from peerage.views.plan.outlook import outlook
 
-            return outlook(reading.within(scope), self.settings)
+            return outlook(reading, scope)
 
         hold_replies(self.ledger)
-        reading, scope = self.reading, Scope(game, topic, side=side)
+        reading, scope = self.reading, Scope(game, topic, side=side, source=source)
         return decision(reading, board(reading, track, scope, judged=True), ahead)
 
     def gate(
@@ -259,21 +266,21 @@ class Arena:
         from peerage.views.plan.outlook import outlook
 
         reading = self.reading
-        played = reading.played
         stated = [player.name for player in self.settings.players]
-        known = {*stated, *played.players}
+        there = reading.counted().players
+        known = {*stated, *there}
         one, other = (name and reading.meant(name, known) for name in (one, other))
-        if waiting := next((name for name in (one, other) if name and name not in played.players), ""):
-            raise ScopeError(f"{waiting} has no decided match yet")
+        if waiting := next((name for name in (one, other) if name and name not in there), ""):
+            raise ScopeError(f"{waiting} has no result yet")
         if (one or other) and (not one or not other or one == other):
             raise ScopeError("name two players to tell apart, or none to ask who is best")
         try:
-            goal = None if until is None else goal_of(until, stated or [*played.players])
+            goal = None if until is None else goal_of(until, stated or [*there])
         except ValueError as error:
             raise ScopeError(f"until: {error}") from None
-        found = outlook(played, self.settings, (one, other) if one else None, goal)
+        found = outlook(reading, names=(one, other) if one else None, goal=goal)
         if found is None:
-            raise ScopeError("no match is decided yet: play some first")
+            raise ScopeError("there is no result yet: play some first")
         return found
 
     def head_to_head(self) -> Table[PairRow]:
@@ -324,12 +331,16 @@ class Arena:
         return f"<Arena {', '.join(self._about())}>"
 
     def _about(self) -> list[str]:
+        from peerage.reading.results.outside import in_words
         from peerage.values.texts import visible
 
+        reading = self.reading
+        outside = [name for file in reading.imported for name in file.names]
+        players = {player.name for player in self.settings.players}.union(outside)
         return [
             visible(self.settings.name or str(self.folder)),
-            counted(len(self.settings.players), "player"),
-            counted(self.ledger.heads()[1], "match"),
+            counted(len(players), "player"),
+            in_words(reading.results(self.ledger.heads()[1])),
         ]
 
     def _repr_html_(self) -> str:

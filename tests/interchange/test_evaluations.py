@@ -224,7 +224,7 @@ def test_records_of_every_eval_ever_are_rated_and_imported_again(folder: Path, t
     table = {row["player"]: row["rating"] for row in json.loads(shown.stdout)}
     assert {row["player"]: row["rating"] for row in by_hand} == pytest.approx(table)
     entered = cli.invoke(app, ["import", str(out), "--dir", str(tmp_path / "arena")])
-    assert "60 results of 7 players" in entered.stderr + entered.stdout
+    assert "120 answers of 7 players" in entered.stderr + entered.stdout
     words = ["export", "--dir", str(folder), "--format"]
     assert cli.invoke(app, [*words, "eval-results", "--to", str(tmp_path / "x")]).exit_code == 2
     assert cli.invoke(app, [*words, "eee"]).exit_code == 2

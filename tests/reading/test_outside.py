@@ -1,15 +1,25 @@
-"""Outside results on the leaderboard: alone, beside matches, and never unsaid."""
+"""Outside results count: alone, beside matches, by file, and never unsaid."""
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from peerage.arena import open_arena
 from peerage.cli.main import app
+from peerage.ledger import open_ledger
+from peerage.ledger.topics.outside import Source, enter
+from peerage.ratings.columns.history import pairings
+from peerage.ratings.read import results
+from peerage.ratings.read.histories import Battles, PlayedGames
+from peerage.reading.results.outside import Outside, imported
 
 cli = CliRunner()
 BATTLES = (
@@ -30,6 +40,12 @@ def folder(tmp_path: Path) -> Path:
     return where
 
 
+def said(*words: str) -> str:
+    shown = cli.invoke(app, list(words))
+    assert shown.exit_code == 0, shown.output
+    return " ".join(shown.output.split())
+
+
 def table(folder: Path, *words: str) -> list[dict[str, Any]]:
     shown = cli.invoke(app, ["leaderboard", "--format", "json", "--dir", str(folder), *words])
     assert shown.exit_code == 0, shown.output
@@ -37,20 +53,28 @@ def table(folder: Path, *words: str) -> list[dict[str, Any]]:
     return rows
 
 
-def test_a_table_without_matches_says_where_the_results_are(folder: Path) -> None:
-    shown = cli.invoke(app, ["leaderboard", "--dir", str(folder)])
-    assert "13 outside results are not counted; `leaderboard --source all` counts them too." in shown.output
+def test_a_table_without_matches_counts_what_was_imported(folder: Path) -> None:
+    for command in ("leaderboard", "verdict"):
+        shown = said(command, "--dir", str(folder))
+        assert "after 11 votes and 2 games." in shown
+        assert "No match" not in shown
+    assert "11 votes (b.csv) and 2 games (g.json)" in said("stats", "--dir", str(folder))
+    assert "This counts 11 votes and 2 games of others too" in said("plan", "--dir", str(folder))
+    assert "outside results: 11 of b.csv, 2 of g.json" in said("verify", "--dir", str(folder))
+    alone = said("leaderboard", "--source", "played", "--dir", str(folder))
+    assert "No match counts here, so there is nothing to say." in alone
+    assert "11 votes and 2 games of others are not counted." in alone
 
 
 def test_outside_results_alone(folder: Path) -> None:
-    assert table(folder) == []
     rows = table(folder, "--source", "outside")
+    assert table(folder) == rows
     found = {row["player"]: (row["matches"], row["wins"], row["draws"], row["losses"]) for row in rows}
     assert found == {"x": (11, 7, 1, 3), "y": (11, 4, 0, 7), "z": (3, 1, 0, 2), "w": (2, 0, 1, 1)}
     assert rows[0]["player"] == "x"
     assert rows[0]["cost_usd"] is None
-    assert "13 outside results, not played here: b.csv (11, sha256 " in rows[0]["notes"][-1]
-    assert "g.json (2, sha256 " in rows[0]["notes"][-1]
+    assert "11 votes and 2 games of others, not played here: b.csv (11 votes, sha256 " in rows[0]["notes"][-1]
+    assert "g.json (2 games, sha256 " in rows[0]["notes"][-1]
     for row in rows:
         assert row["lower"] < row["rating"] < row["upper"]
         assert 0 < row["best"] < 1
@@ -77,23 +101,117 @@ def test_beside_matches_that_were_played(folder: Path, tmp_path: Path, track: st
     assert not any("outside" in note for note in alone[0]["notes"])
     for name in ("b.csv", "g.json"):
         assert cli.invoke(app, ["import", str(tmp_path / name), "--dir", str(played)]).exit_code == 0
-    same = table(played, "--track", track)
+    same = table(played, "--track", track, "--source", "played")
     assert [row["rating"] for row in same] == [row["rating"] for row in alone]
-    assert "13 outside results are not counted" in same[0]["notes"][-1]
-    both = table(played, "--track", track, "--source", "all")
+    assert "11 votes and 2 games of others are not counted" in same[0]["notes"][-1]
+    both = table(played, "--track", track)
     assert len(both) == len(alone) + 4
     assert sum(row["matches"] for row in both) == 24 + 27
-    assert "not played here" in both[0]["notes"][-1]
+    notes = " ".join(both[0]["notes"])
+    assert "11 votes and 2 games of others, not played here" in notes
+    assert "in outside results alone: w, x, y, z" in notes
+    theirs = {row["player"]: row for row in both if row["status"] == "outside"}
+    assert {*theirs} == {"w", "x", "y", "z"}
+    assert {row["cost_usd"] for row in theirs.values()} == {None}
+    assert [row["cost_usd"] for row in both if row["player"] not in theirs] != [None] * len(alone)
+    for row in both:  # what is billed is what this arena was billed
+        if row["player"] not in theirs:
+            assert row["cost_usd"] == next(one["cost_usd"] for one in alone if one["player"] == row["player"])
     order = [row["player"] for row in both if row["player"].startswith("house")]
     assert sorted(order) == sorted(row["player"] for row in alone)
     assert cli.invoke(app, ["verify", "--dir", str(played)]).exit_code == 0
     assert cli.invoke(app, ["replay", "--dir", str(played)]).exit_code == 0
 
 
+def test_one_file_is_asked_for_by_its_name_or_digest(folder: Path) -> None:
+    votes = table(folder, "--source", "b.csv")
+    assert {row["player"] for row in votes} == {"x", "y", "z"}
+    digest = said("stats", "--of", "outside", "--format", "json", "--dir", str(folder))
+    assert table(folder, "--source", json.loads(digest)[0]["sha256"][:12]) == votes
+    shown = cli.invoke(app, ["verdict", "--source", "c.csv", "--dir", str(folder)])
+    assert (shown.exit_code, "there are b.csv, g.json" in shown.stderr) == (2, True)
+
+
+def test_two_players_are_compared_by_file(folder: Path) -> None:
+    pair = json.loads(said("compare", "x", "y", "--format", "json", "--dir", str(folder)))
+    assert [(met["source"], met["wins"], met["draws"], met["losses"]) for met in pair["met"]] == [
+        ("", 6, 0, 3),
+        ("b.csv", 6, 0, 3),
+    ]
+    back = json.loads(said("compare", "y", "x", "--format", "json", "--dir", str(folder)))
+    assert [(met["wins"], met["losses"]) for met in back["met"]] == [(3, 6), (3, 6)]
+    many = json.loads(said("compare", "w", "x", "--format", "json", "--dir", str(folder)))
+    assert [(met["source"], met["wins"], met["draws"], met["losses"]) for met in many["met"]] == [
+        ("", 0, 1, 1),
+        ("g.json", 0, 1, 1),
+    ]
+
+
+def test_both_kinds_together_say_where_they_disagree_or_do_not_meet(tmp_path: Path) -> None:
+    played = tmp_path / "played"
+    assert cli.invoke(app, ["demo", "--matches", "12", "--dir", str(played)]).exit_code == 0
+    with open_arena(played, create=False) as arena:
+        best, *_, worst = [row.player for row in arena.leaderboard()]
+    (tmp_path / "b.csv").write_text("model_a,model_b,winner\n" + "x,y,model_a\n" * 9, "utf-8")
+    said("import", str(tmp_path / "b.csv"), "--dir", str(played))
+    apart = said("verdict", "--dir", str(played))
+    assert "after 9 votes and 12 matches." in apart
+    assert "no chain of results connects" in apart
+    (tmp_path / "c.csv").write_text(
+        "model_a,model_b,winner\n" + f"{worst},{best},model_a\n{worst},x,model_a\n{worst},y,model_a\n" * 30,
+        "utf-8",
+    )
+    said("import", str(tmp_path / "c.csv"), "--dir", str(played))
+    shown = said("verdict", "--dir", str(played))
+    assert "no chain of results" not in shown
+    assert f"matches played here alone put {best} first; outside results alone put {worst} first" in shown
+
+
+def test_an_arena_in_python_counts_them(folder: Path) -> None:
+    with open_arena(folder, create=False) as arena:
+        assert repr(arena) == "<Arena outside results, 4 players, 11 votes and 2 games>"
+        matches = {row.player: row.matches for row in arena.leaderboard(source="b.csv")}
+        assert matches == {"x": 9, "y": 11, "z": 2}
+        verdict = arena.verdict(source="outside")
+        assert (verdict.outside, verdict.matches) == ({"vote": 11, "game": 2}, 0)
+        met = {(row.player, row.other): (row.wins, row.losses) for row in arena.head_to_head()}
+        assert met["x", "y"] == (6, 3)
+        assert met["z", "w"] == (0, 0)
+        assert arena.verify().outside == {"b.csv": 11, "g.json": 2}
+        assert "after 11 votes and 2 games." in arena._repr_html_()
+
+
+def test_many_votes_beside_games_take_no_time(tmp_path: Path) -> None:
+    """A table of rankings beside votes does not make a ranking of each vote."""
+    ledger = open_ledger("sqlite:///arena.db", tmp_path, create=True)
+    rng = np.random.default_rng(1)
+    pairs = [rng.permutation(9)[:2] for _ in range(20_000)]
+    votes = "model_a,model_b,winner\n" + "\n".join([f"m{a},m{b},model_a" for a, b in pairs])
+    for name, body in (("v.csv", votes.encode()), ("g.json", GAMES.encode())):
+        data = results.read([(name, io.BytesIO(body))])
+        assert isinstance(data, Battles | PlayedGames)
+        count = len(data.duels) if isinstance(data, Battles) else len(data.games)
+        with ledger.runner():
+            enter(ledger, Source(name, name, data.layout, data.names, count), data, 0)
+    together = Outside(imported(ledger))
+    made: list[int] = []
+    with patch(
+        "peerage.reading.results.outside.pairings", lambda part: made.append(len(part)) or pairings(part)
+    ):
+        assert len(together.history) == 20_000 + 4
+    assert made == [2]
+    assert together.evidence.matches == 20_002
+    assert len(together.evidence.rankings) == 1
+    assert len(together.tables) == 20_002
+    assert together.counts == {"vote": 20_000, "game": 2}
+    ledger.close()
+
+
 def test_what_outside_results_cannot_be_asked(folder: Path) -> None:
     for words, said in (
         (["--track", "raw"], "outside results have no track raw"),
         (["--game", "duel"], "duel"),
+        (["--side", "wolves"], "outside results have no game, topic or side"),
     ):
         shown = cli.invoke(app, ["leaderboard", "--source", "outside", "--dir", str(folder), *words])
         assert shown.exit_code == 2

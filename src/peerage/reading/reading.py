@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +10,10 @@ from peerage.engine.record.benches import benched
 from peerage.engine.record.model_watch import Change, changes
 from peerage.engine.record.registration import models_and_families, registered
 from peerage.ledger import Ledger
-from peerage.ledger.topics.outside import TOPIC
+from peerage.ledger.topics.outside import TOPIC, sources
 from peerage.ledger.topics.places import Bench
 from peerage.ratings.sequential.elo import EloSettings
+from peerage.reading.results.evidence import MatchEvidence
 from peerage.reading.results.played import PlayedMatches
 from peerage.reading.scope import EVERYTHING, Scope, ScopeError
 from peerage.render.names import Names
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from peerage.reading.match import Match
     from peerage.reading.matches import Matches
     from peerage.reading.observations import Observations
+    from peerage.reading.results.outside import Imported, Outside
 
 
 class Reading:
@@ -39,6 +41,7 @@ class Reading:
         self.settings = settings
         self.moment = moment
         self._within: dict[object, PlayedMatches] = {}
+        self._outside: dict[str, Outside] = {}
         self._observed: dict[tuple[str, str], Observations] = {}
 
     # ---------------------------------------------------------------------------------------- results
@@ -58,6 +61,48 @@ class Reading:
     def played(self) -> PlayedMatches:
         """All finished matches."""
         return self.within(EVERYTHING)
+
+    @cached_property
+    def imported(self) -> Sequence[Imported]:
+        """The outside results by file, read once."""
+        if TOPIC not in self.moment.topics():
+            return ()
+        from peerage.reading.results.outside import imported
+
+        return imported(self.moment)
+
+    def outside(self, scope: Scope = EVERYTHING) -> Outside | None:
+        """Return what a scope counts where outside results are among it; None where none are. Raises
+        ScopeError where it is of these alone and there are none such, or they cannot be of its part."""
+        source, files = scope.source, self.imported if scope.source != "played" else ()
+        whole = not (scope.game or scope.topic or scope.side or scope.weights)
+        if not scope.own:
+            stated = [(file, file.source.name, file.source.sha256) for file in files]
+            files = [
+                file for file, name, digest in stated if source in ("outside", name, digest[: len(source)])
+            ]
+            if not files:
+                names = [file.source.name for file in self.imported] or ["none; `peerage import` enters some"]
+                raise ScopeError(f"no outside results are of {source!r}: there are {', '.join(names)}")
+            if not whole:
+                raise ScopeError("outside results have no game, topic or side: leave these and weights out")
+        if not files or not whole:
+            return None
+        if source not in self._outside:
+            from peerage.reading.results.outside import Outside
+
+            self._outside[source] = Outside(files, self.played if scope.own else None)
+        return self._outside[source]
+
+    def results(self, matches: int) -> dict[str, int]:
+        """Return how many results there are of each kind, with so many matches."""
+        from peerage.reading.results.outside import total
+
+        return {**total(self.imported), "match": matches}
+
+    def counted(self, scope: Scope = EVERYTHING) -> MatchEvidence:
+        """Return all that a scope counts."""
+        return self.outside(scope) or self.within(scope)
 
     @cached_property
     def rating(self) -> Rating:
@@ -103,14 +148,14 @@ class Reading:
     @cached_property
     def names(self) -> Names:
         """Return the names of all players and judges, and of outside results, as people read them."""
-        outside: Iterable[str] = ()
-        if TOPIC in self.moment.topics():
-            from peerage.reading.results.outside import Outside
-
-            outside = Outside(self.moment).players
+        outside = (
+            [name for source in sources(self.moment) for name in source.players]
+            if TOPIC in self.moment.topics()
+            else []
+        )
         return Names([*self.identities, *outside], PROVIDERS)
 
-    def meant(self, given: str, known: Collection[str], missing: str = "no match is on record of") -> str:
+    def meant(self, given: str, known: Collection[str], missing: str = "no result is on record of") -> str:
         """Return which of the `known` players somebody names, whole or short. Raises ScopeError where that is
         none, which `missing` says, or where it may be several."""
         players = [given] if given in known else [name for name in self.names.meant(given) if name in known]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
 
 from msgspec import Struct
 
@@ -16,19 +15,25 @@ class Scope(Struct, frozen=True):
     """Subject of a table; empty: every game, every topic, players on any side.
 
     `weights` say how much a match of a game counts, and `games` how much a whole game does on the track
-    `overall`, 1 by default. `source` says whose results
-    count: those `played` here, the `outside` ones that were imported, or `all`.
+    `overall`, 1 by default. `source` says whose results count: those `played` here, the `outside` ones that
+    were imported, those of one file by its name or digest, or `all`. Outside results have no game, topic,
+    side, or place in the arena's order: of `all`, tables of these count what was played here alone.
     """
 
     game: str = ""
     topic: str = ""
     weights: Mapping[str, float] = {}
-    source: Literal["played", "outside", "all"] = "played"
+    source: str = "all"
     side: str = ""
     games: Mapping[str, float] = {}
 
     def holds(self, game: str, topic: str) -> bool:
         return self.game in ("", game) and self.topic in ("", topic)
+
+    @property
+    def own(self) -> bool:
+        """Return whether the arena's own matches count."""
+        return self.source in ("all", "played")
 
 
 EVERYTHING = Scope()

@@ -97,9 +97,11 @@ def records(
     of_many: str = "",
     in_dollars: bool = True,
     of: str = "",
+    results: str = "Matches",
 ) -> Rows:
     """Return a player's record against each opponent, by game or by topic; `of_many` says what it won where
-    more than two meet, `of` whose record it is, which is compared with opponents."""
+    more than two meet, `of` whose record it is, which is compared with opponents; `results` heads their
+    number."""
 
     def to(row: OpponentPart) -> Target:
         return "player" if kind == "opponent" else kind, row.name
@@ -110,7 +112,7 @@ def records(
         Column("name", kind.capitalize(), lambda name: name or "none stated", link=to),
         *[
             replace(column, value=attrgetter(f"record.{column.key}"))
-            for column in (*numbers(whole, matches="Matches ~1"), *points)
+            for column in (*numbers(whole, matches=f"{results} ~1"), *points)
         ],
         *([Column("accuracy", "Accuracy", number=True)] if checked else ()),
         *(prices(in_dollars=in_dollars) if kind != "opponent" else ()),

@@ -107,6 +107,6 @@ def head_to_head(names: Sequence[str], met: Callable[[str, str], Record]) -> Row
         return name
 
     first = Column("player", "row against column", value=itself, link=lambda name: ("player", name))
-    note = "percent of the points, a draw being half a point, above the number of decided matches"
+    note = "percent of the points, a draw being half a point, above how often they met"
     columns = [first, *[against(place, name) for place, name in enumerate(names)]]
     return Rows(names, columns, notes=[note], name="head-to-head", sorts=False)

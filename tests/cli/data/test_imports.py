@@ -99,8 +99,8 @@ def test_battles_become_outside_results(tmp_path: Path) -> None:
     where = ["--dir", str(tmp_path / "arena")]
     first = cli.invoke(app, ["import", str(tmp_path / "b.csv"), str(tmp_path / "g.json"), *where])
     assert first.exit_code == 0, first.output
-    assert "b.csv: 3 results of 3 players, sha256 " in first.output
-    assert "g.json: 1 result of 3 players" in first.output
+    assert "b.csv: 3 votes of 3 players, sha256 " in first.output
+    assert "g.json: 1 game of 3 players" in first.output
     again = cli.invoke(app, ["import", str(tmp_path / "b.csv"), *where])
     assert "b.csv: was entered before (the same bytes), nothing changed" in again.output
     checked = cli.invoke(app, ["verify", "--format", "json", *where])
@@ -120,12 +120,12 @@ def test_results_that_are_in_the_arena_already_are_refused(tmp_path: Path) -> No
     refused = run("import", csv, documents, *other, code=1)
     assert "jsonl.jsonl: its results are those of csv.csv (the same players and outcomes)" in refused
     assert not (tmp_path / "other").exists(), "nothing was made"
-    assert "results of 4 players" in run("import", csv, *other)
+    assert "csv.csv: 20 games of 4 players" in run("import", csv, *other)
     assert "jsonl.jsonl: its results are those of csv.csv" in run("import", documents, *other, code=1)
     assert "results are those of csv.csv" in run("import", votes, *other, code=1)
     assert "results are those of matches of this arena" in run("import", csv, "--dir", str(played), code=1)
     assert "`--again` enters them all the same" in run("import", documents, *other, code=1)
-    assert "results of 4 players" in run("import", documents, "--again", *other)
+    assert "20 games of 4 players" in run("import", documents, "--again", *other)
     assert len(json.loads(run("stats", "--of", "outside", "--format", "json", *other))) == 2
 
 
@@ -224,13 +224,13 @@ def test_the_score_of_logs_that_counts_is_named(tmp_path: Path) -> None:
 def test_logs_of_inspect_become_games_of_all_models_and_come_back(tmp_path: Path) -> None:
     where = ["--dir", str(tmp_path / "arena")]
     logs = [str(log) for log in INSPECT]
-    assert "quiz-one.eval and 2 more: 6 results of 3 players" in run("import", *logs, *where)
+    assert "quiz-one.eval and 2 more: 18 answers of 3 players" in run("import", *logs, *where)
     assert "was entered before" in run("import", *reversed(logs), *where), "whatever the order of the files"
     table = json.loads(run("leaderboard", "--source", "outside", "--format", "json", *where))
     assert [row["player"] for row in table] == ["mockllm/one", "mockllm/two", "mockllm/three"]
     run("verify", *where)
     (tmp_path / "out.jsonl").write_text(run("export", "--format", "outside", *where), "utf-8")
     again = ["--dir", str(tmp_path / "again")]
-    assert "6 results of 3 players" in run("import", str(tmp_path / "out.jsonl"), *again)
+    assert "6 games of 3 players" in run("import", str(tmp_path / "out.jsonl"), *again)
     assert "1 line is no vote" in run("import", str(FILE.parents[1] / "fastchat/conv.json"), *again)
-    assert "3 results of 6 players" in run("import", str(FILE.parents[1] / "lmarena/140k.csv"), *again)
+    assert "3 votes of 6 players" in run("import", str(FILE.parents[1] / "lmarena/140k.csv"), *again)

@@ -15,10 +15,10 @@ from tests.site.pages.test_pages import Read
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
+from peerage.site.addresses import pair_page, player_page
 from peerage.site.pages.router import page, paths
 from peerage.site.reading import Site
 from peerage.values.texts import visible
-from peerage.views.arena.leaderboard import OUTSIDE
 
 EVIL = "<img src=x onerror=window.stolen=1>"
 BATTLES = f"model_a,model_b,winner\n{EVIL},strange,model_a\nstrange,third,tie\nthird,{EVIL},model_b\n"
@@ -50,52 +50,78 @@ def read(site: Site, path: str) -> Read:
     return Read(made.body)
 
 
-def test_outside_results_have_a_marked_table_of_their_own(site: Site) -> None:
-    shown = read(site, OUTSIDE)
-    for name in (EVIL, "strange", "third", "b.csv"):
-        assert name in shown.text
-    assert "not played here" in shown.text
-    assert "3 players" in shown.text.partition("Outside results")[2].partition("Results that others")[0]
+def link(shown: Read, text: str) -> str:
+    """The address behind a link of a page at the root."""
+    return next(address for address in shown.addresses if text in address)
+
+
+def test_the_first_page_counts_them_and_names_their_files(site: Site) -> None:
+    shown = read(site, "index.html")
+    assert "after 3 votes and 6 matches." in shown.text
+    assert "3 votes and 6 decided matches of tasks among 8 players" in shown.text
+    for words in (EVIL, "strange", "third", "Where the outside results come from", "b.csv", "3 votes"):
+        assert words in shown.text
     assert not any(tag == "img" for tag, _ in shown.elements)
-    made = page(site, "data/outside.csv")
+    assert shown.text.count("in outside results alone") >= 3
+    assert "outside results left out" in shown.text, "the chart of ratings over the matches"
+    for path in ("leaderboard/bt.html", "leaderboard/trueskill.html"):
+        assert "strange" in read(site, path).text
+    cost = read(site, "leaderboard/cost.html").text
+    assert "strange" not in cost
+    assert "3 votes of others are not counted: Cost Elo rates matches played here alone" in cost
+
+
+def test_each_kind_has_a_table_of_its_own(site: Site) -> None:
+    home = read(site, "index.html")
+    outside = read(site, link(home, "source-outside"))
+    assert "3 votes among 3 players" in outside.text
+    assert "not played here" in outside.text
+    played = read(site, link(home, "source-played")).text
+    assert "strange" not in played.partition("Leaderboard")[2].partition("3 votes of others")[0]
+    assert "6 decided matches of tasks among 5 players" in played
+    assert {link(home, "source-outside"), link(home, "source-played")} <= {*paths(site)}
+    made = page(site, "data/leaderboard-strength.csv")
     assert made is not None
-    lines = list(csv.DictReader(io.StringIO(made.body.decode())))
-    assert next((line["player"], line["wins"], line["draws"], line["losses"]) for line in lines) == (
-        EVIL,
-        "2",
-        "0",
-        "0",
-    )
-    assert not {row.player for row in site.table()} & {line["player"] for line in lines}
+    lines = {line["player"]: line for line in csv.DictReader(io.StringIO(made.body.decode()))}
+    assert [lines[EVIL][key] for key in ("wins", "draws", "losses", "cost_usd")] == ["2", "0", "0", ""]
 
 
-def test_every_leaderboard_leads_to_them_and_none_counts_them(site: Site) -> None:
-    assert OUTSIDE in list(paths(site))
-    for track in ("bt", "trueskill"):
-        path = "index.html" if track == site.track else f"leaderboard/{track}.html"
-        shown = read(site, path)
-        assert any(address.endswith("outside.html") for address in shown.addresses)
-        assert "strange" not in shown.text
+def test_their_players_have_pages_and_are_compared(site: Site) -> None:
+    shown = read(site, player_page("strange"))
+    assert "0–1–1" in shown.text
+    assert EVIL in shown.text
+    assert "$" not in shown.text
+    pair = read(site, pair_page("strange", "third"))
+    assert "tied 1" in pair.text
+    assert "b.csv" in pair.text
+    assert "strange" in read(site, "head-to-head.html").text
 
 
-def test_a_home_page_with_nothing_else_leads_to_them_and_shows_no_empty_table(tmp_path: Path) -> None:
+def test_an_arena_of_imports_alone_is_a_leaderboard(tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_text(BATTLES, "utf-8")
     assert CliRunner().invoke(app, ["import", str(tmp_path / "b.csv"), "--dir", str(tmp_path)]).exit_code == 0
     with closing(Site.open(tmp_path)) as site:
-        made = page(site, "index.html")
-    assert made is not None
-    shown = Read(made.body)
-    assert "The table of outside results" in shown.text
-    assert not any(tag == "table" for tag, _ in shown.elements)
+        assert site.tracks == ("strength", "bt", "trueskill", "glicko2")
+        shown = read(site, "index.html")
+        every = [read(site, path).text for path in paths(site) if path.endswith(".html")]
+    assert "after 3 votes." in shown.text
+    assert "3 votes among 3 players." in shown.text
+    assert not any("source-" in address for address in shown.addresses)
+    assert not any(name in shown.addresses for name in ("matches.html", "judges.html", "costs.html"))
+    assert len(every) > 10
+    for text in every:
+        assert "No match has been decided" not in text
+        assert "$ per 100" not in text
     assert "peerage run plays them" not in shown.text
-    assert "`" not in shown.text
-    assert "$ per 100" not in shown.text
+    assert any("3 votes on a ledger that anyone can check" in text for text in every)
+    assert any("Each outside result counts once" in text for text in every)
 
 
 def test_without_them_there_is_no_such_page(pages: Site) -> None:
-    assert page(pages, OUTSIDE) is None
-    assert page(pages, "data/outside.csv") is None
-    assert "Outside results" not in read(pages, "index.html").text
+    shown = read(pages, "index.html")
+    assert not any("source-" in address for address in shown.addresses)
+    assert "utside results" not in shown.text
+    assert "Each outside result" not in read(pages, "method.html").text
 
 
 def test_a_match_of_recorded_answers_shows_what_is_judged_again(first: Path, tmp_path: Path) -> None:

@@ -468,7 +468,7 @@ def test_a_leaderboard_marks_who_is_benched_and_what_was_possibly_billed(pages: 
     )
     changed = msgspec.structs.replace(found, rows=rows)
     changed.__dict__.update(found.__dict__)
-    then._boards[(then.track, "", "", "")] = changed
+    then._boards[then.track, "", "", "", "all"] = changed
     shown = Read(body(then, "index.html")).text
     assert shown.count("benched") == shown.count("no longer plays") == 1
     assert "Possibly" in shown

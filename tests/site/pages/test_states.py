@@ -35,7 +35,7 @@ def test_every_page_of_an_arena_without_a_match_says_so_and_the_first_what_to_do
     assert "No match has been decided yet" in home
     assert "This page fills as matches end; peerage run plays them." in home
     assert "No match has been played yet." in texts["matches.html"]
-    assert "No match was decided yet." in texts["head-to-head.html"]
+    assert "There is no result yet." in texts["head-to-head.html"]
     assert "No judge has voted yet" in texts["judges.html"]
     assert not any("None" in text.replace("None yet", "") or "nan" in text.split() for text in texts.values())
 

@@ -132,10 +132,10 @@ def test_of_players_that_are_level_nobody_is_picked() -> None:
 @pytest.mark.parametrize("name", ["ada", "openrouter:anthropic/claude-opus-4.5"])
 def test_the_answer_takes_fourteen_words_at_most(name: str) -> None:
     said = [
-        *[_answer(name, 40, 12_000, chance, "") for chance in (0.2, 0.4, 0.6, 0.999)],
-        _answer(name, 40, 12_000, 0.999, "tasks like these"),
-        _answer(name, 1, 12_000, 1.0, ""),
-        _level([name, "bob", "cid", "dan"], 12_000),
+        *[_answer(name, 40, "12,000 matches", chance, "") for chance in (0.2, 0.4, 0.6, 0.999)],
+        _answer(name, 40, "12,000 matches", 0.999, "tasks like these"),
+        _answer(name, 1, "12,000 matches", 1.0, ""),
+        _level([name, "bob", "cid", "dan"], "12,000 matches"),
     ]
     assert max(len(line.split()) for line in said) <= 14
 

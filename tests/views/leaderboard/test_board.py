@@ -225,7 +225,7 @@ def test_a_player_without_matches_comes_last_and_one_who_left_stays(folder: Path
             last = rows[-1]
             assert (last.player, last.rank, last.rating) == ("a newcomer", None, START[track])
             assert (last.lower, last.matches, last.cost_usd) == (None, 0, 0)
-            assert "no decided match yet" in last.notes
+            assert "no result yet" in last.notes
             gone = next(row for row in rows if row.player == "p6")
             assert gone.model == "house:0.90"
             assert gone.rank is not None

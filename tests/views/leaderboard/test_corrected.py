@@ -125,7 +125,7 @@ def test_what_cannot_be_corrected_is_refused(folder: Path, tmp_path: Path) -> No
     one_by_one = shown(folder, "--correct", "own", "--correct", "position", "--format", "csv")
     assert one_by_one == shown(folder, "--correct", "position,own", "--format", "csv")
     assert one_by_one != shown(folder, "--correct", "own", "--format", "csv")
-    for more in (["--track", "raw"], ["--source", "all"], ["--weights", "equal"]):
+    for more in (["--track", "raw"], ["--source", "outside"], ["--weights", "equal"]):
         refused = shown(folder, "--correct", "all", *more, code=2)
         assert "leave --track, --source and every what-if out" in " ".join(refused.split())
     colors = write_arena(tmp_path, game="color-obfuscation", rules={})

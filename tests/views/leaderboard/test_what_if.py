@@ -173,8 +173,8 @@ def test_what_there_is_not_is_refused(arena: Arena, what_if: WhatIf, track: str,
 
 
 def test_outside_results_and_arenas_without_votes_are_refused(arena: Arena, tmp_path: Path) -> None:
-    with pytest.raises(ScopeError, match="leave outside results out"):
-        board(arena.reading, "bt", Scope(source="all"), what_if=WhatIf(equal=True))
+    with pytest.raises(ScopeError, match=r"no outside results are of 'outside'"):
+        board(arena.reading, "bt", Scope(source="outside"), what_if=WhatIf(equal=True))
     made = write_arena(tmp_path / "colors", 4, game="color-obfuscation", rules={})
     play(made, 4)
     with open_arena(made) as other, pytest.raises(ScopeError, match="no judges voted on these matches"):

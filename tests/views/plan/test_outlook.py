@@ -77,10 +77,10 @@ def test_it_is_about_the_players_of_the_settings(tmp_path: Path) -> None:
     with open_arena(tmp_path, create=False) as arena:
         found = arena.outlook()
         assert found.proven.matches != 0, "nobody is proven better than one who never played"
-        assert found.lines[-1] == "new has no decided match yet."
+        assert found.lines[-1] == "new has no result yet."
         pair = arena.outlook("p3", "p0").pair
         assert pair is not None, "one that left can still be asked for"
-        with pytest.raises(ScopeError, match="new has no decided match yet"):
+        with pytest.raises(ScopeError, match="new has no result yet"):
             arena.outlook("new", "p0")
         with pytest.raises(ScopeError, match="no player is called 'p3'"):
             arena.outlook(until="p3 placed")

@@ -14,6 +14,7 @@ import typer
 from peerage.cli.shared.options import HERE, Folder, ReportFormat, Written, at, helpers, ledger_in, say
 from peerage.values.clock import now_ms
 from peerage.values.figures import counted
+from peerage.values.texts import visible
 
 if TYPE_CHECKING:
     from peerage.ledger.check.kept_checkpoints import Extension
@@ -92,6 +93,9 @@ def _show_report(report: Report, roots: Collection[str]) -> None:
         f"{'whole' if report.ok else 'NOT whole'}: {counted(report.matches, 'match')}, "
         f"{counted(report.exchanges, 'reply')}, {report.bytes / 1e6:.1f} MB checked\nplay head: {report.head}"
     )
+    if report.outside:
+        files = [f"{count:,} of {visible(name)}" for name, count in report.outside.items()]
+        say(f"outside results: {', '.join(files)}")
     if report.log_root:
         say(f"log root: {report.log_root}")
     for stream, chain in report.streams.items():

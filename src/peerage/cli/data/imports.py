@@ -54,7 +54,8 @@ def enter(
     """Enter what others recorded: battles, games, whole matches.
 
     Battles and games (the formats of `peerage rate`) become outside results: kept with the file's name and
-    digest as entries of the log, verified like matches, and counted only where a table says so. Answers to
+    digest as entries of the log, verified like matches, and counted with them; `--source` of the tables says
+    whose count. Answers to
     the same challenges, such as Inspect's logs, become games: one for each challenge, of all who answered it,
     in all the files together. Battles of the Color Obfuscation Benchmark are played again from the recorded
     replies. Makes an arena in the folder when there is none. What was entered before is skipped, and results
@@ -81,6 +82,7 @@ def enter(
 
 def _enter_outside(found: list[Entry], folder: Path, *, again: bool) -> None:
     from peerage.ledger.topics.outside import enter as write
+    from peerage.reading.results.outside import Imported, in_words
 
     if not again:
         refuse_repeated(found, [])  # before an arena is made for them
@@ -95,14 +97,14 @@ def _enter_outside(found: list[Entry], folder: Path, *, again: bool) -> None:
                 say(f"{source.name}: was entered before ({before}), nothing changed")
                 continue
             say(
-                f"{source.name}: {counted(source.results, 'result')} of "
+                f"{source.name}: {in_words(Imported(source, data).counts)} of "
                 f"{counted(len(source.players), 'player')}, sha256 {source.sha256[:16]}…"
             )
             for note in source.notes:
                 say(f"  {note}")
         say(f"ledger: {arena.ledger.address}")
         if any(source.sha256 not in known for source, _ in found):
-            say(f"see them: {program()} leaderboard --source outside{at(folder)}")
+            say(f"see them: {program()} verdict{at(folder)}")
 
 
 def _enter_cob(file: Path, folder: Path, ally_failure: Reading) -> None:

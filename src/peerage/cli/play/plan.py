@@ -93,15 +93,16 @@ def plan(
 
 
 def _decided(folder: Path) -> bool:
-    """Return whether a match of the arena in `folder` has a result."""
+    """Return whether the arena in `folder` has a result, an outside one or a match's."""
     from peerage.engine.again.recovery import decided
     from peerage.ledger import LedgerMissing, open_ledger
+    from peerage.ledger.topics.outside import TOPIC
     from peerage.settings import load
 
     settings = load(folder, reading=True)
     try:
         with closing(open_ledger(settings.ledger, folder, create=False)) as ledger:
-            return decided(ledger) > 0
+            return decided(ledger) > 0 or TOPIC in ledger.topics()
     except LedgerMissing:
         return False
 

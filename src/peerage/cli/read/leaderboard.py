@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 
 Track = Literal["strength", "bt", "trueskill", "raw", "cost", "glicko2", "points", "judge-aware", "overall"]
-Whose = Literal["played", "outside", "all"]
 Game = Annotated[
     str,
     typer.Option(help="Count the matches of this game alone.", show_default="all"),
@@ -53,8 +52,14 @@ GameWeight = Annotated[
         show_default="1 each, overall the settings'",
     ),
 ]
+OWN = ("all", "played")
 Source = Annotated[
-    Whose, typer.Option(help="Matches played here, outside results (peerage import), or both.")
+    str,
+    typer.Option(
+        metavar="all|played|outside|FILE",
+        help="Whose results count: all, those played here, all outside ones (peerage import), or one file's, "
+        "by name or digest.",
+    ),
 ]
 WithoutJudge = Annotated[
     list[str] | None,
@@ -85,7 +90,7 @@ def leaderboard(
     topic: Topic = "",
     side: AsSide = "",
     weight: GameWeight = None,
-    source: Source = "played",
+    source: Source = "all",
     without_judge: WithoutJudge = None,
     weights: JudgeWeights = None,
     correct: Corrected = None,
@@ -107,13 +112,13 @@ def leaderboard(
     what_if = WhatIf(without, weights == "equal")
     with arena_in(folder) as arena, explained_scope():
         if of_answers(arena.settings.game):
-            others = (track, game, topic, side, weight, correct, by, what_if.in_words, source != "played")
+            others = (track, game, topic, side, weight, correct, by, what_if.in_words, source != "all")
             if any(others):
                 raise typer.BadParameter(_OF_ANSWERS)
             show_rejudged(arena, shape)
             return
         if correct:
-            if track not in (None, "strength", "bt") or source != "played" or what_if.in_words:
+            if track not in (None, "strength", "bt") or source not in OWN or what_if.in_words:
                 raise typer.BadParameter(
                     "--correct rates what judges said on record by Bradley-Terry: leave --track, --source "
                     "and every what-if out"
@@ -124,7 +129,7 @@ def leaderboard(
         if by:
             if (
                 track not in (None, "overall")
-                or source != "played"
+                or source not in OWN
                 or what_if.in_words
                 or (game if by == "game" else topic)
             ):
@@ -206,7 +211,7 @@ def show_leaderboard(
     if (
         shape.for_people
         and len(ranks.games) > 1
-        and scope.source == "played"
+        and scope.own
         and not (scope.game or scope.topic or scope.side or ranks.what_if)
     ):
         for game in ranks.games:
@@ -215,7 +220,7 @@ def show_leaderboard(
             if any(row.rank is not None for row in alone.rows):
                 _show_board(arena, alone, shape, headed=False)
                 typer.echo()
-    _show_board(arena, ranks, shape, scope.source)
+    _show_board(arena, ranks, shape)
 
 
 def show_standings(arena: Arena) -> None:
@@ -239,15 +244,17 @@ def show_standings(arena: Arena) -> None:
     _show_board(arena, ranks, TableFormat.table)
 
 
-def _show_board(
-    arena: Arena, ranks: Leaderboard, shape: TableFormat, source: str = "played", *, headed: bool = True
-) -> None:
+def _show_board(arena: Arena, ranks: Leaderboard, shape: TableFormat, *, headed: bool = True) -> None:
     from peerage.views.leaderboard.columns import table
     from peerage.views.leaderboard.tracks import METHODS
 
     scope = ranks.game, ranks.topic and f"topic {ranks.topic}", ranks.side and f"as {ranks.side}"
     about = "".join([f", {part}" for part in scope if part])
-    about += {"played": "", "outside": ", outside results", "all": ", with outside results"}[source]
+    about += {
+        "all": ", with outside results" * bool(ranks.verdict.outside and ranks.verdict.matches),
+        "played": ", matches played here",
+        "outside": ", outside results",
+    }.get(ranks.source, f", {ranks.source}")
     about += f"; WHAT IF: {ranks.what_if}" if ranks.what_if else ""
     block = table(ranks, f"{arena.settings.name}: {METHODS[ranks.track].title}{about}")
     show_blocks([*([Conclusion(ranks.verdict.lines)] if headed else ()), block], block, shape)

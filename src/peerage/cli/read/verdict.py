@@ -7,9 +7,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from peerage.cli.read.leaderboard import Game, Topic, Track, explained_scope
+from peerage.cli.read.leaderboard import OWN, Game, Source, Topic, Track, explained_scope
 from peerage.cli.shared.options import HERE, Folder, Force, ReportFormat, Written, arena_in
 from peerage.cli.shared.output import show_whole
+from peerage.reading.scope import Scope
 
 OfTable = Annotated[
     Track | None,
@@ -22,6 +23,7 @@ def verdict(
     track: OfTable = None,
     game: Game = "",
     topic: Topic = "",
+    source: Source = "all",
     shape: Written = ReportFormat.text,
 ) -> None:
     """Say whom to pick, who may be as good, and what is proven.
@@ -32,7 +34,7 @@ def verdict(
     from peerage.views.decision.decision import shown
 
     with arena_in(folder) as arena, explained_scope():
-        decision = arena.verdict(track or "", game=game, topic=topic)
+        decision = arena.verdict(track or "", game=game, topic=topic, source=source)
     show_whole(decision, shown(decision), shape)
 
 
@@ -78,6 +80,7 @@ def compare(
     track: OfTable = None,
     game: Game = "",
     topic: Topic = "",
+    source: Source = "all",
     not_worse_by: Margin = None,
     elo: EloMargin = None,
     of: GateMeasure = None,
@@ -99,8 +102,9 @@ def compare(
     if not_worse_by is not None or elo is not None:
         from peerage.cli.read.gate import show_gate
 
-        if track:
-            raise typer.BadParameter("a gate counts matches, or checked answers: leave --track out")
+        if track or source not in OWN:
+            option = "--track" if track else "--source"
+            raise typer.BadParameter(f"a gate counts matches, or checked answers: leave {option} out")
         show_gate(
             folder,
             (one, other),
@@ -121,27 +125,24 @@ def compare(
     options |= {"--github": github, "--force": force}
     if stated := [name for name, value in options.items() if value]:
         raise typer.BadParameter(f"{stated[0]} is of a gate: add its margin, such as --not-worse-by 3%")
-    _compare(folder, (one, other), track or "", (game, topic), shape)
+    _compare(folder, (one, other), track or "", Scope(game, topic, source=source), shape)
 
 
-def _compare(
-    folder: Path, names: tuple[str, str], track: str, scope_of: tuple[str, str], shape: ReportFormat
-) -> None:
+def _compare(folder: Path, names: tuple[str, str], track: str, scope: Scope, shape: ReportFormat) -> None:
     """Write two players next to each other to standard output."""
     from peerage.ledger.check.held import hold_replies
-    from peerage.reading.scope import Scope
     from peerage.reading.speed import speeds_of
     from peerage.views.decision import compare as tables
     from peerage.views.decision.compare import compared
     from peerage.views.leaderboard.board import board
 
     with arena_in(folder) as arena, explained_scope():
-        reading, scope = arena.reading, Scope(*scope_of)
+        reading = arena.reading
         hold_replies(arena.ledger)
-        player, other = (reading.meant(name, reading.within(scope).players) for name in names)
-        speeds = speeds_of(reading, scope, (player, other))
         table = board(reading, track, scope)
-        decided = reading.within(scope).decided
+        player, other = (reading.meant(name, table.chances.players) for name in names)
+        speeds = speeds_of(reading, scope, (player, other)) if scope.own else {}
+        decided = reading.within(scope).decided if scope.own else []
         pair = tables.compare(table, decided, player, other, speeds)
         matches = [*tables.shared(reading, table, decided, player, other)]
     show_whole(pair, compared(table, pair, matches, texts=False), shape)

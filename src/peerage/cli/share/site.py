@@ -287,10 +287,10 @@ def _check_address(url: str) -> None:
 def _welcome(
     server: ArenaServer, port: int, token: str | None, vote: bool, review: bool, url: str = ""
 ) -> list[str]:
+    from peerage.reading.results.outside import in_words
     from peerage.values.texts import visible
 
-    matches = server.matches
-    there = f"{visible(server.settings.name)}: {counted(matches, 'match')} on record"
+    there = f"{visible(server.settings.name)}: {in_words(server.results)} on record"
     here = LOOPBACK if token is None else socket.gethostname()
     at = f"{url.rstrip('/')}/" if url else f"http://{here}:{port}/"
     if token is None:

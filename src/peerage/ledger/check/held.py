@@ -12,7 +12,7 @@ from msgspec import MsgspecError, Struct, field
 from peerage.ledger.check.audit import altered
 from peerage.ledger.forms.log import GENESIS, WAITS, entry_leaf, linked, of_amendment, of_play
 from peerage.ledger.forms.merkle import link, stream_genesis
-from peerage.ledger.forms.rows import COPY, UNLOGGED
+from peerage.ledger.forms.rows import COPY, UNLOGGED, Amendment
 from peerage.ledger.ledger import Ledger
 from peerage.ledger.topics.waits import read_wait
 from peerage.values.figures import counted
@@ -127,11 +127,13 @@ def amendments(ledger: Ledger, logged: Logged) -> Iterator[Found]:
     for at in sorted(there.keys() | logged.amendments.keys()):
         if at not in there:
             yield None, f"entry {at} of the log, about {logged.amendments[at][0]}, is missing"
-        elif logged.amendments.get(at) != (
-            (row := there[at]).topic,
-            of_amendment(row.at_ms, row.body),
-        ):
-            yield None, f"entry {at} of the log, about {row.topic}, is not as it was logged"
+        elif not as_logged(there[at], logged):
+            yield None, f"entry {at} of the log, about {there[at].topic}, is not as it was logged"
+
+
+def as_logged(row: Amendment, logged: Logged) -> bool:
+    """Return whether an amendment is as it was logged."""
+    return logged.amendments.get(row.position) == (row.topic, of_amendment(row.at_ms, row.body))
 
 
 def stream(rows: Iterable[tuple[int, bytes, bytes]], name: str) -> Iterator[Found]:

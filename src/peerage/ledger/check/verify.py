@@ -31,7 +31,17 @@ from peerage.ledger.check.audit import (
     without_collector,
 )
 from peerage.ledger.check.checkpoints import origin
-from peerage.ledger.check.held import Found, Logged, agreed, amendments, facts, read_log, records, stream
+from peerage.ledger.check.held import (
+    Found,
+    Logged,
+    agreed,
+    amendments,
+    as_logged,
+    facts,
+    read_log,
+    records,
+    stream,
+)
 from peerage.ledger.check.held import in_play as play
 from peerage.ledger.check.held import votes as held_votes
 from peerage.ledger.check.kept_checkpoints import Extension, KeptCheckpoint, held_against
@@ -74,7 +84,7 @@ class Report:
     without what is in play and without votes. `ended` says that the run that wrote last came to its end:
     otherwise what is in play is held by checksums alone. `checkpoints` say what each kept one says of
     this ledger; where it does not extend one of them, `problems` say so. `changes` are those of settings and
-    players since the first entry about them.
+    players since the first entry about them. `outside` counts the outside results by the name of their file.
     """
 
     matches: int
@@ -87,6 +97,7 @@ class Report:
     copy: bool = False
     ended: bool = True
     changes: tuple[SettingsChange, ...] = ()
+    outside: Mapping[str, int] = field(default_factory=dict)
     checkpoints: tuple[Extension, ...] = ()
 
     @property
@@ -147,7 +158,7 @@ def verify(
             helpers = stack.enter_context(Processes(workers, access(ledger.address)))
         findings = _finished(ledger, recomputed, now, problems, helpers, workers, replies=replies)
     problems += now.beside
-    changes, head = tuple[SettingsChange, ...](), GENESIS
+    changes, head, outside = tuple[SettingsChange, ...](), GENESIS, dict[str, int]()
     with _noted(problems):
         problems += _strange(ledger, now.issued)
         if replies:
@@ -157,7 +168,7 @@ def verify(
                 del findings.digests[match]
             problems += records(ledger, findings.digests, logged, reported, recorded) if logged.length else ()
         problems += _texts(now.texts, now.needed | findings.texts) if now.texts is not None else []
-        problems += _outside(ledger)
+        outside = _outside(ledger, now.logged, problems)
         changes = settings_changes(ledger)
         head = next((row.chain for row in ledger.records(recorded, recorded)), GENESIS)
     streams = dict[str, str]()
@@ -180,6 +191,7 @@ def verify(
         copy=now.copy,
         ended=logged.in_play is not None,
         changes=changes,
+        outside=outside,
         checkpoints=tuple(checkpoints),
     )
 
@@ -390,13 +402,20 @@ def _texts(known: dict[bytes, str], needed: dict[bytes, int]) -> list[Found]:
     return problems
 
 
-def _outside(ledger: Ledger) -> list[Found]:
+def _outside(ledger: Ledger, logged: Logged, problems: list[Found]) -> dict[str, int]:
+    """Return the outside results by the name of their file; what is wrong with them is added to `problems`.
+    Raises LedgerError."""
     rows = list(ledger.amendments("outside"))
     if not rows:
-        return []
+        return {}
     from peerage.ledger.topics import outside
 
-    return [(None, what) for what in outside.problems(rows)]
+    altered = {row.position for row in rows if not as_logged(row, logged)}
+    problems += [(None, what) for what in outside.problems(rows, altered)]
+    counts: dict[str, int] = {}
+    for source, _ in outside.read(ledger):
+        counts[source.name] = counts.get(source.name, 0) + source.results
+    return counts
 
 
 def _uncited(ledger: Ledger, votes: PeopleVotes) -> list[Found]:

@@ -2,14 +2,14 @@
 
 A file that is imported becomes a **source**: one amendment that names it (file name, SHA-256 of its bytes,
 what it holds, who plays), followed by its results, as rows that `ratings.read` reads like those of any file.
-They are no matches: nobody can replay them, and no table counts them unless it says so. `peerage verify`
-covers them, and that each source is complete.
+They are no matches: nobody can replay them, and tables that count them say so. `peerage verify` covers them,
+and that each source is complete.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +23,7 @@ from peerage.ratings.read.forms import GivenForm, Layout
 from peerage.ratings.read.histories import Battles, PlayedGames
 from peerage.ratings.read.results import read as read_files
 from peerage.ratings.read.words import BOTH_BAD
+from peerage.values.figures import counted
 
 TOPIC = "outside"
 LABELS = ("judge", "question", "category", "language", "is_code")
@@ -82,7 +83,7 @@ def read(ledger: Ledger) -> list[tuple[Source, Battles | PlayedGames]]:
     cannot be read, or name somebody who is not there.
     """
     every: list[tuple[Source, Battles | PlayedGames]] = []
-    for source, written in _joined(ledger.amendments(TOPIC)):
+    for source, written, _ in _joined(ledger.amendments(TOPIC)):
         try:
             body = io.BytesIO(b"\n".join(written))
             data = read_files([("", body)], kept=LABELS, given=GivenForm(strict=True))
@@ -97,37 +98,42 @@ def read(ledger: Ledger) -> list[tuple[Source, Battles | PlayedGames]]:
     return every
 
 
-def problems(amendments: Iterable[Amendment]) -> list[str]:
-    """Return how the sources differ from the log: results missing, or too many."""
+def problems(amendments: Iterable[Amendment], altered: Container[int]) -> list[str]:
+    """Return how the sources differ from the log: results missing, too many, or in entries that were
+    `altered`, by their positions."""
     wrong: list[str] = []
     try:
-        for source, written in _joined(amendments):
+        for source, written, positions in _joined(amendments):
             if len(written) != source.results:
                 there = f"{len(written)} are there, {source.results} were imported"
                 wrong.append(f"outside results of {source.name}: {there}")
+            if changed := [at for at in positions if at in altered]:
+                entries = f"{counted(len(changed), 'entry')} of the log, from {changed[0]} on,"
+                wrong.append(f"outside results of {source.name}: {entries} changed since the import")
     except msgspec.MsgspecError as error:
         wrong.append(f"outside results cannot be read: {error}")
     return wrong
 
 
-def _joined(amendments: Iterable[Amendment]) -> Iterator[tuple[Source, list[Raw]]]:
-    """Yield every source with its rows."""
-    source, written = None, list[Raw]()
+def _joined(amendments: Iterable[Amendment]) -> Iterator[tuple[Source, list[Raw], list[int]]]:
+    """Yield every source with its rows, and the positions of its entries."""
+    source, written, positions = None, list[Raw](), list[int]()
     for row in amendments:
         entry = _decode(row.body)
         if entry.source is not None:
             if source is not None:
-                yield source, written
-            source, written = entry.source, []
+                yield source, written, positions
+            source, written, positions = entry.source, [], []
         written += entry.rows
+        positions.append(row.position)
     if source is not None:
-        yield source, written
+        yield source, written, positions
 
 
 def lines(ledger: Ledger) -> Iterator[str]:
     """Yield every outside result as a line of JSON that `peerage rate` and `peerage import` read, marked with
     its source."""
-    for source, written in _joined(ledger.amendments(TOPIC)):
+    for source, written, _ in _joined(ledger.amendments(TOPIC)):
         mark = {"source": source.name, "sha256": source.sha256}
         for row in written:
             yield f"{msgspec.json.encode(mark | msgspec.json.decode(row)).decode()}\n"

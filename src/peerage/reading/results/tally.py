@@ -30,6 +30,9 @@ class Record(Struct):
         """The share of the points, a draw being half of one."""
         return (self.wins + self.draws / 2) / self.matches if self.matches else None
 
+    def __add__(self, more: Record) -> Record:
+        return Record(self.wins + more.wins, self.draws + more.draws, self.losses + more.losses)
+
     def add(self, own: float, other: float) -> None:
         """Count one more match."""
         if own > other:

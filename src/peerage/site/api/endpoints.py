@@ -45,6 +45,9 @@ Few = Annotated[int, Meta(ge=1, le=50, description="How many at most.")]
 Track = Annotated[str, Meta(description="One of the arena's tracks; empty: its game's own.")]
 OneGame = Annotated[str, Meta(description="Matches of this game alone; empty: all.")]
 OneSide = Annotated[str, Meta(description="Players on this side alone; empty: any.")]
+OneSource = Annotated[
+    str, Meta(description="Whose results: all, played, outside, or one imported file, by name or digest.")
+]
 OneTopic = Annotated[str, Meta(description="Matches on this topic alone; empty: all.")]
 Corrections = Annotated[
     str, Meta(description=f"What for, comma-separated: {', '.join(CORRECTIONS)}; or all.")
@@ -104,6 +107,7 @@ def _arena(site: Site) -> ArenaRow:
         tracks=site.tracks,
         players=tuple([player.name for player in settings.players]),
         settled=site.number,
+        results=site.results(site.number),
         issued=issued,
         head=site.chain,
         votes=site.votes.count(),
@@ -113,7 +117,12 @@ def _arena(site: Site) -> ArenaRow:
 
 @_endpoint("leaderboard")
 def _leaderboard(
-    site: Site, track: Track = "", game: OneGame = "", topic: OneTopic = "", side: OneSide = ""
+    site: Site,
+    track: Track = "",
+    game: OneGame = "",
+    topic: OneTopic = "",
+    side: OneSide = "",
+    source: OneSource = "all",
 ) -> Leaderboard:
     """The table of one track, best first."""
     if track and track not in site.tracks:
@@ -124,9 +133,9 @@ def _leaderboard(
             f"side: there is none called {side!r}; there are {', '.join(site.board().sides) or 'none'}"
         )
     try:
-        return site.board(track, game, topic, side)
+        return site.board(track, game, topic, side, source)
     except ScopeError as error:
-        raise Missing(f"side: {error}") from None
+        raise Missing(f"{'side' if side else 'source'}: {error}") from None
 
 
 def _there(site: Site, game: str, topic: str) -> None:

@@ -54,7 +54,7 @@ class Revealed(Struct, frozen=True):
 
 class ArenaRow(Struct, frozen=True):
     """An arena: `settled` matches of `issued` are on record, the last with chain value `head`, in hex.
-    `games` are all that it plays, `game` the first of them."""
+    `games` are all that it plays, `game` the first of them. `results` counts them by kind."""
 
     name: str
     version: str
@@ -66,6 +66,7 @@ class ArenaRow(Struct, frozen=True):
     head: str
     votes: int
     games: tuple[str, ...]
+    results: Mapping[str, int]
 
 
 class Player(Struct, frozen=True):

@@ -336,7 +336,7 @@ def _log(results: Path) -> list[Entry]:
 
 
 def _texts(results: Path) -> Iterator[tuple[bytes, str]]:
-    for file in sorted((results / "texts").iterdir()):
+    for file in sorted((results / "texts").glob("*")):
         body = read_bytes(file)
         digest = sha256(body).digest()
         if digest.hex() != file.name:

@@ -16,7 +16,6 @@ from peerage.render.data import write_csv
 from peerage.site.reading import Site
 from peerage.views.arena.charts import course, in_seconds, paced, priced
 from peerage.views.arena.costs import by_day
-from peerage.views.arena.leaderboard import has_outside, outside
 
 
 def paths(site: Site) -> Iterator[str]:
@@ -24,8 +23,6 @@ def paths(site: Site) -> Iterator[str]:
         yield from (f"data/leaderboard-{track}.csv", f"data/leaderboard-{track}.json")
         yield from (f"data/course-{track}.csv", f"data/frontier-{track}.csv")
     yield from (f"data/speed-{site.track}.csv", "data/spending.csv")
-    if has_outside(site):
-        yield "data/outside.csv"
     if site.has_pool:
         yield "data/challenges.csv"
     yield from originals(site)
@@ -47,8 +44,6 @@ def view(site: Site, path: str) -> bytes | None:
     what, _, track = name.partition("-")
     if what == "spending":
         return table(by_day(site))
-    if what == "outside":
-        return table([row.as_dict() for row in outside(site).rows])
     if what == "challenges":
         return table([row.as_dict() for row in site.pool])
     rows = [row.as_dict() for row in site.table(track)]

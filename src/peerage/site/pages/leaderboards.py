@@ -1,7 +1,4 @@
-"""The leaderboard, whole or of one topic or game, of each track: the first page and its sisters.
-
-What others recorded, where some of it was imported, has a table of its own, marked as such.
-"""
+"""The leaderboard, whole or of one topic, game or source, of each track: the first page and its sisters."""
 
 from __future__ import annotations
 
@@ -12,14 +9,7 @@ from peerage.site.addresses import slug
 from peerage.site.cards import rated
 from peerage.site.reading import Site
 from peerage.site.rendering import PageView
-from peerage.views.arena.leaderboard import (
-    OUTSIDE,
-    Filter,
-    filters,
-    has_outside,
-    leaderboard,
-    outside_results,
-)
+from peerage.views.arena.leaderboard import Filter, filters, leaderboard
 from peerage.views.leaderboard.tracks import METHODS
 
 
@@ -33,15 +23,11 @@ def address(site: Site, wanted: Filter) -> str:
 
 def paths(site: Site) -> Iterator[str]:
     yield from (address(site, wanted) for wanted in filters(site))
-    if has_outside(site):
-        yield OUTSIDE
 
 
 def view(site: Site, path: str) -> PageView | None:
     if path != "index.html" and not path.startswith("leaderboard/"):
         return None
-    if path == OUTSIDE:
-        return PageView("Outside results", "index.html", outside_results(site)) if has_outside(site) else None
     of = wanted(site, path)
     return None if of is None else _page(site, of)
 

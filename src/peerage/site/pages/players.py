@@ -75,7 +75,7 @@ def head_to_head_page(site: Site) -> PageView:
 def _head_to_head(site: Site, names: Sequence[str]) -> Iterator[ViewBlock]:
     yield Heading(_ahead(site, names), 1, notes=(SHARES,))
     if not names:
-        yield Sentence("No match was decided yet.")
+        yield Sentence("There is no result yet.")
         return
     if site.menu and len(names) > 1:
         yield Links([Link("Compare two players", ("view", COMPARE))])
@@ -111,7 +111,7 @@ def compare_page(site: Site, query: Mapping[str, str]) -> PageView:
             title, says = f"{a} or {b}?", list(found.lines)
             card = rated([found.one, found.other])
         else:
-            blocks.append(Sentence("No match has been decided yet, so there is nobody to compare."))
+            blocks.append(Sentence("There is no result yet, so there is nobody to compare."))
     except ScopeError as error:
         blocks.append(Sentence(sentence(str(error)), "bad"))
     if site.menu and names:

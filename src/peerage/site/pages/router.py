@@ -222,8 +222,9 @@ def _asset(name: str) -> bytes | None:
 
 
 def menu(site: Site) -> Menu:
-    """The entries of the menu."""
-    return (*MENU, *[(AUDIENCE, "Audience")] * _has_audience(site), *site.menu)
+    """The entries of the menu; where all results are outside ones, without pages on matches."""
+    main = MENU if site.number or not site.imported else (MENU[0], *MENU[-2:])
+    return (*main, *[(AUDIENCE, "Audience")] * _has_audience(site), *site.menu)
 
 
 def _has_audience(site: Site) -> bool:

@@ -29,6 +29,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from peerage.ledger import LedgerError, open_ledger
 from peerage.ledger.topics.votes import PeopleVotes
 from peerage.players.people.requests import People
+from peerage.reading.reading import Reading
 from peerage.settings import load
 from peerage.site.addresses import match_page
 from peerage.site.api.answers import PREFIX
@@ -153,9 +154,9 @@ class ArenaServer:
             yield Route(f"/{ANNOTATE}/{{token}}", pages.page, methods=_FORM)
 
     @property
-    def matches(self) -> int:
-        """Return how many are on record."""
-        return self._ledger.heads()[1]
+    def results(self) -> dict[str, int]:
+        """Return how many results of each kind are on record."""
+        return Reading(self.settings, self._ledger).results(self._ledger.heads()[1])
 
     def run(self, listening: socket.socket, started: Callable[[], None] = lambda: None) -> None:
         """Serve until SIGINT or SIGTERM; `started` is called when connections are accepted."""

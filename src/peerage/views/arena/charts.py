@@ -21,6 +21,7 @@ from peerage.views.offers import frontier as offers
 COLOURED = 6
 STOPS = 20
 """Ratings are followed over so many moments at most."""
+ALONE = ", outside results left out"
 LEFT_OUT = 6
 """Players without enough answers that are named."""
 
@@ -49,7 +50,7 @@ def charts(
             columns=numbers(lambda cost: unit(cost) if cost else "free", cost=price[:1].upper() + price[1:]),
             tick=axis_dollars if found.in_dollars else "{:g}".format,
         )
-    if track == arena.track or not everything:
+    if (track == arena.track or not everything) and found.source != "outside":
         timed = paced(arena, ranked)
         if len({one["cost"] for one in timed}) > 1:
             few = [row.player for row in ranked if row.player not in {one["player"] for one in timed}]
@@ -70,11 +71,12 @@ def charts(
     if not everything:
         return
     if arena.number > 1 and ranked and (points := course(arena, track)):
-        names = [row.player for row in ranked[:COLOURED]]
+        there = {point["player"] for point in points}
+        names = [row.player for row in ranked if row.player in there][:COLOURED]
         yield Figure(
             kind="course",
             title="Ratings over the matches",
-            about=f"{METHODS[track].curve} after so many matches.",
+            about=f"{METHODS[track].curve} after so many matches{ALONE * bool(arena.imported)}.",
             rows=points,
             columns=followed(track),
             name=f"course-{track}",

@@ -11,9 +11,9 @@ from peerage.engine.record.registration import stated
 from peerage.game.blocks import Bar, Heading, Sentence, Target
 from peerage.games import installed
 from peerage.ledger import Summary
-from peerage.ledger.topics.outside import TOPIC
 from peerage.ratings.table import ranks
-from peerage.reading.scope import Scope
+from peerage.reading.results.outside import Outside
+from peerage.reading.results.outside import in_words as results_in_words
 from peerage.render.blocks import (
     Beside,
     Column,
@@ -28,11 +28,12 @@ from peerage.render.blocks import (
 )
 from peerage.settings import rules_of
 from peerage.settings.players.weights import weights
+from peerage.standings import NOBODY
 from peerage.values.figures import counted, dollars, listed, whole
 from peerage.views.arena.charts import charts, stops
 from peerage.views.arena.tables import ArenaTables
 from peerage.views.decision.decision import below
-from peerage.views.leaderboard.board import Leaderboard, board
+from peerage.views.leaderboard.board import Leaderboard
 from peerage.views.leaderboard.columns import STAYED, Moved, table
 from peerage.views.leaderboard.row import Row
 from peerage.views.leaderboard.strengths import strengths
@@ -42,7 +43,8 @@ from peerage.views.match import finder
 from peerage.views.plan.outlook import Outlook
 from peerage.views.stats import outside as imported
 
-OUTSIDE = "leaderboard/outside.html"
+SOURCES = {"all": "", "played": "Played here", "outside": "Outside results"}
+"""Whose results there are tables of, and their names."""
 NAMED = 3
 """Games that a sentence names at most."""
 LOOKED_AT = 300
@@ -50,23 +52,25 @@ LOOKED_AT = 300
 
 
 class Filter(NamedTuple):
-    """What a leaderboard is of: a track, over one game, topic or side, or everything."""
+    """What a leaderboard is of: a track, over one game, topic, side or source of results, or everything."""
 
     track: Track
     game: str = ""
     topic: str = ""
     side: str = ""
+    source: str = "all"
 
     @property
     def part(self) -> tuple[str, str]:
         """Return what of everything it is over, and its name; two empty texts for everything."""
-        parts = (("game", self.game), ("topic", self.topic), ("side", self.side))
+        of = ("source", SOURCES[self.source])
+        parts = (("game", self.game), ("topic", self.topic), ("side", self.side), of)
         return next((part for part in parts if part[1]), ("", ""))
 
 
 def filters(arena: ArenaTables) -> Iterator[Filter]:
-    """Every leaderboard there is: each track over everything; the first track by game, by topic and by side,
-    where each game shows its own first."""
+    """Every leaderboard there is: each track over everything; the first track by game, by topic, by side and
+    by source, where each game shows its own first."""
     yield from (Filter(track) for track in arena.tracks)
     everything = arena.board()
     if len(everything.games) > 1:
@@ -74,6 +78,8 @@ def filters(arena: ArenaTables) -> Iterator[Filter]:
     if len(everything.topics) > 1:
         yield from (Filter(arena.track, topic=topic) for topic in everything.topics if topic)
     yield from (Filter(arena.first_track(side=side), side=side) for side in everything.sides)
+    if arena.imported and arena.played.count:
+        yield from (Filter(arena.first_track(source=of), source=of) for of in ("played", "outside"))
 
 
 def leaderboard(
@@ -87,15 +93,13 @@ def leaderboard(
     verdict = arena.verdict if home else found.verdict
     if name:
         yield Heading(name, 1)
-    yield from concluded(verdict, found.verdict, arena.outlook if everything else None)
+    alike = everything and found.verdict.outside == arena.board().verdict.outside
+    yield from concluded(verdict, found.verdict, arena.outlook if alike else None)
     if verdict.by_task:
         yield below(verdict)
         yield Heading("Ratings")
-    if not arena.number:
-        if has_outside(arena):
-            yield Links([Link("The table of outside results", ("view", OUTSIDE))])
-        else:
-            yield Sentence("This page fills as matches end; `peerage run` plays them.")
+    if not (arena.number or arena.imported):
+        yield Sentence("This page fills as matches end; `peerage run` plays them.")
     drawn = [*map(captioned, charts(arena, wanted.track, found, everything=everything))]
     if found.rows:
         moved = Moved(moves(arena, wanted.track), last_time(arena)) if everything else STAYED
@@ -113,6 +117,12 @@ def leaderboard(
         if arena.decided and not verdict.by_task:
             yield from _telling(arena, found)
     yield from drawn
+    if found.files and first:
+        yield Heading("Where the outside results come from")
+        yield Sentence(
+            "Others recorded them. They were not played here, and nobody can replay them.", "quiet"
+        )
+        yield replace(imported.table(imported.listed(found.files)), title="")
     if everything:
         data = f"data/leaderboard-{wanted.track}"
         yield Links(
@@ -160,18 +170,20 @@ def _others(
 ) -> OtherViews:
     """Return the other tables: of other ratings, of games, topics and sides, of outside results."""
     kind, name = wanted.part
-    whole_table = Link("All matches", ("view", "index.html"), not name)
+    every = "All results" if arena.imported else "All matches"
+    whole_table = Link(every, ("view", "index.html"), not name)
     groups: dict[str, list[Link]] = {"Matches": [whole_table], "Rating": []}
     for other in filters(arena):
         of, part = other.part
         if part:
-            count = "" if other.side else whole((found.topics if of == "topic" else found.games).get(part))
-            groups.setdefault(of.capitalize(), []).append(Link(part, at(other), other == wanted, count))
+            counts = {"topic": found.topics, "game": found.games}.get(of, {})
+            count = whole(counts[part]) if part in counts else ""
+            groups.setdefault("Matches" if of == "source" else of.capitalize(), []).append(
+                Link(part, at(other), other == wanted, count)
+            )
         else:
             groups["Rating"].append(Link(METHODS[other.track].name, at(other), other == wanted))
-    if has_outside(arena) and arena.number:
-        groups["Matches"].append(Link("Outside results", ("view", OUTSIDE)))
-    matches = f"{kind}: {name}" if name else "all matches"
+    matches = f"{kind}: {name}" if kind not in ("", "source") else (name or every).lower()
     current = f"{METHODS[wanted.track].name}, {matches}"
     return OtherViews(current, [*groups.items()])
 
@@ -223,18 +235,21 @@ def _telling(arena: ArenaTables, found: Leaderboard) -> Iterator[ViewBlock]:
 
 
 def _counted(found: Leaderboard, wanted: Filter, arena: ArenaTables) -> str:
-    """Return how many matches a table counts, among how many players, and what they cost."""
+    """Return how many results a table counts, among how many players, and what they cost."""
     name, rows = wanted.part[1], found.rows
-    of_part = (found.topics | found.games).get(name) if name and not wanted.side else None
+    of_part = (found.topics | found.games).get(name) if wanted.topic or wanted.game else None
     decided = sum(found.games.values()) if of_part is None else of_part
-    unknown, spent = any(row.cost_usd is None for row in rows), sum(row.cost_usd or 0.0 for row in rows)
+    unknown = any(row.cost_usd is None and row.status != "outside" for row in rows)
+    spent = sum(row.cost_usd or 0.0 for row in rows)
     billed = f"; {dollars(spent)} billed" if spent else ", at an unknown cost" if unknown else ""
     if spent and unknown:
         billed += ", and calls of unknown cost"
     games = [found.game] if found.game else [*found.games] or [arena.settings.game]
     of = listed(games) if len(games) <= NAMED else counted(len(games), "game")
-    match = counted(decided, "decided match")
-    return f"{match} of {of} among {counted(len(rows), 'player')}{billed}."
+    decided = found.verdict.matches if (outside := found.verdict.outside) else decided
+    matches = results_in_words({**outside, "decided match": decided})
+    matches += "" if outside and not decided else f" of {of}"
+    return f"{matches} among {counted(len(rows), 'player')}{billed}."
 
 
 def judged(arena: ArenaTables) -> bool:
@@ -247,33 +262,6 @@ def judged(arena: ArenaTables) -> bool:
         for spec, game in specs
         if spec
     )
-
-
-def has_outside(arena: ArenaTables) -> bool:
-    """Return whether results that others recorded were imported."""
-    return TOPIC in arena.moment.topics()
-
-
-def outside(arena: ArenaTables) -> Leaderboard:
-    """The table of the imported results alone."""
-    return board(arena, "strength", Scope(source="outside"))
-
-
-def outside_results(arena: ArenaTables) -> Iterator[ViewBlock]:
-    """Yield the table of the imported results, and where they come from."""
-    found = outside(arena)
-    about = (
-        "Results that others recorded and this arena imported. They were not played here, nobody can replay "
-        "them from this ledger, and no other table counts them."
-    )
-    yield Heading("Outside results", 1)
-    yield Conclusion(found.verdict.lines)
-    yield Sentence(about)
-    own = Link("The arena's own leaderboard", ("view", "index.html"))
-    yield Links([own, Link("CSV", ("file", "data/outside.csv"))])
-    yield replace(table(found), columns=[replace(one, link=None) for one in table(found).columns])
-    yield Heading("Where they come from")
-    yield imported.table(imported.listed(arena.moment))
 
 
 def weights_of(arena: ArenaTables) -> dict[str, str]:
@@ -294,7 +282,13 @@ def last_time(arena: ArenaTables) -> str:
 
 def moves(arena: ArenaTables, track: Track) -> Mapping[str, int]:
     """Return how many ranks each player rose since match `before`, below zero: fell; newcomers have none."""
-    then = arena.earlier(track, before(arena.number))
+    number, outside = before(arena.number), arena.outside()
+    if not number:
+        return {}
+    if outside and METHODS[track].outside:
+        then = METHODS[track].rate(Outside(outside.files, arena.played.until(number)), arena.rating, NOBODY)
+    else:
+        then = arena.earlier(track, number)
     had = dict(zip(then.players, ranks(then.rating), strict=True))
     return {
         row.player: had[row.player] - row.rank

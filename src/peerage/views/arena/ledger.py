@@ -8,6 +8,7 @@ from typing import NamedTuple
 from peerage.game.blocks import Heading, Sentence, SourceCode
 from peerage.ledger.forms.log import entry_leaf, log_root
 from peerage.ledger.topics.settings_log import settings_changes
+from peerage.reading.results.outside import in_words
 from peerage.render.blocks import (
     Column,
     Facts,
@@ -20,7 +21,7 @@ from peerage.render.blocks import (
     numbers,
     texts,
 )
-from peerage.values.figures import counted, moment, whole
+from peerage.values.figures import moment, whole
 from peerage.values.texts import visible
 from peerage.views.arena.tables import ArenaTables
 
@@ -31,7 +32,7 @@ ENTRIES = {
     "benches": "Players paused or back",
     "challenges": "Statements on challenges",
     "models": "Models that providers named",
-    "outside": "Outside results",
+    "outside": "Entries of outside results",
     "players": "Players registered",
     "probes": "Probes of players",
     "public": "Scores of people outside",
@@ -111,7 +112,9 @@ def about_ledger(
     signed = max([one.matches for one in checkpoints], default=0)
     seals = f", {signed:,} of them signed" if signed else ""
     yield Heading(
-        f"{counted(arena.number, 'match')} on a ledger that anyone can check{seals}", 1, notes=(LEDGER,)
+        f"{in_words(arena.results(arena.number))} on a ledger that anyone can check{seals}",
+        1,
+        notes=(LEDGER,),
     )
     entries = [LoneFigure(ENTRIES.get(topic, topic.capitalize()), whole(count)) for topic, count in topics]
     yield Facts([LoneFigure("Records", whole(arena.number)), *entries])

@@ -42,6 +42,13 @@ COSTS = (
     "dash and never counts as zero."
 )
 
+OUTSIDE = (
+    "Each outside result counts once, as a match does, in strength, Bradley-Terry, TrueSkill and Glicko-2, "
+    "so in chances and proven claims too, which hold as far as the imported files are complete. Outside "
+    "results come before the matches played here. They enter no other track, no table of a game, topic or "
+    "side, and nothing that was billed; runs pair and stop by matches played here alone."
+)
+
 FORMS = (
     "Every request on record is one of these forms, its places in braces filled. What another player wrote "
     "is quoted between marks that its writer could not have known."
@@ -71,6 +78,9 @@ def method(arena: ArenaTables) -> Iterator[ViewBlock]:
         yield Notes([note for note in board.notes if note not in every], names)
     yield Heading("The verdict", 3)
     yield Sentence(VERDICT)
+    if arena.imported:
+        yield Heading("Outside results", 3)
+        yield Sentence(OUTSIDE)
     yield Heading("Costs")
     yield Sentence(COSTS)
     yield Heading("Settings of this arena")

@@ -10,7 +10,7 @@ from peerage.reading.results.tally import Field, PlayerSums
 from peerage.render.blocks import Beside, Conclusion, Figure, Fold, Link, Links, Section, ViewBlock
 from peerage.values.figures import counted, likely, listed, sentence, share_between
 from peerage.values.texts import visible
-from peerage.views.arena.charts import course, followed
+from peerage.views.arena.charts import ALONE, course, followed
 from peerage.views.arena.tables import ArenaTables
 from peerage.views.leaderboard.board import Leaderboard
 from peerage.views.leaderboard.notes import OF_MANY
@@ -43,11 +43,12 @@ def player(arena: ArenaTables, name: str) -> Iterator[ViewBlock]:
     elif models and models[0].model not in row.model:  # its settings do not say it already
         yield Sentence(visible(sentence(models[0].in_words)), "quiet")
     yield standing(board, row, arena.speeds.get(name))
-    against = sorted(mine.against.items(), key=lambda pair: order.get(pair[0], len(order)))
+    against = sorted(arena.records(name).items(), key=lambda pair: order.get(pair[0], len(order)))
     met = [OpponentPart(other, one) for other, one in against]
+    results = "Results" if arena.imported else "Matches"
     groups: list[list[ViewBlock]] = [[], [*_charts(arena, name, marks)]]
     if met:
-        groups[0] = [Heading("Against each opponent"), records("opponent", met, of=name)]
+        groups[0] = [Heading("Against each opponent"), records("opponent", met, of=name, results=results)]
     yield Section("ranking", [Beside([group for group in groups if group])])
     if row.above:
         yield Sentence(f"Proven to be better than {listed(row.above)}.", "quiet")
@@ -79,7 +80,7 @@ def in_a_sentence(board: Leaderboard, row: Row) -> str:
     """Return how good a player is."""
     verdict, name = board.verdict, row.player
     if row.rank is None or verdict.pick is None:
-        return f"{name} has no decided match yet."
+        return f"{name} has no result yet."
     of = f"Rank {row.rank} of {counted(verdict.players, 'player')}"
     if name in verdict.level:
         return f"{of}: nobody is ahead yet of {named(verdict.level)}."
@@ -118,7 +119,8 @@ def _charts(arena: ArenaTables, name: str, marks: Sequence[tuple[int, str]]) -> 
         yield Figure(
             kind="course",
             title="Rating over the matches",
-            about=f"{METHODS[arena.track].curve} after so many matches, with its 95% band."
+            about=f"{METHODS[arena.track].curve} after so many matches, with its 95% band"
+            + f"{ALONE * bool(arena.imported)}."
             + " Dashed: its provider names another model." * bool(marks),
             rows=points,
             columns=followed(arena.track),

@@ -12,6 +12,7 @@ from peerage.games import tracks_of
 from peerage.judging.measures.corrections import Correction
 from peerage.ledger import Ledger, Summary
 from peerage.ledger.forms.merkle import GENESIS
+from peerage.ledger.topics.outside import TOPIC
 from peerage.ledger.topics.series import shown
 from peerage.ledger.topics.votes import PeopleVotes
 from peerage.reading.moment import Moment
@@ -62,12 +63,15 @@ class ArenaTables(Reading):
         self.ledger = ledger
         self.number = number
         self.chain = next((row.chain for row in ledger.records(number, number)), GENESIS).hex()
-        self._boards: dict[tuple[str, str, str, str], Leaderboard] = {}
+        self._boards: dict[tuple[str, ...], Leaderboard] = {}
+        self._records: dict[str, Mapping[str, Record]] = {}
         self._corrected: dict[tuple[tuple[Correction, ...], str, str], list[CorrectedRow]] = {}
         self._standings: dict[int, Standings] = {}
         self.courses: dict[tuple[str, int], Ratings] = {}
         self._tally, self._earlier = MatchSums(), Observations()
         self.amended = ledger.topics()
+        if before is not None and before.amended.get(TOPIC) == self.amended.get(TOPIC):
+            self.__dict__["imported"] = before.imported
         # What becomes of challenges may change what earlier matches tell.
         if before is not None and before.amended.get(STREAM) == self.amended.get(STREAM):
             self.courses = dict(before.courses)
@@ -79,10 +83,11 @@ class ArenaTables(Reading):
         """The track that the arena shows first: its game's, over several games the overall one."""
         return self.first_track()
 
-    def first_track(self, game: str = "", side: str = "") -> Track:
-        """The track that is shown first of one game or side, or of everything."""
+    def first_track(self, game: str = "", side: str = "", source: str = "all") -> Track:
+        """The track that is shown first of one game, side or source, or of everything."""
         played = [name for name, counts in self.tally.games.items() if counts.get(DONE)]
-        return first_track(self.settings, Scope(game, side=side), sorted(played))
+        scope = Scope(game, side=side, source=source)
+        return first_track(self.settings, scope, sorted(played), outside=bool(self.outside(scope)))
 
     @cached_property
     def tracks(self) -> tuple[Track, ...]:
@@ -92,14 +97,19 @@ class ArenaTables(Reading):
         sequential: tuple[Track, ...] = ("raw", "cost") if self.tally.duels else ()
         ours = [track for track in TRACKS if track in fed]
         others = "strength", "bt", *sequential, "trueskill", "glicko2"
-        return tuple(dict.fromkeys((self.track, *ours, *others)))
+        found = dict.fromkeys((self.track, *ours, *others))
+        alone = bool(self.imported) and not self.played.count
+        return tuple([track for track in found if METHODS[track].outside or not alone])
 
-    def board(self, track: str = "", game: str = "", topic: str = "", side: str = "") -> Leaderboard:
-        """The leaderboard of one track, by default the game's own, over one game, topic or side, or all."""
-        wanted = (track or self.first_track(game, side), game, topic, side)
+    def board(
+        self, track: str = "", game: str = "", topic: str = "", side: str = "", source: str = "all"
+    ) -> Leaderboard:
+        """The leaderboard of one track, by default the game's own, over one game, topic, side or source, or
+        all."""
+        wanted = (track or self.first_track(game, side, source), game, topic, side, source)
         if wanted in self._boards:
             return self._boards[wanted]
-        self._boards[wanted] = board(self, wanted[0], Scope(game, topic, side=side))
+        self._boards[wanted] = board(self, wanted[0], Scope(game, topic, side=side, source=source))
         return self._boards[wanted]
 
     @property
@@ -115,7 +125,7 @@ class ArenaTables(Reading):
     @cached_property
     def outlook(self) -> Outlook | None:
         """The forecast of `peerage plan`."""
-        return outlook(self.played, self.settings)
+        return outlook(self)
 
     def table(self, track: str = "") -> Sequence[Row]:
         """The rows of the leaderboard of one track, by default the game's own."""
@@ -173,16 +183,24 @@ class ArenaTables(Reading):
         """Sums over the narrow table."""
         return self._tally.after(self.summaries[self._tally.number :])
 
+    def records(self, player: str) -> Mapping[str, Record]:
+        """The record of one player against each other that it met, here or in outside results."""
+        if player not in self._records:
+            found = {**self.tally.players.get(player, PlayerSums()).against}
+            for other, more in [pair for file in self.imported for pair in file.against(player).items()]:
+                found[other] = found.get(other, Record()) + more
+            self._records[player] = found
+        return self._records[player]
+
     def met(self, player: str, other: str) -> Record:
         """The record of one player against another."""
-        return self.tally.players.get(player, PlayerSums()).against.get(other, Record())
+        return self.records(player).get(other, Record())
 
     def against(self, player: str) -> list[PairRow]:
         """Return the record of one player against each other that it met, by name."""
-        met = self.tally.players.get(player, PlayerSums()).against
         return [
             PairRow(player, other, one.matches, one.wins, one.draws, one.losses, one.rate or 0.0)
-            for other, one in sorted(met.items())
+            for other, one in sorted(self.records(player).items())
         ]
 
     @cached_property

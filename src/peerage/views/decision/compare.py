@@ -12,6 +12,7 @@ from peerage.game.blocks import Heading, Quoted, TaskText
 from peerage.ledger import Summary
 from peerage.ratings.accuracy import AccuracyDifference, difference
 from peerage.reading.reading import Reading
+from peerage.reading.results.tally import Record
 from peerage.reading.scope import ScopeError
 from peerage.reading.speed import NEWEST, Speed
 from peerage.render.blocks import (
@@ -44,11 +45,12 @@ _BRIEF = 75
 
 
 class Met(Struct, frozen=True):
-    """Decided matches of one player against the other, all or of one `game` and `topic`: in a match of many,
-    whose score was better counts."""
+    """Results of one player against the other, all, of one `game` and `topic`, or of one file (`source`) of
+    outside results: in a match of many, whose score was better counts."""
 
     game: str
     topic: str
+    source: str
     wins: int
     draws: int
     losses: int
@@ -59,9 +61,9 @@ class Comparison(Shown, frozen=True):
 
     `chance` is that of `one` to win a match, a tie being half a win, and `better` that to be the better one,
     0 to 1; `proven` names the better one where that is proven. `met` are their matches against each other,
-    all in the first, then by game and topic, the most first. `seconds` is the median time of an answer of
-    each, of so many `answers` (see `speed.speeds_of`), None where there is none. `accuracy` is by how much
-    `one` is more accurate, on the tasks with a check that both answered; None without any.
+    all in the first, then by game and topic or file, the most first. `seconds` is the median time of an
+    answer of each, of so many `answers` (see `speed.speeds_of`), None where there is none. `accuracy` is by
+    how much `one` is more accurate, on the tasks with a check that both answered; None without any.
     """
 
     lines: tuple[str, ...]
@@ -84,17 +86,20 @@ def compare(
     rows = {row.player: row for row in found.rows if row.rank is not None}
     for name in (one, other):
         if name not in rows:
-            raise ScopeError(f"no match is on record of a player {name!r}{suggest(name, rows)}")
+            raise ScopeError(f"no result is on record of a player {name!r}{suggest(name, rows)}")
     if one == other:
         raise ScopeError(f"{one!r} is compared with itself; name two players")
-    counts: dict[tuple[str, str], list[int]] = {}
+    counts: dict[tuple[str, str, str], Record] = {}
     for match in matches:
         if one in match.players and other in match.players:
             ahead, behind = (match.scores[match.players.index(name)] for name in (one, other))
-            result = 0 if ahead > behind else 1 if ahead == behind else 2
-            for at in (("", ""), (match.game, match.topic)):
-                counts.setdefault(at, [0, 0, 0])[result] += 1
-    met = sorted(counts.items(), key=lambda pair: (-sum(pair[1]), pair[0]))
+            for at in (("", "", ""), (match.game, match.topic, "")):
+                counts.setdefault(at, Record()).add(ahead, behind)
+    for file in found.files:
+        if record := file.against(one).get(other):
+            for at in (("", "", ""), ("", "", file.source.name)):
+                counts[at] = counts.get(at, Record()) + record
+    met = sorted(counts.items(), key=lambda pair: (-pair[1].matches, pair[0]))
     chances, credits, took = found.chances, found.credits.by_player, (speeds.get(one), speeds.get(other))
     here, there = (chances.of(name) for name in (one, other))
     made = Comparison(
@@ -104,7 +109,7 @@ def compare(
         chance=float(chances.wins[here, there]),
         better=float(chances.better[here, there]),
         proven=one if chances.above[here, there] else other if chances.above[there, here] else None,
-        met=tuple([Met(*at, *results) for at, results in met]),
+        met=tuple([Met(*at, record.wins, record.draws, record.losses) for at, record in met]),
         seconds=(took[0] and took[0].seconds, took[1] and took[1].seconds),
         answers=(took[0].answers if took[0] else 0, took[1].answers if took[1] else 0),
         accuracy=difference(credits.get(one, {}), credits.get(other, {})),
@@ -218,7 +223,9 @@ def _side_by_side(board: Leaderboard, found: Comparison) -> Rows:
         *explained(
             [
                 Column("median", "Answer", seconds, number=True, spare=1, value=lambda row: took[row.player]),
-                Column("timed", "Answers", whole, number=True, spare=1, value=lambda row: of[row.player]),
+                Column(
+                    "timed", "Answers", whole, number=True, spare=1, value=lambda row: of[row.player] or None
+                ),
             ],
             median=f"the median time of its answers in its newest {NEWEST} matches",
             timed="how many these are",
@@ -232,4 +239,4 @@ def _results(met: Met) -> tuple[int, int, int]:
 
 
 def _topic(met: Met) -> str:
-    return met.topic or met.game or "everything"
+    return met.source or met.topic or met.game or "everything"

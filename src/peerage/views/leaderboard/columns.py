@@ -45,15 +45,16 @@ def table(
     number = METHODS[track].write
     of_chances = any(row.best is not None for row in rows)
     priced = any(row.cost_per_match for row in rows)
+    voids = found.games or any(row.void for row in rows)
     columns = [
         Column("rank", "Rank", number=True, small=partial(_moved, moved)),
         Column("player", "Player", link=to_player, small=partial(_about, found)),
         *_ratings(found, number),
         *(accuracies() if found.checked else ()),
         *(_chances(found) if of_chances else ()),
-        *numbers(whole, matches="Matches"),
+        *numbers(whole, matches="Results" if found.verdict.outside else "Matches"),
         *_results(many=many),
-        Column("void", "No result", whole, number=True, spare=7, page=False),
+        *([Column("void", "No result", whole, number=True, spare=7, page=False)] if voids else ()),
         *(prices(in_dollars=found.in_dollars) if priced else ()),
         *numbers(dollars, cost_usd="Billed ~5"),
         *(
@@ -109,6 +110,8 @@ def _about(found: Leaderboard, row: Row) -> Iterator[Small]:
         yield Small(f"withdrawn after match {row.withdrawn_after:,}, then {whole(row.rating_then)}", "bad")
     elif row.status == "left":
         yield Small("no longer plays", "bad")
+    elif row.status == "outside" and found.verdict.matches:
+        yield Small("in outside results alone")
 
 
 def _choice(found: Leaderboard, row: Row) -> str:

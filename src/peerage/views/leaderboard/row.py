@@ -43,12 +43,13 @@ class Row(Shown, frozen=True):
     other tracks leave them None or empty.
 
     `matches` were decided; `void` came to nothing. `cost_usd` is everything the player is known to have been
-    billed in dollars, as author, committee member and judge too, None while the cost of no call is known;
-    `possibly_usd` what it may have been billed in addition, in all games; `cost_per_match` the mean cost of
-    its own play in a decided match, in the arena's cost unit (dollars by default), None when unknown. Tokens
-    count everything it was asked. `notes` say what a reader of this rating must know. `game` and `topic` say
-    what was counted, empty for all. `status` says whether it is paired: `benched` while nothing gets through
-    to it, `left` when it is no longer in the settings.
+    billed here in dollars, as author, committee member and judge too, None while the cost of no call is known
+    (in tables of outside results alone, what their files state); `possibly_usd` what it may have been billed
+    in addition, in all games; `cost_per_match` the mean cost of its own play in a decided match, in the
+    arena's cost unit (dollars by default), None when unknown. Tokens count everything it was asked. `notes`
+    say what a reader of this rating must know. `game` and `topic` say what was counted, empty for all.
+    `status` says whether it is paired: `benched` while nothing gets through to it, `left` when it is no
+    longer in the settings, `outside` when it is in outside results alone.
 
     `accuracy`, from 0 to 1, is the mean credit of its answers to the `accuracy_tasks` with a check, with its
     95% interval (see `ratings.accuracy`); None without such a task. `worst` is what a contender of a verdict
@@ -82,7 +83,7 @@ class Row(Shown, frozen=True):
     game: str = ""
     topic: str = ""
     possibly_usd: float = 0.0
-    status: Literal["active", "benched", "left"] = "active"
+    status: Literal["active", "benched", "left", "outside"] = "active"
     what_if: str = ""
     side: str = ""
     withdrawn_after: int | None = None

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from peerage.ratings.strength.posterior import Bin
+from peerage.reading.results.outside import in_words as results_in_words
 from peerage.values.figures import (
-    counted,
     dollars,
     likely,
     listed,
@@ -104,6 +104,9 @@ class Verdict(Sentences, frozen=True):
     `peerage verdict`, the end of a run, the first page and the report add the `contenders`, the pick first,
     as the leaderboard has them, and in arenas of the owner's tasks (`by_task`) what `would_change` the pick,
     in sentences, and `examples`.
+
+    `matches` were decided here; `outside` counts the outside results among those it rests on, by kind: vote,
+    game, answer.
     """
 
     lines: tuple[str, ...]
@@ -126,6 +129,7 @@ class Verdict(Sentences, frozen=True):
     by_task: bool = False
     level: tuple[str, ...] = ()
     worth: str = ""
+    outside: Mapping[str, int] = {}
 
 
 def verdict(
@@ -136,20 +140,24 @@ def verdict(
     *,
     priced: bool = True,
     play: bool = False,
-    elsewhere: Sequence[str] = (),
+    elsewhere: str = "",
+    outside: Mapping[str, int] = {},
     judges: str = "",
     by_task: bool = False,
     coins: Sequence[str] = (),
+    doubts: Sequence[str] = (),
 ) -> Verdict:
     """The verdict of the rows of one table, best first, over so many decided `matches` and their `chances`;
     `flips` are those of its judges; `priced` says that costs are in dollars alone, `play` that nobody pays
-    them, `elsewhere` what there is that this table does not count, for one that counts nothing. `judges` says
+    them, `elsewhere` what there is that this table does not count, for one that counts nothing; `outside` are
+    the outside results that count too, by kind. `judges` says
     what is wrong with its judges, `by_task` that each match is a task, `coins` names judges who are no better
-    than a coin, a sentence each."""
+    than a coin, a sentence each, and `doubts` are further ones."""
     by_name = {row.player: row for row in rows}
     ranked = [by_name[player] for player in chances.ranked]
     if not ranked:
         return Verdict(tuple(_nothing(rows, elsewhere)), None, (), (), (), len(rows), matches)
+    after = results_in_words({**outside, "match": matches})
     pick, at = by_name[chances.pick], chances.of(chances.pick)
     bins = {name: chances.binned(name) for name in _OTHERS}
     worse = chances.below(chances.pick)
@@ -161,15 +169,15 @@ def verdict(
     beats = tuple([Chance(pick.player, name, one, in_words(one)) for name, one in against.items()])
     value = _value(pick, ranked, against, bins["out"])
     chance, gives_up = float(chances.best[at]), chances.gives_up(at)
-    doubts = tuple(_doubts(pick, ranked, rows, flips))
+    doubts = (*doubts, *_doubts(pick, ranked, rows, flips, "results" if outside else "matches"))
     first = next(row for row in rows if row.rank is not None) if any(row.rank for row in rows) else pick
     top = tuple([row.player for row in ranked if LEVEL * chances.best[chances.of(row.player)] >= chance])
     level = top if len(top) > 1 and not best else ()
     worth = _worth(pick, value, against, _price(value, by_task=by_task) if priced else "")
     lines = [
-        _level(level, matches)
+        _level(level, after)
         if level
-        else _answer(pick.player, len(ranked), matches, chance, tasks if best else ""),
+        else _answer(pick.player, len(ranked), after, chance, tasks if best else ""),
         *coins,
         *([] if len(level) == len(ranked) else _sorted_out(bins)),
         *([proven] if proven and not best else ()),
@@ -198,14 +206,15 @@ def verdict(
         weakened_by=doubts,
         level=level,
         worth=worth,
+        outside=outside,
     )
 
 
-def _nothing(rows: Sequence[Row], elsewhere: Sequence[str]) -> Iterator[str]:
+def _nothing(rows: Sequence[Row], elsewhere: str) -> Iterator[str]:
     decided = any(row.wins or row.draws or row.losses for row in rows)
-    nothing = "No match counts here" if decided else "No match has been decided yet"
+    nothing = "No match counts here" if decided or elsewhere else "No match has been decided yet"
     yield f"{nothing}, so there is nothing to say."
-    yield from (f"{one}." for one in elsewhere)
+    yield from [f"{elsewhere}."] * bool(elsewhere)
 
 
 def in_words(chance: float) -> str:
@@ -225,20 +234,19 @@ def in_words(chance: float) -> str:
     return f"about {part if chance > 0.5 else of - part} in {of} matches"
 
 
-def _answer(pick: str, players: int, matches: int, chance: float, proven_on: str) -> str:
+def _answer(pick: str, players: int, results: str, chance: float, proven_on: str) -> str:
     if players == 1:
         return f"{pick} is the only player with a decided match."
     of = f"the best of {players:,} players"
-    after = f"after {counted(matches, 'match')}"
     if proven_on:
-        return f"Pick {pick}: proven best of {players:,} players on {proven_on} {after}."
+        return f"Pick {pick}: proven best of {players:,} players on {proven_on} after {results}."
     if chance >= 0.5:
-        return f"Pick {pick}: likely {of} ({likely(chance)}) {after}."
-    return f"Pick {pick} for now: {likely(chance)} to be the best of {players:,} {after}."
+        return f"Pick {pick}: likely {of} ({likely(chance)}) after {results}."
+    return f"Pick {pick} for now: {likely(chance)} to be the best of {players:,} after {results}."
 
 
-def _level(names: Sequence[str], matches: int) -> str:
-    return f"No clear pick yet: {named(names)} are level after {counted(matches, 'match')}."
+def _level(names: Sequence[str], results: str) -> str:
+    return f"No clear pick yet: {named(names)} are level after {results}."
 
 
 def _sorted_out(bins: Mapping[Bin, tuple[str, ...]]) -> Iterator[str]:
@@ -348,12 +356,14 @@ def _counts(pick: Row, first: Row, ranked: Sequence[Row]) -> Iterator[str]:
         yield f"{METHODS[first.track].name} puts {first.player} first; the chances from all matches count."
 
 
-def _doubts(pick: Row, ranked: Sequence[Row], rows: Sequence[Row], flips: Flips | None) -> Iterator[str]:
+def _doubts(
+    pick: Row, ranked: Sequence[Row], rows: Sequence[Row], flips: Flips | None, results: str
+) -> Iterator[str]:
     few = [row for row in ranked if row.matches < FEW]
     if few:
         many = f"all {len(few)}" if len(few) == len(ranked) else f"{len(few)} of {len(ranked)}"
         whose = f"{few[0].player} has" if len(few) == 1 else f"{many} players have"
-        yield f"{whose} fewer than {FEW} matches"
+        yield f"{whose} fewer than {FEW} {results}"
     if flips and flips.ballots and flips.flipped > FLIPPING * flips.ballots:
         share = percent(flips.flipped / flips.ballots)
         yield f"judges changed {share} of their verdicts when the answers changed places"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
@@ -13,16 +12,16 @@ from msgspec.structs import asdict
 from peerage.engine.match.plans import policy_of
 from peerage.game.blocks import Sentence
 from peerage.ratings.strength.posterior import strengths
+from peerage.reading.reading import Reading
 from peerage.reading.results.evidence import SEED
+from peerage.reading.results.outside import in_words
 from peerage.reading.results.played import PlayedMatches
+from peerage.reading.scope import EVERYTHING, Scope
 from peerage.render.blocks import Rows, numbers, texts
 from peerage.scheduling.further import Further, forecast
 from peerage.scheduling.standing import BEST, Goal
 from peerage.values.figures import dollars, percent, whole
 from peerage.views.shown import Sentences
-
-if TYPE_CHECKING:
-    from peerage.settings import ArenaSettings
 
 _NAMED = 3
 
@@ -59,20 +58,23 @@ class Outlook(Sentences, frozen=True):
 
 
 def outlook(
-    played: PlayedMatches,
-    settings: ArenaSettings,
+    reading: Reading,
+    scope: Scope = EVERYTHING,
     names: tuple[str, str] | None = None,
     goal: Goal | None = None,
 ) -> Outlook | None:
-    """Return what it takes by all decided matches, of the players of the settings (of all who played, where
-    fewer than two of those did), and of two players by `names`.
+    """Return what it takes by all results of a scope, outside ones too, of the players of the settings (of
+    all in them, where fewer than two of those are), and of two players by `names`.
 
     Without a `goal` it is that of the settings, else who is best. Of several games all matches count, by the
     games' weights. None before two players met.
     """
+    settings, played, outside = reading.settings, reading.within(scope), reading.outside(scope)
+    known = outside or played
     present = [player.name for player in settings.players]
-    everybody = [*played.players, *[name for name in present if name not in played.players]]
-    if not played.decided or len(everybody) < 2:
+    absent = [name for name in present if name not in known.players]
+    everybody = [*known.players, *absent]
+    if not known.players or len(everybody) < 2:
         return None
     policy = policy_of(settings)
     goal = goal or settings.goal or BEST
@@ -84,9 +86,9 @@ def outlook(
     if active.sum() < 2:
         active[:] = True
     number = {name: at for at, name in enumerate(everybody)}
-    evidence, found, count = played.evidence, played.strengths, len(played.players)
+    evidence, found, count = known.evidence, known.strengths, len(known.players)
     above = np.zeros((len(everybody), len(everybody)), bool)
-    above[:count, :count] = played.claims.these
+    above[:count, :count] = known.claims.these
     if count < len(everybody):
         rankings = replace(evidence.rankings, players=len(everybody))
         evidence = replace(evidence, players=len(everybody), rankings=rankings)
@@ -111,14 +113,18 @@ def outlook(
     for a, b in pairs:
         better, wins = float(found.better[a, b]), float(found.wins[a, b])
         pair = Pair(everybody[a], everybody[b], better, wins, ahead.pairs[0])
-    absent = [name for name in present if name not in played.players]
-    lines = tuple(_lines(goal, ahead.proven, ahead.clear, pair, absent))
-    return Outlook(lines, len(played.decided), str(goal), ahead.proven, ahead.clear, pair)
+    lines = [*_lines(goal, ahead.proven, ahead.clear, pair, absent)]
+    if outside:
+        lines.append(
+            f"This counts {in_words(outside.counts)} of others too; a run pairs, and proves its goal, by "
+            "matches played here."
+        )
+    return Outlook(tuple(lines), played.count, str(goal), ahead.proven, ahead.clear, pair)
 
 
 def _per_match(played: PlayedMatches) -> float | None:
     """Return the mean dollars of a decided match so far, None where unknown or nothing."""
-    if any(None in match.costs for match in played.decided):
+    if not played.decided or any(None in match.costs for match in played.decided):
         return None
     return sum([match.spent_nano for match in played.finished]) / 1e9 / len(played.decided) or None
 
@@ -140,7 +146,7 @@ def _lines(
     if absent:
         more = f" and {len(absent) - _NAMED} more" if len(absent) > _NAMED else ""
         has = "has" if len(absent) == 1 else "have"
-        yield f"{', '.join(absent[:_NAMED])}{more} {has} no decided match yet."
+        yield f"{', '.join(absent[:_NAMED])}{more} {has} no result yet."
 
 
 def rows(found: Outlook) -> tuple[list[Sentence], Rows]:

@@ -13,7 +13,8 @@ from peerage.reading.replies import Replies
 from peerage.reading.scope import EVERYTHING, Scope
 from peerage.render.blocks import Rows
 from peerage.standings.accounts import NOTHING
-from peerage.values.figures import counted, dollars
+from peerage.values.figures import counted, dollars, listed
+from peerage.values.texts import visible
 from peerage.views.shown import Shown
 from peerage.views.stats import costs, officials, outside, players, readings, spending
 from peerage.views.stats.costs import CostStats, KindStats
@@ -73,8 +74,8 @@ def stats(reading: Reading, scope: Scope = EVERYTHING) -> Stats:
     """
     ledger, settings, played = reading.moment, reading.settings, reading.within(scope)
     read, accounts = reading.observed(scope), reading.accounts(played)
-    listed = [player.name for player in settings.everyone]
-    names = [*listed, *sorted((accounts.keys() | read.replies.keys()) - {*listed})]
+    stated = [player.name for player in settings.everyone]
+    names = [*stated, *sorted((accounts.keys() | read.replies.keys()) - {*stated})]
     hosted, probes = spending.hosted_stats(ledger), probe_costs(ledger)
     unpriced = any(account.unknown_costs for account in accounts.values())
     rows = [
@@ -96,7 +97,7 @@ def stats(reading: Reading, scope: Scope = EVERYTHING) -> Stats:
         judges=tuple(judge_statistics(ballots_in(read.ballots)).values()),
         authors=tuple([officials.author_stats(name, read.authors[name]) for name in sorted(read.authors)]),
         readings=readings.readings(read.readings, reading.elo),
-        outside=outside.listed(ledger),
+        outside=outside.listed(reading.imported),
         probes=spending.probe_stats(ledger),
         unfinished=spending.unfinished_stats(ledger),
         hosted=hosted,
@@ -141,7 +142,11 @@ def summary(found: Stats) -> list[str]:
         worst = max(bad, key=lambda name: bad[name])
         left = f"{counted(sum(bad.values()), 'request')} without a usable reply"
         lines.append(f"{left}, {bad[worst]:,} of them by {worst}.")
-    return lines if rows and tokens[0] else lines[:2]
+    lines = lines if rows and tokens[0] else lines[:2]
+    if found.outside:
+        files = [f"{file.counted} ({visible(file.source)})" for file in found.outside]
+        lines = [*lines * bool(found.matches), f"Outside results: {listed(files)}."]
+    return lines
 
 
 def remarks(found: Stats) -> Iterator[str]:
