@@ -143,6 +143,11 @@ def judgment(*scores: Any, **more: Any) -> dict[str, Any]:
     }
 
 
+def test_parts_of_a_win_between_the_same_two_are_each_their_own() -> None:
+    found = battles("model_a,model_b,share\nx,y,0.25\nx,y,1\nx,y,0\n", "x.csv")
+    assert [score for _, _, score, _ in won(found)] == [0.25, 1.0, 0.0]
+
+
 def test_judgments_of_arena_hard_count_three_times_where_they_are_clear() -> None:
     text = lines(
         judgment("A>>B", "A>B", baseline="o3-mini"),

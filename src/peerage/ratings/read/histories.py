@@ -94,7 +94,7 @@ class BattlesRead:
         self._outcomes: dict[tuple[int, int, str | float], int] = {}
         self._codes: dict[str, str] = {}
         self._bare = not (labels or controls)
-        self._telling = _BESIDE | {"battle_id", *kept}
+        self._telling = _BESIDE | {"battle_id", "share", *kept}
         self._form: Form | None = None
         self._alike: dict[tuple[Any, ...], int] = {}  # rows that say nothing else, to their outcome
         self._which = array("q")  # which of the outcomes each row has: a million rows have few
