@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -14,9 +14,11 @@ from peerage import ratings
 from peerage.ratings.categories import ALL
 from peerage.ratings.methods import MethodReport
 from peerage.render.blocks import Column, Figure, Rows, ViewBlock, numbers, texts
-from peerage.render.charts import Chart, draw
 from peerage.render.table import Table
 from peerage.values.figures import chance, hundredths, percent, spans, whole
+
+if TYPE_CHECKING:
+    from peerage.render.charts import Chart
 
 
 def challenges(report: MethodReport) -> Rows:
@@ -106,6 +108,8 @@ class RatingTable(Table[Mapping[str, Any]]):
             {"player": row["player"], "low": row["lower"], "at": row[of], "high": row["upper"]}
             for row in rows
         ]
+        from peerage.render.charts import draw  # needs the extra `site`
+
         return draw(Figure("intervals", self.title, "", drawn, self.block.columns, options={"what": of}))
 
 
