@@ -91,6 +91,7 @@ bench-numbers: $(VENV)/.bench ## simulate how far ratings and judgements can be 
 	$(BIN)/python -m bench.strength 100 --write
 	$(BIN)/python -m bench.clusters
 	$(BIN)/python -m bench.accuracy 2000 --write
+	$(BIN)/python -m bench.paired
 	$(BIN)/python -m bench.gate 1000 --write
 	$(BIN)/python -m bench.choose
 	$(BIN)/python -m bench.collusion

@@ -22,6 +22,7 @@ BENCHES = (
     "judges",
     "games",
     "ratings",
+    "library",
     "serve",
     "site",
     "paint",
