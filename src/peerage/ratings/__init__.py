@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from peerage.ratings.columns.history import duels, free_for_all, games
     from peerage.ratings.fits.bradley_terry import fit_duels
     from peerage.ratings.fits.regression import fit_clustered, fit_covariates
-    from peerage.ratings.frames import rate
+    from peerage.ratings.frames import history, rate
     from peerage.ratings.methods import Options
     from peerage.ratings.strength.evidence import of_duels, of_games
     from peerage.ratings.strength.posterior import strengths
@@ -40,6 +40,7 @@ _HOME = {
     "fit_duels": "fits.bradley_terry",
     "free_for_all": "columns.history",
     "games": "columns.history",
+    "history": "frames",
     "of_duels": "strength.evidence",
     "of_games": "strength.evidence",
     "proven": "claims.proven",
@@ -47,8 +48,8 @@ _HOME = {
     "strengths": "strength.posterior",
 }
 __all__ = [
-    "Options", "duels", "fit_clustered", "fit_covariates", "fit_duels", "free_for_all", "games", "of_duels",
-    "of_games", "proven", "rate", "strengths",
+    "Options", "duels", "fit_clustered", "fit_covariates", "fit_duels", "free_for_all", "games", "history",
+    "of_duels", "of_games", "proven", "rate", "strengths",
 ]  # fmt: skip
 
 
