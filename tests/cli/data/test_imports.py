@@ -234,3 +234,19 @@ def test_logs_of_inspect_become_games_of_all_models_and_come_back(tmp_path: Path
     assert "6 games of 3 players" in run("import", str(tmp_path / "out.jsonl"), *again)
     assert "1 line is no vote" in run("import", str(FILE.parents[1] / "fastchat/conv.json"), *again)
     assert "3 votes of 6 players" in run("import", str(FILE.parents[1] / "lmarena/140k.csv"), *again)
+
+
+def test_parts_of_a_win_are_kept_and_come_out_again(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("p,q,r\nx,y,0.9\nx,y,0\ny,x,0.25\n", "utf-8")
+    arena = ["--dir", str(tmp_path / "arena")]
+    stated = ["--columns", "a=p,b=q", "--columns", "winner=r", "--winner", "1=a,0=b"]
+    assert cli.invoke(app, ["import", str(tmp_path / "a.csv"), *stated, *arena]).exit_code == 0
+    lines = cli.invoke(app, ["export", "--format", "outside", *arena]).stdout.splitlines()
+    assert [json.loads(line).get("share") for line in lines] == [0.9, None, 0.25]
+    (tmp_path / "b.jsonl").write_text("\n".join(lines), "utf-8")
+    tables = [
+        cli.invoke(app, ["rate", str(tmp_path / name), "--output", "csv", *options]).stdout
+        for name, options in (("a.csv", stated), ("b.jsonl", []))
+    ]
+    assert tables[0] == tables[1] != ""
+    assert cli.invoke(app, ["verify", *arena]).exit_code == 0

@@ -165,3 +165,21 @@ def test_names_do_not_matter_where_one_always_wins(tmp_path: Path) -> None:
         tables.append([{**row, "player": ""} for row in table(str(file)).values()])
     assert tables[0] == tables[1]
     assert all(math.isfinite(row["rating"]) for row in tables[0])
+
+
+def test_columns_and_words_of_others_are_stated_and_what_is_guessed_is_said(tmp_path: Path) -> None:
+    text = "p,q,preference\nx,y,1\nx,y,2\ny,x,0\nx,y,\n"
+    stated = ["--columns", "a=p,b=q", "--columns", "winner=preference", "--winner", "1=a,2=b,0=tie"]
+    (tmp_path / "votes.csv").write_text(text, "utf-8")
+    votes = str(tmp_path / "votes.csv")
+    assert "1 row without a winner is left out (1 empty)" in run(votes, *stated)
+    with pytest.raises(command.RateError, match="line 5, column preference: found empty"):
+        run(votes, *stated, "--strict")
+    with pytest.raises(command.RateError, match=r"there is no column pp; is p meant\?"):
+        run(votes, "--columns", "a=pp,b=q,winner=preference")
+    with pytest.raises(command.RateError, match="expected pairs such as a=left,b=right"):
+        run(votes, "--columns", "left")
+    (tmp_path / "guess.csv").write_text("First,Second,Result\nx,y,1\nx,y,2\n", "utf-8")
+    shown = run(str(tmp_path / "guess.csv"))
+    assert "Read as a=First, b=Second, winner=Result." in shown
+    assert "Winners are read as 1=a,2=b." in shown

@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from peerage.ratings.read.report import DataError, ReadingReport
+from peerage.ratings.read.report import DataError, NoSingleResults, ReadingReport
 from peerage.ratings.read.words import BATTLE, data, guessed, readable, squeezed, standard
 
 Layout = Literal["auto", "battles", "games", "answers", "valyrian", "cob", "fastchat"]
@@ -136,7 +136,7 @@ def form_of(row: Mapping[str, Any], name: str, layout: Layout = "auto") -> tuple
     fits = (form for form in named if all(_fits(row, sign) for sign in form.signs.split()))
     form = next(fits, None if layout == "auto" else named[-1])
     if form and form.refused:
-        raise DataError(f"{name} {form.refused}")
+        raise NoSingleResults(f"{name} {form.refused}")
     known = {} if form is None else {ours: ours for ours in BATTLE if _has(row, form, ours)}
     guess: dict[str, str] = {}
     if form is None or (form.kind == "battles" and {"model_a", "model_b"} == known.keys()):
@@ -207,8 +207,8 @@ class Mapper:
         mapped = dict.fromkeys(theirs.keys() - named.keys(), True)
         try:
             form, guess = form_of({**self._row(row), **mapped}, report.file, "answers" if score else layout)
-        except DataError:
-            for ours in named:
+        except DataError as error:
+            for ours in named if not isinstance(error, NoSingleResults) else ():
                 raise DataError(_no_column(report.file, given.columns[ours], row)) from None
             raise
         if form.path and (match := re.search(form.path, report.file)):

@@ -28,6 +28,10 @@ class DataError(ValueError):
     """Data that cannot be used; the message names file, line and column, and what was expected."""
 
 
+class NoSingleResults(DataError):
+    """A file of means, next to which single results may be."""
+
+
 class RowError(ValueError):
     """A problem of the row that is being read, in its `column`, or in the row as a whole; where it `ends` the
     reading, nobody knows how much is lost."""

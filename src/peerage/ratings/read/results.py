@@ -9,7 +9,14 @@ from peerage.ratings.read import columnar
 from peerage.ratings.read.answers import Answers, AnswersRead
 from peerage.ratings.read.forms import AS_WRITTEN, Form, GivenForm, Layout, Mapper, held
 from peerage.ratings.read.histories import Battles, BattlesRead, PlayedGames, PlayedRead
-from peerage.ratings.read.report import ColumnMissing, DataError, ReadingReport, Row, RowError
+from peerage.ratings.read.report import (
+    ColumnMissing,
+    DataError,
+    NoSingleResults,
+    ReadingReport,
+    Row,
+    RowError,
+)
 from peerage.ratings.read.source import records
 
 
@@ -112,7 +119,8 @@ def read(
             first = first or whole
             continue
         stream = file.lines() if isinstance(file, columnar.Frame) else file
-        for row, form in rows(stream, name, report, layout, score, given=given):
+        found = rows(stream, name, report, layout, score, given=given)
+        for row, form in found if len(files) == 1 else _single(found, report):
             first = first or form
             try:  # a context for each row would take longer
                 if form.kind != first.kind:
@@ -129,6 +137,14 @@ def read(
     if by and first.kind == "battles" and not any(battles.labels[by]):
         raise DataError(f"no battle has a {by}; the columns are {', '.join(map(str, report.row)):.2000}")
     return reader.made(first.layout, report.notes)
+
+
+def _single(found: Iterator[tuple[Row, Form]], report: ReadingReport) -> Iterator[tuple[Row, Form]]:
+    """Yield the rows of one file of several, none of a file of means."""
+    try:
+        yield from found
+    except NoSingleResults as error:
+        report.guess(f"left out: {error}")
 
 
 def layout_of(stream: BinaryIO, name: str, score: str = "", given: GivenForm = AS_WRITTEN) -> Layout | None:

@@ -17,6 +17,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from importlib import import_module
 from itertools import chain
 from pathlib import PurePath
@@ -106,7 +107,8 @@ def records(
     except UnicodeDecodeError as error:
         raise DataError(f"{report.place}: found bytes that are not {error.encoding.upper()}") from None
     finally:
-        text.detach()  # the stream stays open
+        with suppress(ValueError):  # the stream stays open, if it is
+            text.detach()
 
 
 def _lines(text: TextIO, name: str, report: ReadingReport, *, western: bool) -> Iterator[str]:

@@ -85,14 +85,15 @@ def verdict_of(row: Row, a: str, b: str, form: Wording) -> str | float:
     use, is not: no name turns ties into wins. A number between those that `form.words` has for the two sides
     is a part of a win. Raises RowError.
     """
-    if (share := row.get("share")) is not None and share != "":
+    value: Any = row.get("winner")
+    end, words = form.ending, form.words
+    if (share := row.get("share", "")) not in ("", None) and value in ("", None):
         part = number_of(share, "share")
         if not 0 <= part <= 1:
             raise RowError(f"found {short(share)}, expected a part from 0 to 1", "share")
         return part
     if "winner" not in row:
         raise ColumnMissing("winner")
-    value, end, words = row["winner"], form.ending, form.words
     word = value if isinstance(value, str) else plain(value[0] if _alone(value) else value)
     for written in (word, _unwrapped(word)):
         verdict = words.get(written, _PLAIN.get(written))
