@@ -1,12 +1,12 @@
 """Decisions of `peerage choose` against the truth: sixty tasks with keys, eight house players of known
 quality, one judge that is right 85% of the time.
 
-For each seed an arena is played in virtual time as `choose` writes it, in two ways: checks decide; or they
-only measure, and the judge decides every match. A decision is right when the best is kept, the pick is the
-best or its neighbour, and everybody from the second neighbour on is dropped: `out`, or `unlikely`. Accuracy
-is compared with what `by_hand` computes, which reads the replies on the ledger and shares no code with
-Peerage's checks. Judge calls are counted against five judges who see each of the same matches in both
-orders.
+For each seed an arena is played in virtual time as `choose` writes it, but with fresh answers, in two ways:
+checks decide; or they only measure, and the judge decides every match. A decision is right when the best is
+kept, the pick is the best or its neighbour, and everybody from the second neighbour on is dropped: `out`, or
+`unlikely`. Accuracy is compared with what `by_hand` computes, which reads the replies on the ledger and
+shares no code with Peerage's checks. Judge calls are counted against five judges who see each of the same
+matches in both orders.
 
 Usage: python -m bench.choose [--seeds 40] [--first 1] [--ways checks judge] [--matches 2400]
 """
@@ -76,6 +76,7 @@ def run(seed: int, way: str, matches: int = MATCHES) -> Run:
         Random(seed).shuffle(lines)
         choice = stated_choice(str(TASKS), lines, [f"{{model: house:{RIGHT}, name: judge}}"], None, None)
         text = f"seed: {seed}\n{WAYS[way]}{choice_text(choice, folder, None)}"
+        text = re.sub(r"(?m)^tasks: (.*)$", r"tasks: {file: \1, samples: fresh}", text)
         (folder / "arena.yaml").write_text(re.sub(r"(?m)^# judging.*\n", "", text), "utf-8")
         with open_arena(folder) as arena:
             report = virtual.run(arena.play(matches, clients=client, inline=True))

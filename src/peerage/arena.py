@@ -375,7 +375,9 @@ class Arena:
         priced = prices(self.ledger, self.settings.everyone, datetime.now(UTC).date())
         standings = self.reading.position.standings
         issued = histories(self.ledger) if len(self.settings.lineup) > 1 else {}
-        return estimate(self.settings, priced, matches, standings, issued, on_record(self.ledger))
+        return estimate(
+            self.settings, priced, matches, standings, issued, on_record(self.ledger), self.ledger
+        )
 
     def verify(self) -> Report:
         """Check every digest and chain of the ledger, and of the audience's votes that go with it."""

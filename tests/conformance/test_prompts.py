@@ -51,6 +51,7 @@ SILENT: dict[str, dict[str, str]] = {
         **dict.fromkeys(("then", "judging.controls", "judging.checks"), WHO),
         **dict.fromkeys(("check", "judging.order"), "contestants get the owner's texts and nothing else"),
         "templates": "only those who have one are asked otherwise",
+        "samples": "an answer is asked for in the same words, however often it is compared",
         **dict.fromkeys(("answer_schema", "programs"), "contestants get the owner's texts and nothing else"),
     },
     "text-metrics": {"seats": WHO},

@@ -191,6 +191,7 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         },
         "judging.checks": ({"tasks": [{"prompt": "A river?", "expected": "Rhine"}]}, "measure"),
         "judging.controls": ({"tasks": [{"prompt": "A river?", "expected": "Rhine"}]}, 3),
+        "samples": ({}, "fresh"),
         "max_tokens": ({}, 777),
     },
     "trivia": {

@@ -35,11 +35,16 @@ def players() -> list[dict[str, Any]]:
 
 
 def arena_of_tasks(folder: Path, matches: int = 120, **sections: Any) -> Path:
-    """Write and play one."""
+    """Write and play one in which every match asks for answers."""
     made = write_arena(
         folder,
         sections.pop("players", players()),
-        **{"game": "tasks", "rules": {"tasks": sections.pop("tasks", tasks())}, "name": "sums", **sections},
+        **{
+            "game": "tasks",
+            "rules": {"tasks": sections.pop("tasks", tasks()), "samples": "fresh"},
+            "name": "sums",
+            **sections,
+        },
     )
     play(made, matches)
     return made

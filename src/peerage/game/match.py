@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -25,6 +25,20 @@ class Seat(Struct, frozen=True):
     cost: float = 1500.0
 
 
+class GivenAnswer(Struct, frozen=True):
+    """An answer that a contestant gave in an earlier `match`, to the request `key` there, and is not asked
+    for again: its status as the game saw it, its `text`, and the `reason` where it could not be used. `cost`
+    is what it cost then, in the arena's unit, None where unknown; `hidden` is as in `Reply`."""
+
+    match: int
+    key: str
+    status: Literal["ok", "invalid", "refused"]
+    text: str
+    reason: str = ""
+    cost: float | None = None
+    hidden: Any = None
+
+
 class Fixture(Struct, frozen=True):
     """A match about to be played, complete: with the replies received it determines the outcome.
 
@@ -37,7 +51,9 @@ class Fixture(Struct, frozen=True):
     benches counted (`ledger.topics.places`); 0 in first rounds and in matches that nothing paired. `release`
     is what issued it and can replay it, as pip names it: `peerage==0.2.0`, and after a blank the package of a
     game that is none of ours. `series` is the number of the first match of its series, 0 for
-    a match that is in none.
+    a match that is in none. `given` are answers of earlier matches, by the label of the contestant that is
+    not asked for one here; `shares` is the first match that may have answers in common with this one, so that
+    both are one piece of evidence, 0 where there can be none.
     """
 
     number: int
@@ -53,6 +69,8 @@ class Fixture(Struct, frozen=True):
     paired_from: int = 0
     release: str = ""
     series: int = 0
+    given: Mapping[str, GivenAnswer] = {}
+    shares: int = 0
 
     @property
     def secret(self) -> str:
@@ -98,13 +116,14 @@ class GameTable:
     `rng(name)` is a fresh generator for that name, the same in every replay, independent of all others.
     """
 
-    __slots__ = ("drawn", "officials", "rules", "seats", "seed")
+    __slots__ = ("drawn", "given", "officials", "rules", "seats", "seed")
 
     def __init__(self, fixture: Fixture, rules: Any) -> None:
         self.seats = fixture.seats
         self.officials = fixture.officials
         self.rules = rules
         self.drawn = fixture.drawn
+        self.given = fixture.given
         self.seed = fixture.seed
 
     def rng(self, name: str) -> random.Random:

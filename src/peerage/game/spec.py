@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import lru_cache
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar, get_args
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, get_args, runtime_checkable
 
 import msgspec
 from pydantic import BaseModel, Field
@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 from peerage.formats import Format
 from peerage.game.blocks import Show, plain_blocks
 from peerage.game.house import House, usual
-from peerage.game.match import Fixture, GameTable, Outcome
+from peerage.game.match import Fixture, GameTable, GivenAnswer, Outcome
 from peerage.game.protocol import Prompt, Reply, Role, Steps
 from peerage.game.section import CostUnit, SettingsSection
 from peerage.game.texts import Preset
@@ -106,6 +106,36 @@ class Memory(Protocol):
 
     def draw(self, secret: str, number: int, sealing: str) -> Mapping[str, Any]:
         """Return the draw for match `number`, from the arena's secret and its sealing key, as plain JSON."""
+
+
+class DrawnMatch(NamedTuple):
+    """The draw of one match: what is `drawn`, the answers `given` by player, without their texts, and the
+    first match that `shares` answers with it (0: none)."""
+
+    drawn: Mapping[str, Any]
+    given: Mapping[str, GivenAnswer] = {}
+    shares: int = 0
+
+
+@runtime_checkable
+class MeetingMemory(Memory, Protocol):
+    """A memory that draws for those who meet, by what they answered before. It knows issued matches too:
+    `in_flight` are those of which nothing is learnt yet."""
+
+    in_flight: Mapping[int, object]
+
+    def issued(self, match: int, players: Sequence[str], drawn: DrawnMatch) -> None:
+        """Take in an issued match."""
+
+    def met(self, match: int, players: Sequence[str]) -> Mapping[str, frozenset[str]]:
+        """Return with whom each of these players has nothing left to meet on, and forget what was drawn and
+        not issued: all from `match` on."""
+
+    def meet(self, secret: str, match: int, players: Sequence[str]) -> DrawnMatch | None:
+        """Draw for players who meet, as issued; None while there is nothing for them."""
+
+    def presume(self, match: int) -> None:
+        """Take an issued match as decided, with all its answers."""
 
 
 class Rejudging(NamedTuple):
@@ -234,13 +264,15 @@ class GameMemory:
 
     `make` returns a fresh one, `stream` names the amendments that it reads, and `frozen` are the rules by
     which matches that place a newcomer are played: they add nothing to what it draws from. `applies` is
-    whether a game under these rules has a memory at all.
+    whether a game under these rules has a memory at all; one that `meets` may draw for those who meet, and so
+    need not know all earlier matches.
     """
 
     make: Callable[[Any], Memory]
     stream: str = ""
     frozen: Callable[[Any], Any] = lambda rules: rules
     applies: Callable[[Any], bool] = lambda rules: True
+    meets: bool = False
 
 
 @dataclass(frozen=True)

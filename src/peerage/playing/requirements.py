@@ -17,7 +17,7 @@ from peerage.games import FILE, GAMES, candidates, plays, tracks_of
 from peerage.ledger import Batch, Ledger, LedgerError
 from peerage.ledger.forms.codec import read_issued
 from peerage.ledger.topics.secret import NO_SECRET, read_secret
-from peerage.ledger.topics.series import SERIES
+from peerage.ledger.topics.series import ANSWERS, SERIES
 from peerage.players.checks import near_models
 from peerage.players.prices import Price
 from peerage.sandbox import image
@@ -155,7 +155,12 @@ def _pinned_facts(settings: ArenaSettings, ledger: Ledger) -> tuple[InFlight, di
     }
     per_round = sum(sizes.values()) / sum(parts.values())
     # What later matches draw on must be known when they are paired: by then each game has had its turn.
-    remembers = any(GAMES[name].remembers(rules_of(settings, name)) for name in parts)
+    remembering = [
+        memory
+        for name in parts
+        if (memory := GAMES[name].memory) is not None and memory.applies(rules_of(settings, name))
+    ]
+    remembers = any(not memory.meets for memory in remembering)
     turn = math.ceil(per_round * len(parts))
     usual = usual_window(settings.engine.concurrency, per_round)
     window = pairing.window or (min(usual, turn) if remembers else usual)
@@ -168,6 +173,8 @@ def _pinned_facts(settings: ArenaSettings, ledger: Ledger) -> tuple[InFlight, di
         pinned[SERIES] = pairing.series or ""
     games = unrated(meta) | {name for name in parts if "raw" not in tracks_of(name)}
     still = {UNRATED: "\n".join(sorted(games - {""}))} if games != unrated(meta) else {}
+    if any(memory.meets for memory in remembering) and ANSWERS not in meta:
+        still[ANSWERS] = "once"
     if "lag" not in meta:
         return InFlight(int(pinned["lag"]), window), pinned | still
     if settings.pairing.series:  # an arena made without has no such fact

@@ -159,7 +159,20 @@ class Match:
             known = by_key.get(first)
             if known is None or step.status == "ok" or known.status != "ok":
                 by_key[first] = step
-        return {
+        given = {
+            f"answer/{label}": SeatReply(
+                key=f"answer/{label}",
+                label=label,
+                role="contestant",
+                status=answer.status,
+                text=answer.text,
+                value=answer.text if answer.status == "ok" else None,
+                reason=answer.reason,
+                asked=tuple,
+            )
+            for label, answer in self.fixture.given.items()
+        }
+        return given | {
             key: SeatReply(
                 key=step.key,
                 label=step.label,
@@ -179,7 +192,8 @@ class Match:
         spec = installed(self.fixture.game)
         if spec is None:
             return {}
-        texts = {  # a second reply comes after the first
+        texts = {f"answer/{label}": answer.text for label, answer in self.fixture.given.items()}
+        texts |= {  # a second reply comes after the first
             first_key(step.key): step.stored.words
             for step in self.steps
             if step.stored and (step.status == "ok" or not step.key.endswith(ROOM))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
-from itertools import groupby
+from itertools import combinations, groupby
 from random import Random
 from string import ascii_uppercase
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from pydantic import BaseModel
 
 from peerage.game.match import Fixture, Seat, topic_of
-from peerage.game.spec import GameSpec, RoleRequirement
+from peerage.game.spec import DrawnMatch, GameSpec, MeetingMemory, RoleRequirement
 from peerage.games import release_of
 from peerage.games.judged import NAMED
 from peerage.scheduling import groups
@@ -94,6 +94,7 @@ def next_round(
     snapshot: int,
     paired_from: int = 0,
     draw: Callable[[int], Mapping[str, Any]] | None = None,
+    memory: MeetingMemory | None = None,
     results: Results | None = None,
     judges: Sequence[Standing] = (),
 ) -> tuple[Fixture, ...]:
@@ -102,12 +103,21 @@ def next_round(
     `standings` are the ratings after `snapshot` matches, `paired_from` is the place of the newest entry that
     pairing took in. Seats are drawn at random; pairs and topics so that everybody meets each about as often.
     A series that rotates seats makes a match of each rotation. `draw` maps a match's number to its draw, in
-    place of the game's own. `results` are the game's, as far as `standings` know them. `judges` that the
-    arena names judge by turns; without any, players judge. Raises `Unstaffed` for too few officials.
+    place of the game's own; a `memory` draws for those who meet, and says who need not any more. `results`
+    are the game's, as far as `standings` know them. `judges` that the arena names judge by turns; without
+    any, players judge. Raises `Unstaffed` for too few officials.
     """
     lot, two = f"{scheduler.secret}/round/{round}", scheduler.spec.seats(scheduler.rules) == 2
     required = peers_required(scheduler.spec.officials(scheduler.rules), len(judges), scheduler.judges)
-    drawn_up = _drawn_up(scheduler, standings, history, results or Results(), lot, _outside(required))
+    here = standings
+    if memory is not None:
+        met = memory.met(number, [standing.player for standing in standings])
+        here = [each._replace(met=met[each.player]) for each in standings]
+        here = [each for each in here if len(each.met) < len(here) - 1]
+    drawn_up = _drawn_up(scheduler, here, history, results or Results(), lot, _outside(required))
+    if here and not drawn_up and memory is not None:  # those who may meet were drawn to sit out
+        pairs = [(a.player, b.player) for a, b in combinations(here, 2) if b.player not in a.met]
+        drawn_up = (min(pairs, key=lambda pair: history.met(*pair)),)
     order = Random(f"{lot}/seats")  # else labels would tell who is stronger, and which seats are whose
     seated = tuple([tuple(order.sample(table, len(table))) for table in drawn_up])
     ratings = {standing.player: standing for standing in (*standings, *judges)}
@@ -118,9 +128,13 @@ def next_round(
         return Seat(label, player, ratings[player].raw, ratings[player].cost)
 
     drawing = draw or partial(scheduler.spec.draw, scheduler.rules, scheduler.secret)
-    planned, drawn = _on_topics(scheduler, seated, history, number, drawing)
+    matches = (
+        _on_topics(scheduler, seated, history, number, drawing)
+        if memory is None
+        else _for_those(seated, number, memory, scheduler.secret)
+    )
     fixtures: list[Fixture] = []
-    for at, (contestants, first, task) in enumerate(planned, number):
+    for at, (contestants, first, drawn) in enumerate(matches, number):
         ranked = tuple(sorted(contestants, key=seeding.__getitem__) if two else contestants)
         chosen = _officials(scheduler, required, ranked, merit, judges, at)
         fixtures.append(
@@ -136,11 +150,17 @@ def next_round(
                     for role, players in chosen.items()
                 },
                 settings=scheduler.settings,
-                drawn=drawn[task],
+                drawn=drawn.drawn,
                 snapshot=snapshot,
                 paired_from=paired_from,
                 release=scheduler.release,
                 series=first,
+                given={
+                    label: drawn.given[player]
+                    for label, player in zip(ascii_uppercase, contestants, strict=False)
+                    if player in drawn.given
+                },
+                shares=drawn.shares,
             )
         )
     return tuple(fixtures)
@@ -194,14 +214,25 @@ def _on_topics(
     history: History,
     number: int,
     drawing: Callable[[int], Mapping[str, Any]],
-) -> tuple[Sequence[Planned], Mapping[int, Mapping[str, Any]]]:
-    """Return the matches of a round, each table on the topic that suits it, and the draw of each task."""
+) -> Iterator[tuple[tuple[str, ...], int, DrawnMatch]]:
+    """Yield the matches of a round, each table on the topic that suits it: contestants, series, and draw."""
     series, rotates = scheduler.series, scheduler.spec.seating.rotates(scheduler.rules)
     planned = [*in_series(series, seated, number, rotates)]
     drawn = {match.task: drawing(match.task) for match in planned}
     tables = groupby(planned, key=lambda match: match.series or match.task)
     topics = [[topic_of(drawn[match.task]) for match in matches] for _, matches in tables]
-    return [*in_series(series, by_topic(seated, topics, history), number, rotates)], drawn
+    for contestants, first, task in in_series(series, by_topic(seated, topics, history), number, rotates):
+        yield contestants, first, DrawnMatch(drawn[task])
+
+
+def _for_those(
+    seated: Sequence[tuple[str, ...]], number: int, memory: MeetingMemory, secret: str
+) -> Iterator[tuple[tuple[str, ...], int, DrawnMatch]]:
+    """Yield the matches of a round, drawn for those who meet, where there is something for them now."""
+    for contestants in seated:
+        if (drawn := memory.meet(secret, number, contestants)) is not None:
+            yield contestants, 0, drawn
+            number += 1
 
 
 def remember(history: History, fixtures: Sequence[Fixture]) -> None:

@@ -13,7 +13,8 @@ PolicyName: TypeAlias = Literal["swiss", "adaptive", "random", "round-robin"]
 class Standing(NamedTuple):
     """A player as the scheduler sees it: its family and its ratings in the snapshot a round is paired by.
 
-    `mu` is the mean of its TrueSkill skill, which games of more than two group by.
+    `mu` is the mean of its TrueSkill skill, which games of more than two group by. `met` are the players with
+    whom it has nothing left to meet on.
     """
 
     player: str
@@ -21,11 +22,12 @@ class Standing(NamedTuple):
     raw: float
     cost: float
     mu: float = 25.0
+    met: frozenset[str] = frozenset()
 
 
 def may_meet(a: Standing, b: Standing, same_family: bool) -> bool:
-    """Return whether two players may: without `same_family` not those of one family."""
-    return same_family or a.family != b.family
+    """Return whether two players may: without `same_family` not those of one family, nor who have `met`."""
+    return b.player not in a.met and (same_family or a.family != b.family)
 
 
 class History:

@@ -98,7 +98,8 @@ class Sums:
             sums[_MATCHES] += 1
             won = summary.scores[place] == best
             sums[_LOSSES if not won else _WINS if alone else _DRAWS] += 1
-            if (cost := summary.costs[place]) is not None:
+            cost = summary.costs[place]
+            if cost is not None and player in totals:  # else its answer was given before, and counted then
                 sums[_ANSWER_COST] += cost
                 sums[_PRICED] += 1
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from peerage.game.match import DONE
 from peerage.ledger import Ledger, Summary, amend, amended
-from peerage.ledger.topics.series import series_of
+from peerage.ledger.topics.series import clusters_of
 from peerage.ratings.claims.proven import proven
 from peerage.scheduling.goal import Decided
 from peerage.scheduling.standing import EndedMatch
@@ -51,7 +51,7 @@ def look(ledger: Ledger, at_ms: int) -> Look | None:
     The caller holds the runner's lock. Raises LedgerError.
     """
     _, recorded = ledger.heads()
-    new = claims_of(ledger.summaries(), series_of(ledger)) - claimed(ledger)
+    new = claims_of(ledger.summaries(), clusters_of(ledger)) - claimed(ledger)
     if not new:
         return None
     made = Look(recorded, tuple(sorted(new)))
@@ -87,7 +87,7 @@ class Again:
         """Raises LedgerError."""
         self._ledger = ledger
         self._due = deque(sorted(looks(ledger), key=attrgetter("matches")))
-        self._series = series_of(ledger) if self._due else {}
+        self._series = clusters_of(ledger) if self._due else {}
         self._decided, self._seen = Decided(), 0
         self._false = list[tuple[Look, Claim]]()
 

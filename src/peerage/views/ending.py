@@ -97,6 +97,8 @@ def _stopped(report: RunReport) -> Iterator[str]:
             yield visible(f"nothing is left to do now{report.note and f' ({report.note})'}: {counts}")
         case _:
             yield f"done: {counts}"
+            if report.reason == "known" and not (report.until and report.until.reached):
+                yield report.note
 
 
 def exit_code(report: RunReport, void: Sequence[tuple[int, str]]) -> int:

@@ -20,7 +20,7 @@ MODELS = ("openai:gpt-5-mini", "anthropic:claude-haiku-4-5")
 HOUSE = ("house:0.9", "house:0.4")
 LOCAL = "{model: 'openai:x', base_url: 'http://127.0.0.1:9/v1', name: mine"
 PRICED = f"{LOCAL}, price: {{input: 1, output: 1}}}}"
-GOOD = "prompt,expected\nWhat is 2+2?,4\nWhat is 3+3?,6\n"
+GOOD = "prompt,expected\n" + "".join([f"What is {n}+{n}?,{2 * n}\n" for n in range(2, 62)])
 
 cli = CliRunner()
 
@@ -70,7 +70,7 @@ def test_mock_answers_of_a_folder_go_next_to_it(here: Path) -> None:
     (here / "t.csv").write_text(GOOD)
     for folder, place in ((".", "t-mock"), ("deep/x", "deep/x-mock"), (str(here / "y/"), "y-mock")):
         told = peerage("choose", "t.csv", *MODELS, "--matches", "1", "--dir", folder)
-        assert f"{place}/arena.yaml: 2 players, 2 tasks" in told
+        assert f"{place}/arena.yaml: 2 players, 60 tasks" in told
 
 
 def test_the_same_command_or_none_in_the_folder_goes_on(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

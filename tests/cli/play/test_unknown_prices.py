@@ -14,7 +14,7 @@ players:
   - {{model: "openai:m", base_url: "{url}", name: Q1}}
   - {{model: "openai:n", base_url: "{url}", name: Q2}}
   - {{model: "openai:o", base_url: "{url}", name: Q3}}
-tasks: ["Explain in one sentence why a bicycle stays upright."]
+tasks: {{tasks: ["Explain in one sentence why a bicycle stays upright."], samples: fresh}}
 judging: {{judges: 1}}
 """
 

@@ -16,7 +16,7 @@ from peerage.engine.again.replay import replay
 from peerage.ledger import amend, open_ledger
 from peerage.reading.results.played import PlayedMatches
 from peerage.reading.scope import Scope
-from peerage.standings.looks import TOPIC, Look, claimed, claims_of, look, looks, series_of
+from peerage.standings.looks import TOPIC, Look, claimed, claims_of, clusters_of, look, looks
 from peerage.standings.verify import verify
 
 pytestmark = pytest.mark.usefixtures("plain_bodies")
@@ -44,7 +44,7 @@ def test_the_end_of_a_run_is_a_look_and_only_new_claims_are_written(folder: Path
         every = [claim for one in made for claim in one.claims]
         assert len(every) == len(set(every)), "a claim is written once"
         for one in made:
-            assert set(one.claims) <= claims_of(matches[: one.matches], series_of(arena.ledger))
+            assert set(one.claims) <= claims_of(matches[: one.matches], clusters_of(arena.ledger))
         with arena.ledger.runner():
             assert look(arena.ledger, 0) is None, "nothing new"
         assert replay(arena.ledger).ok

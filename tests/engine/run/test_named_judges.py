@@ -117,7 +117,9 @@ def test_a_person_judges_by_each_criterion_in_a_form() -> None:
 
 def test_others_judge_again_by_the_same_criteria(tmp_path: Path) -> None:
     judging = {"criteria": ["correct", {"name": "tone", "weight": 2}], "ties": False}
-    first = arena(tmp_path / "first", game="tasks", rules={"tasks": ["Say why."]}, judging=judging)
+    first = arena(
+        tmp_path / "first", game="tasks", rules={"tasks": ["Say why."], "samples": "fresh"}, judging=judging
+    )
     play(first, 6)
     made = again(first, tmp_path / "again", ("house:0.6",))
     play(tmp_path / "again", made.fixtures)

@@ -43,7 +43,7 @@ def arena_of(
         for task in range(tasks)
     ]
     listed = [{"name": name, "model": "house:0.5"} for name in players]
-    made = write_arena(folder, listed, rules={}, tasks={"tasks": rows, "then": "tie"})
+    made = write_arena(folder, listed, rules={}, tasks={"tasks": rows, "then": "tie", "samples": "fresh"})
 
     def opened(settings: Any) -> Scripted:
         times: Counter[int] = Counter()

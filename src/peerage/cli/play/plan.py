@@ -110,7 +110,7 @@ def _decided(folder: Path) -> bool:
 def _costs(folder: Path, matches: int) -> tuple[ArenaSettings, Plan, list[str]]:
     """The settings with the games that can be played here, what so many further matches cost, and which
     players no budget can pay."""
-    from peerage.engine.again.usage import OnRecord, on_record
+    from peerage.engine.again.usage import on_record
     from peerage.engine.record.registration import prices
     from peerage.ledger import LedgerMissing, open_ledger
     from peerage.players.prices import price_of
@@ -127,10 +127,11 @@ def _costs(folder: Path, matches: int) -> tuple[ArenaSettings, Plan, list[str]]:
         with closing(open_ledger(settings.ledger, folder, create=False)) as ledger:
             past, priced = on_record(ledger), prices(ledger, settings.everyone, today)
             speak_of(Reading(settings, ledger).names)
+            cost = estimate(settings, priced, matches, NOBODY, {}, past, ledger)
     except LedgerMissing:
-        past, priced = OnRecord(), {player.name: price_of(player, today) for player in settings.everyone}
+        priced = {player.name: price_of(player, today) for player in settings.everyone}
         speak_of_players(settings)
-    cost = estimate(settings, priced, matches, NOBODY, {}, past)
+        cost = estimate(settings, priced, matches)
     return settings, cost, too_expensive(settings, priced)
 
 
@@ -229,6 +230,6 @@ def agree_to_matches(arena: Arena, matches: int | None, yes: bool, note: str = "
         note = f"No --matches: it plays on until {end}; the plan is for {PLANNED}."
 
     def plan(prices: Mapping[str, Price]) -> Plan:
-        return planned(settings, prices, to_play, NOBODY, issued, on_record(arena.ledger))
+        return planned(settings, prices, to_play, NOBODY, issued, on_record(arena.ledger), arena.ledger)
 
     agree(arena, plan, yes, question="Play?", note=note)

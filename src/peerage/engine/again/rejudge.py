@@ -154,7 +154,8 @@ def _compared(match: _Finished) -> RecordedAnswers | None:
             given={place: _given(value) for place, value in fill.items() if place not in _FILLED_BY_PANEL},
             authors={seat.label: seat.player for seat in fixture.seats},
             answers={name: _given(answers[name]).text for name in (FIRST, SECOND)},
-            hidden={name: _hidden(answers[name], replies) for name in (FIRST, SECOND)},
+            hidden={name: _hidden(answers[name], replies) for name in (FIRST, SECOND)}
+            | {name: answer.hidden for name, answer in fixture.given.items()},
             first={} if score is None else {FIRST: score, SECOND: 1 - score},
         )
     return None

@@ -3,7 +3,7 @@
 `verify` checks that a ledger is as it was written. Replay checks that what was written follows from the
 replies: each game is driven again with the recorded replies, each request it makes is compared byte for
 byte, and outcome, root, totals, ratings and the row of the narrow table are derived again. So is what
-the matches prove at each look on record.
+the matches prove at each look on record. Answers given before are compared with the replies of then.
 
 Not recomputed: matches that the engine voided without asking the game (budget, withdrawn player), which are
 accepted as stated and counted; pairing and the draw of topics, which are on record as issued; games or
@@ -27,7 +27,7 @@ from peerage.engine.record.model_watch import Change, Watch, changes
 from peerage.engine.record.records import settle
 from peerage.game.match import Fixture, MatchRecord
 from peerage.ledger import MENDED, Batch, FixtureRow, Ledger, LedgerError, RecordRow, Summary
-from peerage.ledger.forms.codec import by_hex, read_fixture, read_issued, read_record
+from peerage.ledger.forms.codec import by_hex, read_fixture, read_issued, read_record, read_reply
 from peerage.ledger.forms.merkle import digest as digest_of
 from peerage.ledger.forms.narrow import is_time
 from peerage.ledger.matches import BLOCK
@@ -223,6 +223,7 @@ class _Replay:
             return
         fixture = read_fixture(issued.body, self._texts)
         self._seats(fixture)
+        self._answers(fixture)
         self._differences += again.differences
         tally, outcome = again.tally, again.outcome
         if tally is None or outcome is None:
@@ -293,6 +294,21 @@ class _Replay:
             stated[about] = seat.raw, seat.cost
             due_ratings[about] = standings.of(seat.player, self._elo.initial)
         self._compare(fixture.number, stated, due_ratings)
+
+    def _answers(self, fixture: Fixture) -> None:
+        """Compare answers that were given before with the replies that they are."""
+        for label, answer in fixture.given.items():
+            rows = self._ledger.match(answer.match) if answer.match < fixture.number else None
+            reply = {row.key: row for row in rows.exchanges if row.reply is not None} if rows else {}
+            own = next(seat.player for seat in fixture.seats if seat.label == label)
+            stated = own, answer.text, answer.hidden
+            due: tuple[Any, ...] = ("none",)
+            if (row := reply.get(answer.key)) is not None:
+                there = read_reply(row)
+                due = row.player, there.text, there.hidden
+            if stated != due:
+                about = f"answer of {label} from match {answer.match}"
+                self._differ(fixture.number, about, short(stated), short(due))
 
     # ---------------------------------------------------------------------------------------- comparing
 

@@ -64,7 +64,8 @@ def on_record(ledger: Ledger) -> OnRecord:
         if row.status == DONE:
             fixture = read_fixture(issued.body, texts)
             games[issued.number] = fixture.game
-            for role, seats in {"contestant": fixture.seats, **fixture.officials}.items():
+            asked_now = tuple([seat for seat in fixture.seats if seat.label not in fixture.given])
+            for role, seats in {"contestant": asked_now, **fixture.officials}.items():
                 for seat in seats:
                     part = (fixture.game, role, seat.player)
                     parts[part] = parts.get(part, NOTHING).plus(1, 0, 0, 0)

@@ -82,6 +82,7 @@ class Driver:
             for label in asked_of(asks, fixture):
                 self._left[label] = self._left.get(label, 0) + asks.calls
                 self._most[label] = max(self._most.get(label, 0), asks.max_tokens)
+        self._given: dict[str, float | None] = {label: had.cost for label, had in fixture.given.items()}
         self._spent: dict[str, dict[str, tuple[tuple[int, ...], Reply]]] = {}
         self._seats = {seat.label for seat in fixture.all_seats()}
         self._contestants = dict.fromkeys([seat.label for seat in fixture.seats])
@@ -146,9 +147,11 @@ class Driver:
             branch.void = Voided("no_answer")
 
     def _costs(self) -> dict[str, float | None]:
-        """Return what each contestant's play cost, None where a part of it is unknown; empty when none was
-        asked."""
-        costs: dict[str, float | None] = dict.fromkeys(self._contestants if self._spent else (), 0.0)
+        """Return what each contestant's play cost, now or when it was given, None where a part of it is
+        unknown; empty when none was asked."""
+        played = self._spent or self._given
+        costs: dict[str, float | None] = dict.fromkeys(self._contestants if played else (), 0.0)
+        costs |= self._given
         for label, spent in self._spent.items():
             # in one order, whichever reply came first: sums of floats depend on it
             parts = [cost(reply, self._unit) for _, reply in sorted(spent.values(), key=lambda call: call[0])]

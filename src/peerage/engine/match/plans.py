@@ -10,6 +10,7 @@ from typing import Any
 from peerage.engine.calls.budget import Budget, dollars
 from peerage.engine.calls.call_costs import Share, reach, shares
 from peerage.engine.calls.player_runtime import PlayerRuntime
+from peerage.engine.record.memory import planned
 from peerage.game.match import Fixture
 from peerage.game.spec import GameSpec
 from peerage.games import GAMES, plays
@@ -50,10 +51,15 @@ def schedulers(settings: ArenaSettings, secret: str) -> dict[str, Scheduler]:
 
 
 def first_fixtures(
-    settings: ArenaSettings, standings: Standings, count: int, issued: Mapping[str, History] = {}
+    settings: ArenaSettings,
+    standings: Standings,
+    count: int,
+    issued: Mapping[str, History] = {},
+    ledger: Ledger | None = None,
 ) -> list[Fixture]:
     """The first `count` matches of rounds paired from `standings`, after those `issued` by game; fewer for
-    fewer than two players, none of a game whose fixtures are made and not paired. Raises SettingsError and
+    fewer than two players, none of a game whose fixtures are made and not paired. Answers on record in the
+    `ledger`, and those that these matches ask for, are given to later ones. Raises SettingsError and
     Unstaffed."""
     games = [
         scheduler
@@ -66,16 +72,29 @@ def first_fixtures(
     )
     histories = {played.spec.name: deepcopy(issued.get(played.spec.name, History())) for played in games}
     fixtures: list[Fixture] = []
+    played = standings.number if ledger is None else ledger.heads()[0]
+    memories = {game.spec.name: planned(game.spec, game.rules, ledger) for game in games}
     while games and len(fixtures) < count:
         game = by_need(games, histories)[0]
         history = histories[game.spec.name]
-        number = standings.number + len(fixtures) + 1
+        number = played + len(fixtures) + 1
         paired = next_round(
-            game, pool, history, number=number, round=number, snapshot=standings.number, judges=judges
+            game,
+            pool,
+            history,
+            number=number,
+            round=number,
+            snapshot=standings.number,
+            memory=memories[game.spec.name],
+            judges=judges,
         )
         if not paired:
-            break
+            games.remove(game)
+            continue
         remember(history, paired)
+        if (memory := memories[game.spec.name]) is not None:
+            for fixture in paired:
+                memory.presume(fixture.number)
         fixtures += paired
     return fixtures[:count]
 

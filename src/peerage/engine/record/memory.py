@@ -12,27 +12,58 @@ from typing import Any
 
 import msgspec
 
-from peerage.game.spec import GameSpec, Memory
-from peerage.ledger import Ledger
-from peerage.ledger.forms.codec import read_header
+from peerage.game.match import Fixture, GivenAnswer
+from peerage.game.protocol import Reply
+from peerage.game.spec import DrawnMatch, GameSpec, MeetingMemory, Memory
+from peerage.ledger import Ledger, LedgerError
+from peerage.ledger.forms.codec import read_header, read_issued, read_reply
 from peerage.values.sealing import sealing_key
 
 Facts = Sequence[Mapping[str, Any]]
 _read_facts = msgspec.json.Decoder(tuple[dict[str, Any], ...]).decode
 
 
-class Remembered:
-    """A game's memory, and what waits until pairing may know it."""
+RECENT = 1_024
+"""Matches whose replies are kept in memory, since they may not be durable yet."""
 
-    def __init__(self, memory: Memory, secret: str) -> None:
+
+class Remembered:
+    """A game's memory, and what waits until pairing may know it. It is `meeting` where it draws for those who
+    meet."""
+
+    def __init__(self, memory: Memory, secret: str, ledger: Ledger) -> None:
         self._memory = memory
+        self.meeting = memory if isinstance(memory, MeetingMemory) else None
+        self._ledger = ledger
+        self._recent: dict[int, Mapping[str, Reply]] = {}
         self._secret = secret
         self._sealing = sealing_key(secret)
         self._waiting: deque[tuple[int, int, Facts]] = deque()
 
-    def note(self, round: int, number: int, facts: Facts) -> None:
-        """Take in what match `number` taught, the next that was folded in this round."""
+    def note(self, round: int, number: int, facts: Facts, replies: Mapping[str, Reply] = {}) -> None:
+        """Take in what match `number` taught, the next that was folded in this round; with its `replies`
+        where it has just ended."""
         self._waiting.append((round, number, facts))
+        if self.meeting is not None and facts:
+            self._recent[number] = replies
+            if len(self._recent) > RECENT:
+                del self._recent[next(iter(self._recent))]
+
+    def whole(self, fixture: Fixture) -> Fixture:
+        """Return a fixture with the texts of answers that were given before. Raises LedgerError."""
+        given = {label: self._whole(answer) for label, answer in fixture.given.items()}
+        return msgspec.structs.replace(fixture, given=given) if given else fixture
+
+    def _whole(self, answer: GivenAnswer) -> GivenAnswer:
+        reply = self._recent.get(answer.match, {}).get(answer.key)
+        rows = None if reply else self._ledger.match(answer.match)
+        for row in rows.exchanges if rows else ():
+            if row.key == answer.key and row.reply is not None:
+                reply = read_reply(row)
+        if reply is None:
+            lacks = f"{self._ledger.address} lacks the reply {answer.key} of match {answer.match}"
+            raise LedgerError(f"{lacks}; restore a copy")
+        return msgspec.structs.replace(answer, text=reply.text, hidden=reply.hidden)
 
     def draw_after(self, round: int) -> Callable[[int], Mapping[str, Any]]:
         """Return the draw of a match, by number, once rounds up to `round` are known; rounds only rise."""
@@ -64,7 +95,35 @@ def remembered(
     round that went on when the match at a place was folded."""
     assert spec.memory is not None
     memory = spec.memory.make(rules)
-    remembers = Remembered(memory, secret)
+    remembers = Remembered(memory, secret, ledger)
+    if remembers.meeting is not None:
+        issue(remembers.meeting, ledger, spec.name)
     for place, number, facts in learnt(ledger, memory, spec.memory.stream, spec.name.__eq__):
         remembers.note(round_of(place), number, facts)
     return remembers
+
+
+def issue(memory: MeetingMemory, ledger: Ledger, game: str) -> None:
+    """Give a memory that draws for those who meet all issued matches of its game."""
+    for row in ledger.fixtures():
+        issued = read_issued(row.body)
+        if issued.game == game:
+            names = {seat.label: seat.player for seat in issued.seats}
+            given = {names[label]: answer for label, answer in issued.given.items()}
+            drawn = DrawnMatch(msgspec.json.decode(issued.drawn), given, issued.shares)
+            memory.issued(issued.number, [*names.values()], drawn)
+
+
+def planned(spec: GameSpec[Any], rules: Any, ledger: Ledger | None = None) -> MeetingMemory | None:
+    """Return what a game remembers of those who met, as a plan takes it: by a `ledger`, all that is in flight
+    taken as decided; None where it has no such memory."""
+    memory = spec.memory.make(rules) if spec.memory is not None and spec.memory.applies(rules) else None
+    if not isinstance(memory, MeetingMemory):
+        return None
+    if ledger is not None:
+        issue(memory, ledger, spec.name)
+        for _, number, facts in learnt(ledger, memory, "", spec.name.__eq__):
+            memory.learn(number, facts)
+        for number in [*memory.in_flight]:
+            memory.presume(number)
+    return memory

@@ -26,19 +26,20 @@ NOT_ITS_FAULT = ("deadline", "withdrawn", "daily_budget", "match_budget", "playe
 
 class MatchTally:
     """A match's exchanges as they come in: their digests, sums by player, why players were `benched`, who
-    `failed` and why last, and the `models` that providers named, by player."""
+    `failed` and why last, the `models` that providers named, by player, and the `replies` by key."""
 
-    __slots__ = ("benched", "failed", "leaves", "models", "sums")
+    __slots__ = ("benched", "failed", "leaves", "models", "replies", "sums")
 
     def __init__(self) -> None:
         self.benched: dict[str, str] = {}
         self.failed: dict[str, str] = {}
         self.leaves: dict[str, bytes] = {}
         self.models: dict[str, set[str]] = {}
+        self.replies: dict[str, Reply] = {}
         self.sums: dict[str, list[int]] = {}
 
     def add(self, key: str, player: str, raw: Reply, digest: bytes, model: str = "") -> None:
-        self.leaves[key] = digest
+        self.leaves[key], self.replies[key] = digest, raw
         sums = self.sums.setdefault(player, [0, 0, 0, 0, 0])
         sums[0] += 1
         sums[1] += raw.input_tokens or 0

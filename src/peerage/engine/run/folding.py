@@ -116,7 +116,8 @@ class Folding:
             if tally.models and fixture.release:
                 self._watch_models(fixture.number, tally)
             self._count(outcome, bool(tally.failed))
-            self._rounds.folded(fixture, outcome, ended(summary, fixture.series), self.standings, late=late)
+            over = ended(summary, fixture.series or fixture.shares)
+            self._rounds.folded(fixture, outcome, over, self.standings, tally.replies, late=late)
             if self.standings.number % SNAPSHOT_EVERY == 0:
                 self.snapshot()
                 self.bind_votes()

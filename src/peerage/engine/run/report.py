@@ -52,11 +52,11 @@ class Progress:
 class RunReport:
     """The end of a run.
 
-    `reason` is `limit`, `known` (what it was to find out; `until` says what is known and what is not),
-    `budget`, `players` (too few are left that can be reached), `no_result` (match after match came to
-    nothing), `waiting` (nothing is left to do but `waiting` matches, which go on later) or `interrupted`;
-    `note` says more, for people. `settled` counts matches of the
-    arena, `decided` those of them with a result, `played` and `calls` those of this run. `billed_nano`,
+    `reason` is `limit`, `known` (what it was to find out, of which `until` says what is known and what is
+    not, or all there is to compare), `budget`, `players` (too few are left that can be reached), `no_result`
+    (match after match came to nothing), `waiting` (nothing is left to do but `waiting` matches, which go on
+    later) or `interrupted`; `note` says more, for people. `settled` counts matches of the arena, `decided`
+    those of them with a result, `played` and `calls` those of this run. `billed_nano`,
     `possibly_nano` and `unpriced` are over all runs, as in `Progress`. `possibly_paid_twice` counts calls
     that the run before left open, as a crash does, and that had to be asked again; `possibly_paid_nano` what
     they may have cost. `benched` says why players are, by name; `overrun` is by player what it was billed

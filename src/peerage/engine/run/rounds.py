@@ -5,7 +5,8 @@ Each round plays one game: that with the fewest seats issued for its weight (`fi
 Round r is paired from the ratings after round r − lag, so it may be issued once that one has ended, and
 what it holds depends on nothing later. Where a run has a goal (`scheduling.goal`) that is known after round
 r − lag, round r waits until all before it have ended, for these may take it back. If they do, the run goes
-on: round r is paired from the ratings after round r − 1, and no later round from older ones. A round has
+on: round r is paired from the ratings after round r − 1, and no later round from older ones. Likewise where
+players have nothing left to meet on but what matches in flight may leave. A round has
 ended when each of its matches is folded or has left it to go on later, and earlier rounds have ended; what is
 folded afterwards belongs to the next one. A player whose budget voided a match, or that was benched in one,
 is left out of the rounds paired from ratings that include that match. So is, for as long as it lasts, one for
@@ -24,6 +25,7 @@ from peerage.engine.again.recovery import Recovered
 from peerage.engine.calls.budget import PLAYER_BUDGET
 from peerage.engine.record.memory import Remembered
 from peerage.game.match import Fixture, Outcome
+from peerage.game.protocol import Reply
 from peerage.scheduling.fixtures import Scheduler, Unstaffed, by_need, next_round, remember, tables
 from peerage.scheduling.goal import GoalState, Known
 from peerage.scheduling.standing import EndedMatch, History, Results, Standing
@@ -33,6 +35,9 @@ from peerage.standings import NOBODY, Standings
 
 MOST_WAITING = 8
 """Matches that may wait for one person where its settings do not say, or for a player that has hours."""
+
+
+ALL_MET = "every pair has been compared on every task; add tasks, or more answers to each: `samples: 2`"
 
 
 class Rounds:
@@ -71,7 +76,7 @@ class Rounds:
         self._learning = {name for name, game in games.items() if game.policy.learns}
         self._known = Known(goal, [player.name for player in players]) if goal else None
         self._placed = goal.player if goal else ""
-        self.reached = False
+        self.reached = self._unanswered = False
         self._ended = deque([(round, match) for round, match in ended if self._learns(match.game)])
         self._results = {name: Results() for name in self._learning}
         asked = [*players, *judges]
@@ -106,6 +111,28 @@ class Rounds:
             if known.state.reached:
                 self.over, self.reached = known.state.in_words, True
                 return ()
+        fixtures = self._made(games, basis)
+        if not fixtures and self._unanswered:
+            basis, self.over, self.reached = self._next - 1, "", False
+            if len(self._ends) < basis:
+                return ()
+            for memory in self._memories.values():
+                memory.draw_after(self._next)
+            fixtures = self._made(games, basis)
+        if not fixtures:
+            return ()
+        remember(self._histories.setdefault(fixtures[0].game, History()), fixtures)
+        self._open[self._next] = len(fixtures)
+        self.next_number = fixtures[-1].number + 1
+        for round in [earlier for earlier in self._after_round if earlier < basis]:
+            del self._after_round[round]
+        self._basis = basis
+        self._next += 1
+        return fixtures
+
+    def _made(self, games: Sequence[Scheduler], basis: int) -> tuple[Fixture, ...]:
+        """Return the next round, paired from the ratings after round `basis`; empty when there is none."""
+        self._unanswered = False
         standings = self._after_round[basis] if basis > 0 else NOBODY
         pool, judges = self._pool(self._players, standings), self._pool(self._judges, standings)
         if self._placed and all(standing.player != self._placed for standing in pool):
@@ -130,17 +157,7 @@ class Rounds:
         if len(here) < len(pool) and not fixtures and self._awaited():
             self.over = ""
             return ()
-        fixtures = fixtures or self._first_paired(turns, pool, judging, standings, basis)
-        if not fixtures:
-            return ()
-        remember(self._histories.setdefault(fixtures[0].game, History()), fixtures)
-        self._open[self._next] = len(fixtures)
-        self.next_number = fixtures[-1].number + 1
-        for round in [earlier for earlier in self._after_round if earlier < basis]:
-            del self._after_round[round]
-        self._basis = basis
-        self._next += 1
-        return fixtures
+        return fixtures or self._first_paired(turns, pool, judging, standings, basis)
 
     def _pool(self, players: Sequence[PlayerSettings], standings: Standings) -> list[Standing]:
         """Return those of the players that pairing does not leave out, as it sees them."""
@@ -197,8 +214,9 @@ class Rounds:
         basis: int,
     ) -> tuple[Fixture, ...]:
         """The next round of a game for these players; empty when there can be none, and `over` says why."""
-        self.over = ""
+        self.over, self.reached = "", False
         memory = self._memories.get(game.spec.name)
+        draw, meeting = (memory.draw_after(basis), memory.meeting) if memory else (None, None)
         try:
             fixtures = next_round(
                 game,
@@ -208,7 +226,8 @@ class Rounds:
                 round=self._next,
                 snapshot=standings.number,
                 paired_from=self._benches.places.paired_from(standings.number, self._next),
-                draw=memory.draw_after(basis) if memory else None,
+                draw=draw,
+                memory=meeting,
                 results=self._results.get(game.spec.name),
                 judges=judges,
             )
@@ -219,7 +238,10 @@ class Rounds:
             return ()
         if not fixtures:
             self.over = "fewer than two players are left for a match"
-        return fixtures
+            if meeting is not None and len(pool) > 1:
+                self.over, self.reached = ALL_MET, True
+                self._unanswered |= bool(meeting.in_flight)
+        return tuple(map(memory.whole, fixtures)) if memory else fixtures
 
     @property
     def awaits(self) -> int:
@@ -245,14 +267,21 @@ class Rounds:
         )
 
     def folded(
-        self, fixture: Fixture, outcome: Outcome, ended: EndedMatch, standings: Standings, *, late: bool
+        self,
+        fixture: Fixture,
+        outcome: Outcome,
+        ended: EndedMatch,
+        standings: Standings,
+        replies: Mapping[str, Reply],
+        *,
+        late: bool,
     ) -> None:
         """A match is folded, `standings` after it; `late` when it had left its round."""
         if self._learns(fixture.game):
             self._ended.append((len(self._ends) + 1, ended))
         memory = self._memories.get(fixture.game)
         if memory is not None:
-            memory.note(len(self._ends) + 1, fixture.number, outcome.facts)
+            memory.note(len(self._ends) + 1, fixture.number, outcome.facts, replies)
         if outcome.void.startswith(PLAYER_BUDGET):
             self._unpaid.setdefault(outcome.void.removeprefix(PLAYER_BUDGET), self.first_without)
         if late:

@@ -103,7 +103,10 @@ class Controls:
         """Nothing is amended."""
 
     def draw(self, secret: str, number: int, sealing: str) -> Mapping[str, Any]:
-        """Return the draw for match `number`; it may be a control while judges lack some."""
-        drawn = self._draw(secret, number)
+        """Return the draw for match `number`."""
+        return self.marked(self._draw(secret, number))
+
+    def marked(self, drawn: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what is drawn, as a control while judges lack some."""
         few = self._seen.total() < self._wanted * max(1, len(self._seen))
         return {**drawn, CONTROL: True} if few and drawn.get("checks") else drawn

@@ -38,9 +38,10 @@ from peerage.game import (
     Steps,
     Voided,
 )
-from peerage.game.spec import QUOTE
+from peerage.game.spec import QUOTE, Memory
 from peerage.games.rejudge import RejudgeRules
 from peerage.games.tasks.files import read_tasks
+from peerage.games.tasks.given import TaskAnswers, facts, given_or_asked
 from peerage.games.tasks.house import house
 from peerage.games.tasks.judges import CONTROL, SEEN, TASK, Controls, PanelResult, asked, decided, shown
 from peerage.games.tasks.rules import TasksRules
@@ -61,16 +62,31 @@ CHECK_FAILED = "check_failed"
 
 
 def play(table: GameTable) -> Steps[Outcome]:
-    """One task between the two seats of `table`."""
+    """One task between the two seats of `table`: what was not answered before is asked for."""
+    rules: TasksRules = table.rules
+    checks = tuple([msgspec.convert(check, Check) for check in table.drawn.get("checks", ())])
+    asks = [_asked(rules, table.drawn, checks, seat) for seat in table.seats]
+    replies = yield from given_or_asked(table, asks)
+    answers = {seat.label: reply for seat, reply in zip(table.seats, replies, strict=True)}
+    try:
+        outcome = yield from _compared(table, checks, answers)
+    except Voided as voided:
+        outcome = Outcome(void=str(voided))
+    flipped = any(ballot["flipped"] for ballot in outcome.detail.get("ballots", ()))
+    new = facts(table, answers, compared=not outcome.void or (outcome.void == "inconclusive" and flipped))
+    return msgspec.structs.replace(outcome, facts=(*outcome.facts, *new))
+
+
+def _compared(table: GameTable, checks: tuple[Check, ...], answers: Mapping[str, Reply]) -> Steps[Outcome]:
+    """The outcome of two answers, by label. Raises Voided."""
     rules: TasksRules = table.rules
     task: Mapping[str, Any] = table.drawn
-    checks = tuple([msgspec.convert(check, Check) for check in task.get("checks", ())])
-    replies: list[Reply] = yield [_asked(rules, task, checks, seat) for seat in table.seats]
-    answers = {seat.label: reply for seat, reply in zip(table.seats, replies, strict=True)}
     detail: dict[str, Any] = {key: task[key] for key in ("task", "category", "weight") if key in task}
     detail["stated"] = rules.digest(task)
     detail["answers"] = {label: reply.status for label, reply in answers.items()}
-    if any(reply.status == "void" for reply in replies):
+    if table.given:
+        detail["given"] = {label: given.match for label, given in table.given.items()}
+    if any(reply.status == "void" for reply in answers.values()):
         return Outcome(void="no_answer", detail=detail)
 
     first, second = answers
@@ -95,7 +111,7 @@ def play(table: GameTable) -> Steps[Outcome]:
         if lead and rules.judging.checks == "decide":
             detail["decided"], score = "by check", 1.0 if lead > 0 else 0.0
             seen: tuple[Mapping[str, Any], ...] = ()
-            if task.get(CONTROL) and all(reply.ok for reply in replies):
+            if task.get(CONTROL) and all(reply.ok for reply in answers.values()):
                 control: PanelResult | None = yield from decided(table, answers)
                 if control is not None:
                     detail |= {"control": True, "control_ballots": control.detail["ballots"]}
@@ -181,20 +197,23 @@ def to_judges(rules: TasksRules, task: Mapping[str, Any], credit: float | None =
 
 
 def asks(rules: TasksRules, fixture: Fixture) -> Iterator[Asks]:
-    """One answer from each contestant; where judges may decide, one or two verdicts from each."""
+    """One answer from each contestant that gave none before; where judges may decide, one or two verdicts
+    from each."""
     chars = sum([len(text) for _, text in fixture.drawn["messages"]])
     templates = max(map(len, rules.templates.values()), default=0)
     answer = rules.max_chars + QUOTE
-    yield Asks(
-        to="contestant",
-        prompts=Prompt("", ""),
-        expects=rules.expects(),
-        calls=1,
-        max_tokens=rules.max_tokens,
-        quoted=templates,
-        usual_quoted=(chars + templates) // 4,
-        usual_output=_usual_answer(fixture.drawn),
-    )
+    for seat in fixture.seats:
+        if seat.label not in fixture.given:
+            yield Asks(
+                to=seat.label,
+                prompts=Prompt("", ""),
+                expects=rules.expects(),
+                calls=1,
+                max_tokens=rules.max_tokens,
+                quoted=templates,
+                usual_quoted=(chars + templates) // 4,
+                usual_output=_usual_answer(fixture.drawn),
+            )
     control = bool(fixture.drawn.get(CONTROL))
     if control or to_judges(rules, fixture.drawn):
         judging = rules.panel()
@@ -243,6 +262,19 @@ def draw(rules: TasksRules, seed: str, number: int) -> dict[str, Any]:
     return weighed[by_turns(f"{seed}/draw", number, len(weighed))[0]].drawn()
 
 
+def _memory(rules: TasksRules) -> Memory:
+    """Return what matches remember: answers, or where all are fresh who has judged controls."""
+    controls = Controls(rules.judging.controls, lambda secret, number: draw(rules, secret, number))
+    if rules.samples == "fresh":
+        return controls
+    orders = 2 if rules.panel().order == "both" else 1
+    verdict = {}
+    for task in rules.tasks:
+        may = to_judges(rules, {"checks": task.checks, "rubric": task.rubric})
+        verdict[task.id] = may * PEERS * orders * (_SAME if task.checks else 1.0)
+    return TaskAnswers(rules, controls, verdict)
+
+
 def remarks(rules: TasksRules) -> Iterator[str]:
     """Say which assertions of promptfoo are not made, and which of them would be."""
     left = Counter(name for task in rules.tasks for name in dict.fromkeys(task.left_out))
@@ -256,7 +288,7 @@ def remarks(rules: TasksRules) -> Iterator[str]:
 
 GAME: GameSpec[TasksRules] = GameSpec(
     name="tasks",
-    version=9,
+    version=10,
     about="Two players answer a task of yours; a check or judges decide.",
     contestants=(2, 2),
     rules=TasksRules,
@@ -274,9 +306,8 @@ GAME: GameSpec[TasksRules] = GameSpec(
     demo=Demo(),
     needs=Needs(sandbox=lambda rules: bool(rules.programs)),
     memory=GameMemory(
-        make=lambda rules: Controls(
-            rules.judging.controls, lambda secret, number: draw(rules, secret, number)
-        ),
-        applies=lambda rules: rules.judging.controls > 0,
+        make=_memory,
+        applies=lambda rules: rules.samples != "fresh" or rules.judging.controls > 0,
+        meets=True,
     ),
 )

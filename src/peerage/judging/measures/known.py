@@ -21,7 +21,8 @@ from peerage.ratings.accuracy import OnTask, accuracies
 
 class TaskDetail(Struct, frozen=True):
     """The part of an outcome's detail on its task, in any game whose tasks have checks: `answers` are
-    statuses and `checks` credits by label, `stated` is the digest of what the task asked."""
+    statuses and `checks` credits by label, `stated` is the digest of what the task asked, `given` has the
+    matches of answers that were given before."""
 
     task: str = ""
     category: str = ""
@@ -31,6 +32,7 @@ class TaskDetail(Struct, frozen=True):
     checks: dict[str, float] = {}
     check_notes: dict[str, str] = {}
     decided: str = ""
+    given: dict[str, int] = {}
 
 
 read_task_detail = msgspec.json.Decoder(TaskDetail).decode

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from peerage.game.match import DONE, Totals, rated
-from peerage.ledger.forms.codec import RecordHeader, StoredFixture, read_header, read_issued
+from peerage.ledger.forms.codec import RecordHeader, StoredFixture, fixture_texts, read_header, read_issued
 from peerage.ledger.forms.log import of_record, root_of
 from peerage.ledger.forms.merkle import GENESIS, checksum, link
 from peerage.ledger.forms.merkle import digest as digest_of
@@ -116,12 +116,6 @@ class _Chain:
         self._links = ()
 
 
-def settings_text(fixture: bytes) -> bytes:
-    """The digest (hex) of the text to which a stored fixture refers for its game's settings."""
-    at = fixture.find(b'"settings":"') + 12
-    return fixture[at : at + 64]
-
-
 def texts_of(requests: bytes) -> set[bytes]:
     """The digests (hex) of the texts to which stored requests refer."""
     # No player can write these marks: within JSON strings their quotes are escaped.
@@ -217,7 +211,7 @@ class _Walk:
             findings.problems += [(number, what) for what in problems]
             if problems or fixture is None or record is None:
                 continue
-            for digest in (settings_text(fixture.body), *tally.texts):
+            for digest in (*fixture_texts(fixture.body), *tally.texts):
                 findings.texts.setdefault(digest, number)
             if self._replies:
                 findings.digests[number] = tally.digest or of_record(record.at_ms, record.chain, Attempts())

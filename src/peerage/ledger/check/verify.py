@@ -26,7 +26,6 @@ from peerage.ledger.check.audit import (
     audited,
     audited_in_parts,
     integrity,
-    settings_text,
     texts_of,
     without_collector,
 )
@@ -45,7 +44,7 @@ from peerage.ledger.check.held import (
 from peerage.ledger.check.held import in_play as play
 from peerage.ledger.check.held import votes as held_votes
 from peerage.ledger.check.kept_checkpoints import Extension, KeptCheckpoint, held_against
-from peerage.ledger.forms.codec import read_issued
+from peerage.ledger.forms.codec import fixture_texts, read_issued
 from peerage.ledger.forms.log import log_root
 from peerage.ledger.forms.merkle import GENESIS, checksum, stream_genesis
 from peerage.ledger.forms.merkle import digest as digest_of
@@ -361,7 +360,8 @@ def _in_play(ledger: Ledger, recorded: int, issued: int, copy: bool) -> tuple[li
         if changed or checksum(issue.body) != issue.checksum:
             problems.append((issue.number, "its fixture changed"))
         else:
-            texts.setdefault(settings_text(issue.body), issue.number)
+            for digest in fixture_texts(issue.body):
+                texts.setdefault(digest, issue.number)
     answered: set[tuple[int, str]] = set()
     for row in ledger.exchanges(recorded + 1):
         if row.match > max(issued, *numbers, 0):

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct, field
 
-from peerage.game.match import Fixture, MatchRecord, Seat, Totals
+from peerage.game.match import Fixture, GivenAnswer, MatchRecord, Seat, Totals
 from peerage.game.protocol import Reply
 from peerage.ledger.forms.rows import Exchange
 from peerage.values.sealing import Kept, salt, seal, unseal
@@ -55,15 +55,22 @@ def by_hex(texts: Mapping[bytes, str]) -> Callable[[str], str]:
 
 
 def fixture_body(fixture: Fixture) -> tuple[bytes, list[Text]]:
-    """The stored bytes of a fixture, its key sealed, and its settings as a long text."""
+    """The stored bytes of a fixture, its key sealed, and its long texts: its settings, and the answers that
+    were given before."""
     text = _settings_text(_Same(fixture.settings))
+    answers = {label: (text_digest(given.text), given.text) for label, given in fixture.given.items()}
     data = msgspec.structs.asdict(fixture) | {
         "settings": text[0].hex(),
         "seed": seal(seed_salt(fixture.seed), fixture.seed),
     }
-    if not data["series"]:  # which few fixtures have
-        del data["series"]
-    return _encode(data), [text]
+    data["given"] = {
+        label: msgspec.structs.replace(fixture.given[label], text=digest.hex())
+        for label, (digest, _) in answers.items()
+    }
+    for name in ("series", "given", "shares"):  # which few fixtures have
+        if not data[name]:
+            del data[name]
+    return _encode(data), [text, *answers.values()]
 
 
 class _Same:
@@ -96,8 +103,9 @@ _EMPTY = Raw(b"{}")
 
 
 class StoredFixture(Struct, frozen=True, gc=False):
-    """A fixture as stored; `settings` is the digest of their text. What few readers need, key, officials and
-    what was drawn, is parsed when it is asked for, so that a header costs 2 µs."""
+    """A fixture as stored; `settings` is the digest of their text, and so is the text of each answer `given`.
+    What few readers need, key, officials and what was drawn, is parsed when it is asked for, so that a header
+    costs 2 µs."""
 
     number: int
     round: int
@@ -112,6 +120,8 @@ class StoredFixture(Struct, frozen=True, gc=False):
     paired_from: int = 0
     release: str = ""
     series: int = 0
+    given: dict[str, GivenAnswer] = {}
+    shares: int = 0
 
     @property
     def seed(self) -> str:
@@ -152,7 +162,7 @@ _read_drawn = msgspec.json.Decoder(_Drawn).decode
 
 def read_fixture(body: bytes, texts: Callable[[str], str]) -> Fixture:
     """A stored fixture; its `seed` is empty where only the commitment is there. Raises MissingText where its
-    settings are not there as they were written."""
+    settings or answers are not there as they were written."""
     issued = read_issued(body)
     return Fixture(
         number=issued.number,
@@ -168,7 +178,25 @@ def read_fixture(body: bytes, texts: Callable[[str], str]) -> Fixture:
         paired_from=issued.paired_from,
         release=issued.release,
         series=issued.series,
+        given={
+            label: msgspec.structs.replace(given, text=_answer(given.text, texts(given.text)))
+            for label, given in issued.given.items()
+        },
+        shares=issued.shares,
     )
+
+
+def _answer(digest: str, text: str) -> str:
+    if text_digest(text).hex() != digest:
+        raise ChangedText(digest)
+    return text
+
+
+def fixture_texts(body: bytes) -> set[bytes]:
+    """The digests (hex) of the texts to which a stored fixture refers: its game's settings, and answers."""
+    at = body.find(b'"settings":"') + 12
+    given = read_issued(body).given.values() if b'"given":{' in body else ()
+    return {body[at : at + 64], *[answer.text.encode() for answer in given]}
 
 
 @lru_cache(maxsize=64)

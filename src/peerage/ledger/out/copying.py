@@ -15,7 +15,8 @@ from itertools import islice, takewhile
 
 from msgspec.structs import replace
 
-from peerage.ledger.check.audit import altered, settings_text, texts_of
+from peerage.ledger.check.audit import altered, texts_of
+from peerage.ledger.forms.codec import fixture_texts
 from peerage.ledger.forms.log import finished
 from peerage.ledger.forms.merkle import checksum
 from peerage.ledger.forms.rows import UNLOGGED, Batch, Entry, Exchange, FixtureRow, LedgerError, Pin
@@ -164,7 +165,7 @@ def _amendments(source: Ledger, pin: Pin) -> Iterator[Batch]:
 
 
 def _with_texts(source: Ledger, batch: Batch, known: set[bytes]) -> Batch:
-    named = {settings_text(row.body) for row in batch.fixtures}
+    named = {digest for row in batch.fixtures for digest in fixture_texts(row.body)}
     for row in batch.attempts:
         named |= texts_of(row.request)
     due = {bytes.fromhex(digest.decode()) for digest in named if len(digest) == 64} - known

@@ -22,8 +22,8 @@ from peerage.challenges.pool import (
     read_challenge_entry,
     read_challenge_facts,
 )
-from peerage.ledger.check.audit import settings_text, texts_of
-from peerage.ledger.forms.codec import by_hex, read_fixture, read_header, reply_salt
+from peerage.ledger.check.audit import texts_of
+from peerage.ledger.forms.codec import by_hex, fixture_texts, read_fixture, read_header, reply_salt
 from peerage.ledger.forms.codec_requests import request_salt
 from peerage.ledger.forms.rows import COPY, Amendment, Batch, Exchange, FixtureRow, LedgerError, RecordRow
 from peerage.ledger.ledger import Ledger
@@ -117,7 +117,7 @@ def texts_until(ledger: Ledger, last: int) -> dict[bytes, str]:
 
 def _texts(ledger: Ledger, fixtures: Iterable[FixtureRow], exchanges: Iterable[Exchange]) -> dict[bytes, str]:
     """The long texts to which these rows refer, in the order of their digests."""
-    named = {settings_text(row.body) for row in fixtures}
+    named = {digest for row in fixtures for digest in fixture_texts(row.body)}
     for row in exchanges:
         named |= texts_of(row.request)
     digests = [bytes.fromhex(digest.decode()) for digest in sorted(named) if _DIGEST.fullmatch(digest)]

@@ -15,6 +15,8 @@ from peerage.ledger.ledger import Ledger
 
 SERIES = "series"
 """The fact that says what the series of an arena are; in a ledger without it there are none."""
+ANSWERS = "answers"
+"""The fact that matches may share answers; in a ledger without it none do."""
 
 
 def in_series(ledger: Ledger, first: int = 1) -> Iterator[StoredFixture]:
@@ -24,9 +26,13 @@ def in_series(ledger: Ledger, first: int = 1) -> Iterator[StoredFixture]:
         yield from (header for header in headers if header.series)
 
 
-def series_of(ledger: Ledger) -> dict[int, int]:
-    """The series of each match that is in one, by their numbers."""
-    return {header.number: header.series for header in in_series(ledger)}
+def clusters_of(ledger: Ledger) -> dict[int, int]:
+    """The first of the matches that a match hangs together with, of each in a series, and of each that shares
+    answers; by their numbers."""
+    if ledger.meta().get(ANSWERS) is None:
+        return {header.number: header.series for header in in_series(ledger)}
+    headers = (read_issued(row.body) for row in ledger.fixtures())
+    return {header.number: first for header in headers if (first := header.series or header.shares)}
 
 
 def shown(ledger: Ledger) -> int:

@@ -18,7 +18,7 @@ from peerage.judging.marks.marks import Votes
 from peerage.judging.measures.known import KnownVotes
 from peerage.ledger import Columns, Ledger, LedgerError, Summary
 from peerage.ledger.check.audit import totals_of
-from peerage.ledger.topics.series import series_of
+from peerage.ledger.topics.series import clusters_of
 from peerage.ratings.arrays import Floats, Ints
 from peerage.ratings.claims.proven import Claims
 from peerage.ratings.columns.history import Duels, Game, GameColumns, duels, games, pairings
@@ -191,7 +191,7 @@ class PlayedMatches(MatchEvidence):
 
     @cached_property
     def _series(self) -> dict[int, int]:
-        return series_of(self.ledger)
+        return clusters_of(self.ledger)
 
     def cluster(self, number: int) -> int:
         """The first match of the series that a match is in; the match itself where it is in none."""

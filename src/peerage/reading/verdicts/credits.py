@@ -22,7 +22,8 @@ from peerage.reading.rows import records_of, rows_of
 class TaskMatch(Struct, frozen=True):
     """A finished match about one of the owner's tasks: by label who played, the status of each answer, and
     where the task has a check each one's credit, from 0 to 1, with a note on what is wrong. `decided` says by
-    what it was decided, `scores` are those in the order of `players`, empty without a result. `outdated` is
+    what it was decided, `scores` are those in the order of `players`, empty without a result. `given` are the
+    matches in which answers were given before, by label. `outdated` is
     one whose task has other words or checks in a later match: its answers have no credits."""
 
     number: int
@@ -34,7 +35,12 @@ class TaskMatch(Struct, frozen=True):
     credits: Mapping[str, float]
     notes: Mapping[str, str]
     decided: str
+    given: Mapping[str, int] = {}
     outdated: bool = False
+
+    def answers(self) -> dict[str, tuple[str, int]]:
+        """Return what tells answers apart, by label: the player, and the match that it was given in."""
+        return {label: (name, self.given.get(label, self.number)) for label, name in self.players.items()}
 
     def credit(self, player: str) -> float | None:
         """Return the credit of a player's answer; None without a check, or where it did not answer."""
@@ -64,10 +70,15 @@ class Credits(Struct, frozen=True, dict=True):
 
     @cached_property
     def by_player(self) -> dict[str, dict[str, OnTask]]:
-        """Each player's credits by task."""
+        """Each player's credits by task; an answer counts once, however often it was compared."""
         players: dict[str, dict[str, OnTask]] = {}
+        counted: set[tuple[str, int]] = set()
         for match in self.matches:
+            answers = match.answers()
             for label, credit in match.credits.items():
+                if answers[label] in counted:
+                    continue
+                counted.add(answers[label])
                 tasks = players.setdefault(match.players[label], {})
                 task = tasks.setdefault(match.task, OnTask(weight=match.weight))
                 task.weight = match.weight
@@ -142,6 +153,7 @@ def credits_of(ledger: Ledger, finished: Iterable[Summary], games: Iterable[str]
                 credits={label: credit for label, credit in detail.checks.items() if label in players},
                 notes=detail.check_notes,
                 decided=detail.decided,
+                given=detail.given,
             )
         )
     known = list(zip(listed, stated, strict=True))

@@ -65,8 +65,9 @@ def _example(one: TaskMatch, match: Match, pick: str) -> Example:
     replies = match.replies
     labels = sorted(one.players, key=lambda label: one.players[label] != pick)
     first = replies.get(f"answer/{labels[0]}")
-    asked = [message for message in (first.asked() if first else ()) if message.speaker == "user"]
-    prompt, prompt_more = _cut(render(asked[-1], MARK) if asked else "", PROMPT_CHARS)
+    asked = [render(turn, MARK) for turn in (first.asked() if first else ()) if turn.speaker == "user"]
+    asked = asked or [text for _, text in match.fixture.drawn.get("messages", ())]  # it was given before
+    prompt, prompt_more = _cut(asked[-1] if asked else "", PROMPT_CHARS)
     return Example(
         match=one.number,
         task=one.task,

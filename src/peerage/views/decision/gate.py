@@ -335,6 +335,7 @@ class _Shared:
         about_tasks = {match.number: match for match in played.credits.matches}
         self.repeats = bool(about_tasks or played.ledger.meta().get(SERIES))
         self._waiting: dict[str, tuple[deque[float], deque[float]]] = {}
+        self._counted: set[tuple[str, int]] = set()
         for match in played.finished:
             if new in match.players or old in match.players:
                 self._take(match, about_tasks.get(match.number), played.cluster(match.number), (new, old))
@@ -354,9 +355,11 @@ class _Shared:
             return
         self.checked += 1
         waiting = self._waiting.setdefault(task, (deque(), deque()))
-        for name, queue in zip(names, waiting, strict=True):
-            if (credit := about.credit(name)) is not None:
-                queue.append(credit)
+        for answer in about.answers().values():
+            credit = about.credit(answer[0])
+            if answer[0] in names and credit is not None and answer not in self._counted:
+                self._counted.add(answer)
+                waiting[names.index(answer[0])].append(credit)
         while all(waiting):
             first, second = waiting[0].popleft(), waiting[1].popleft()
             value = (1 + first - second) / 2

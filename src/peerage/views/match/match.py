@@ -26,7 +26,7 @@ from peerage.game.blocks import (
     sent_to_all,
 )
 from peerage.game.match import Totals
-from peerage.game.protocol import SANDBOX
+from peerage.game.protocol import SANDBOX, first_key
 from peerage.games import hides
 from peerage.ledger import Ledger, LedgerError
 from peerage.ledger.forms.merkle import digest
@@ -52,9 +52,10 @@ class MatchView(Shown, frozen=True):
     `blocks` tell the match, each with its `type`: see `game.blocks`. `drawn` is what was drawn for it,
     `detail` what its game left on record, in that game's own terms. `scores` and `costs` (the arena's cost
     unit) are by contestant label. `ratings` maps tracks to players to (before, after). `at_ms` is when the
-    record was written, Unix milliseconds. `series` are the matches of its series, if it is in one. While that
-    goes on a match shows who plays and nothing more: its status is "under way". One under way of a game that
-    hides things from its players shows besides what every contestant was sent: its owner may be one of them.
+    record was written, Unix milliseconds. `series` are the matches of its series, if it is in one, `given`
+    those in which contestants gave their answers before, by label. While a series goes on a match shows who
+    plays and nothing more: its status is "under way". One under way of a game that hides things from its
+    players shows besides what every contestant was sent: its owner may be one of them.
     """
 
     number: int
@@ -80,6 +81,7 @@ class MatchView(Shown, frozen=True):
     digests: Digests
     at_ms: int | None
     series: tuple[int, ...] = ()
+    given: Mapping[str, int] = msgspec.field(default_factory=dict)
 
     def player(self, label: str) -> str:
         """Return who sits at `label`; the label itself where nobody does."""
@@ -185,6 +187,7 @@ def view_of(
         digests=digests,
         at_ms=recorded.row.at_ms if recorded else None,
         series=series,
+        given={label: answer.match for label, answer in fixture.given.items()},
     )
 
 
@@ -217,10 +220,10 @@ def answers(match: Match) -> dict[str, str]:
     """By label the one thing that each contestant said, or each author of recorded answers, as the match is
     shown; empty unless each said one thing that could be used."""
     found: dict[str, str] = {}
-    labels = list(match.fixture.authors)
+    labels, replies = list(match.fixture.authors), match.replies
     for block in match.blocks:
         if isinstance(block, Quoted) and block.label in labels:
-            if block.label in found or (block.key and match.asked[block.key].status != "ok"):
+            if block.label in found or (block.key and replies[first_key(block.key)].status != "ok"):
                 return {}
             found[block.label] = block.text
     return found if found.keys() == set(labels) else {}
@@ -305,10 +308,13 @@ def _head(match: MatchView) -> Iterator[Any]:
         f"round {match.round}",
         f"in the series of matches {match.series[0]} to {match.series[-1]}" if len(match.series) > 1 else "",
         moment(match.at_ms) if match.at_ms else "",
+        *[f"{label} answered in match {earlier}" for label, earlier in match.given.items()],
     ]
     yield Sentence(" · ".join(filter(None, about)), "quiet")
     if match.note:
         yield Sentence(match.note, "quiet")
+    if earlier := dict.fromkeys(match.given.values()):
+        yield Links([Link(f"Match {number}", ("match", str(number))) for number in earlier])
 
 
 def _cut(block: Block) -> Block:

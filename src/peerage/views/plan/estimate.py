@@ -12,8 +12,10 @@ from msgspec import Struct
 from peerage.engine.again.usage import CallSums, OnRecord, Part, Ratios, corrections
 from peerage.engine.calls.call_costs import reach, usual_call, usual_cost, worst_of
 from peerage.engine.match.plans import first_fixtures, schedulers
+from peerage.engine.record.memory import planned
 from peerage.game.match import Fixture
 from peerage.game.spec import CallBound
+from peerage.ledger import Ledger
 from peerage.players.prices import Price
 from peerage.playing.requirements import with_meant
 from peerage.render.blocks import Rows, numbers, texts
@@ -26,6 +28,8 @@ from peerage.views.shown import Shown
 NOTHING = OnRecord()
 SAMPLE = 200
 """Matches that are paired to see who is asked how often; longer plans are scaled from them."""
+ONCE = 2_000
+"""The same where answers are given once, so that later matches ask for fewer."""
 Asked: TypeAlias = list[tuple[Part, CallBound]]
 """What one match asks of whom."""
 
@@ -108,15 +112,20 @@ def estimate(
     standings: Standings = NOBODY,
     issued: Mapping[str, History] = {},
     found: OnRecord = NOTHING,
+    ledger: Ledger | None = None,
 ) -> Plan:
     """Return what `matches` further matches take, paired and staffed from `standings`, after those `issued`
-    by game, by what was `found` on record.
+    by game, by what was `found` on record; fewer where players have nothing left to meet on. Answers on
+    record in the `ledger` are not asked for again.
 
     `prices` are by player's name. Raises SettingsError when the game's rules are wrong, Unstaffed when
     there are too few players for its officials.
     """
-    fixtures = first_fixtures(settings, standings, min(matches, SAMPLE), issued)
-    return of_fixtures(settings, prices, fixtures, matches, found)
+    once = any(planned(game.spec, game.rules) for game in schedulers(settings, "").values())
+    sample = min(matches, ONCE if once else SAMPLE)
+    fixtures = first_fixtures(settings, standings, sample, issued, ledger)
+    ended = once and len(fixtures) < sample
+    return of_fixtures(settings, prices, fixtures, len(fixtures) if ended else matches, found)
 
 
 def of_fixtures(

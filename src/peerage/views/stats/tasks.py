@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from statistics import fmean
 
@@ -29,25 +29,30 @@ class TaskRow(Shown, frozen=True):
 def task_rows(credits: Credits) -> list[TaskRow]:
     """Return a row for each task that was played as it is now, the hardest first, then where players differ
     most."""
-    checked: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    checked: dict[str, dict[str, float]] = defaultdict(dict)
+    checks: Counter[str] = Counter()
+    for player, tasks in credits.by_player.items():
+        for task, credit in tasks.items():
+            checked[task][player] = credit.mean
+            checks[task] += credit.answers
+    answers: dict[str, set[tuple[str, int]]] = defaultdict(set)
     points: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     categories = {match.task: match.category for match in credits.matches}
     for match in credits.matches:
-        for label, credit in match.credits.items():
-            checked[match.task][match.players[label]].append(credit)
         if not match.outdated:
+            answers[match.task].update(match.answers().values())
             for player, score in zip(match.players.values(), match.scores, strict=False):
                 points[match.task][player].append(score)
     rows = []
     for task in dict.fromkeys((*checked, *points)):
-        results = checked.get(task) or points[task]
-        players = {player: fmean(results[player]) for player in sorted(results)}
+        results = checked.get(task) or {player: fmean(own) for player, own in points[task].items()}
+        players = dict(sorted(results.items()))
         rows.append(
             TaskRow(
                 task=task,
                 category=categories[task],
                 by="check" if task in checked else "points",
-                answers=sum(map(len, results.values())),
+                answers=checks[task] or len(answers[task]),
                 result=fmean(players.values()),
                 spread=max(players.values()) - min(players.values()) if len(players) > 1 else None,
                 players=players,
