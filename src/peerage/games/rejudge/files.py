@@ -26,6 +26,7 @@ from peerage.values.texts import storable, visible
 
 LONGEST = 100_000
 """Characters of a question or an answer that judges can be shown."""
+_LONGEST_TITLE = 200
 COLUMNS = ("player", "challenge", "question", "answer")
 
 
@@ -100,7 +101,10 @@ def _take(row: Mapping[str, Any], samples: AnswersOfFiles, out: Counter[str]) ->
             + "; name the file of the questions too"
             * (missing == ["question"])
         )
-    player, sample = [as_name(storable(str(row[column])), column) for column in ("player", "challenge")]
+    player, sample = storable(str(row["player"])), storable(str(row["challenge"]))
+    if len(sample) > _LONGEST_TITLE:  # the question itself
+        sample = f"{sample[:_LONGEST_TITLE]}… {_digest([sample])[:8]}"
+    player, sample = as_name(player, "player"), as_name(sample, "challenge")
     asked, answered, choices = row["question"], row["answer"], row.get("choices")
     if (
         isinstance(asked, str)
