@@ -243,6 +243,8 @@ def test_samples_of_lm_eval_take_the_models_name_from_the_folder() -> None:
     named = GivenForm.of({"player": "mine"}, {})
     assert answers(alone, given=named) == {"mine": {"arc_easy/0": 1}}
     assert answers(alone, given=named, score="acc_norm") == {"mine": {"arc_easy/0": 0}}
+    other = ("m/samples_x.jsonl", lines({**sample(0, bleu_acc=0.5), "metrics": ["bleu_acc"]}))
+    assert answers(other) == {"m": {"x/0": 0.5}}
     results = json.dumps({"results": {"arc": {"acc,none": 0.5}}, "configs": {}, "versions": {}, "n-shot": {}})
     with pytest.raises(
         DataError, match="has the means of an lm-eval run; its single results are in the samples_"

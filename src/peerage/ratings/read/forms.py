@@ -3,8 +3,8 @@
 A form has the columns that mark it (`signs`: `a|b` is either, `!a` not there) and, for each of our
 columns, where it is in a row of that form, the first place that has a value. A place is a column, or a path:
 it names keys inside objects (`a.b`), an element of a list (`a.0`), the only one (`a.only`) or all (`a.*`);
-`a.$text` is the text of a message, or of several by role; `a[b].c` looks each name at `b` up in the object at
-`a`; `a/b` joins texts. Rows of a kind have common columns, which a form may move.
+`a.$text` is the text of a message, or of several by role; `a[b].c` looks the name, or each of the names, at
+`b` up in the object at `a`; `a/b` joins texts. Rows of a kind have common columns, which a form may move.
 """
 
 from __future__ import annotations
@@ -295,7 +295,7 @@ _SET = ("1", "true", "1.0")
 
 def _first(place: str) -> str:
     """Return the column in which a place is."""
-    return re.split(r"[.\[/]", place)[0]
+    return re.split(r"[.\[/\]]", place.lstrip("["))[0]
 
 
 def _spelled(row: Mapping[str, Any]) -> dict[str, str]:
@@ -354,6 +354,8 @@ def at(value: Any, path: str) -> Any:
     if "[" in path:
         known, by, rest = re.split(r"\[|\]\.?", path)
         names = at(value, by)
+        if isinstance(names, str):
+            return at(at(at(value, known), names), rest)
         each = names if isinstance(names, list) else ()
         return [at(at(at(value, known), str(name)), rest) for name in each] or None
     if "/" in path:
