@@ -319,6 +319,11 @@ def _refuse_series(settings: ArenaSettings) -> None:
             f"pairing.series: {series} has {settings.game} played on one task in every seat, and "
             f"{', '.join(remembers)} may remember it from one match to the next. Leave `series` out"
         )
+    if series and getattr(rules, "samples", "fresh") != "fresh":
+        raise SettingsError(
+            f"pairing.series: {series} asks in every seat, and players of {settings.game} answer once. Leave "
+            "`series` out, or say `samples: fresh` next to the tasks"
+        )
 
 
 def _check_secret(settings: ArenaSettings, ledger: Ledger) -> None:

@@ -53,7 +53,7 @@ def test_a_table_of_series_clusters_its_intervals_by_series(tmp_path: Path) -> N
         rows = board(opened.reading, "bt").rows
         table = fit_clustered(played.history, played.hanging)
         assert sorted([row.lower for row in rows]) == pytest.approx(sorted(table.lower.tolist()), abs=1e-6)
-        assert "intervals allow for the matches of one series hanging together" in rows[0].notes[0]
+        assert "intervals allow for the matches of one series or task hanging together" in rows[0].notes[0]
         early = played.until(10)
         assert early.hanging is not None
         assert len(early.hanging) == 10

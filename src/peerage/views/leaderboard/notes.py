@@ -11,8 +11,9 @@ WITHDRAWN = 8
 """Withdrawn players that a note names."""
 
 SERIES = (
-    "matches of one series hang together, and this track's intervals take each for itself, which may make "
-    "them too narrow: those of strength and Bradley-Terry allow for series"
+    "matches of one series, or of one task whose answers they share, hang together, and this track's "
+    "intervals take each for itself, which may make them too narrow: those of strength and Bradley-Terry "
+    "allow for that"
 )
 
 OF_MANY = "W: first alone, in a match of more than two; D: shares first place; L: any other place"

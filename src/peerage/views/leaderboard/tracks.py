@@ -116,7 +116,7 @@ def bradley_terry(played: MatchEvidence, rating: Rating, standings: Standings) -
     """Bradley-Terry over every decided match; a match of many is all its pairs, and one cluster."""
     if played.hanging is not None:
         table = fit_clustered(played.history, played.hanging)
-        robust = "intervals allow for the matches of one series hanging together"
+        robust = "intervals allow for the matches of one series or task hanging together"
     elif played.sources is None:
         table = fit_duels(played.history)
         robust = "robust intervals"
@@ -127,7 +127,7 @@ def bradley_terry(played: MatchEvidence, rating: Rating, standings: Standings) -
         f"Bradley-Terry, mean 1500, 400 points for odds of ten to one; a tie is half a win each; {robust}"
     ]
     if table.clusters and min(table.clusters) < FEWEST:
-        clusters = "matches of many" if played.hanging is None else "series"
+        clusters = "matches of many" if played.hanging is None else "series or tasks"
         notes.append(f"fewer than {FEWEST} {clusters} cannot tell how far off ratings are: no intervals")
     if not table.connected:
         notes.append(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import comb
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
@@ -20,7 +22,8 @@ from peerage.reading.scope import EVERYTHING, Scope
 from peerage.render.blocks import Rows, numbers, texts
 from peerage.scheduling.further import Further, forecast
 from peerage.scheduling.standing import BEST, Goal
-from peerage.values.figures import dollars, percent, whole
+from peerage.settings import ArenaSettings, rules_of
+from peerage.values.figures import counted, dollars, percent, whole
 from peerage.views.shown import Sentences
 
 _NAMED = 3
@@ -114,12 +117,25 @@ def outlook(
         better, wins = float(found.better[a, b]), float(found.wins[a, b])
         pair = Pair(everybody[a], everybody[b], better, wins, ahead.pairs[0])
     lines = [*_lines(goal, ahead.proven, ahead.clear, pair, absent)]
+    left = _left(settings, played.count)
+    if left is not None and left < max(ahead.proven.matches or 0, ahead.clear.matches or 0):
+        few = f"only {counted(left, 'match is', 'matches are')}" if left else "no match is"
+        lines.append(f"Players answer each task once, so {few} left: add tasks, or raise `samples`.")
     if outside:
         lines.append(
             f"This counts {in_words(outside.counts)} of others too; a run pairs, and proves its goal, by "
             "matches played here."
         )
     return Outlook(tuple(lines), played.count, str(goal), ahead.proven, ahead.clear, pair)
+
+
+def _left(settings: ArenaSettings, played: int) -> int | None:
+    """Return how many matches are left where answers are given once; None where there is no end."""
+    rules: Any = next((rules_of(settings, game) for game in settings.lineup), None)
+    samples = getattr(rules, "samples", None) if len(settings.lineup) == 1 else None
+    if not isinstance(samples, int):
+        return None
+    return max(0, samples * len(rules.tasks) * comb(len(settings.players), 2) - played)
 
 
 def _per_match(played: PlayedMatches) -> float | None:
