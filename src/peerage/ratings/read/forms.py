@@ -250,7 +250,7 @@ class Mapper:
 
     def __call__(self, written: dict[str, Any]) -> dict[str, Any]:
         """Return the row by our columns."""
-        row = self._row(written)
+        row = written if self.as_named else self._row(written)
         moves = self._moves(tuple(row)) if self._of_table is None else self._of_table
         mapped = dict(row) if moves or self.form.flags else row
         for column, places in moves:

@@ -86,7 +86,8 @@ class ReadingReport:
         """Return what was done to the data, in words."""
         notes = list(self._guesses)
         for words, counts in self.left_out.items():
-            reasons = ", ".join([f"{count} {reason}" for reason, count in counts.items() if reason])
+            named = [f"{count} {short(reason)[1:-1]}" for reason, count in counts.most_common(10) if reason]
+            reasons = ", ".join([*named, *["…"] * (len(counts) > 10)])
             notes.append(counted(counts.total(), *words) + f" ({reasons})" * bool(reasons))
         if self._count:
             words = "row cannot be used and is left out", "rows cannot be used and are left out"
