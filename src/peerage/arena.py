@@ -317,7 +317,7 @@ class Arena:
         found = {_CHARTS.get(stem := one.name.split("-")[0], stem): one for one in drawn}
         wanted = of or next(iter(found), "")
         if wanted not in found:
-            there = f"there are {', '.join(found)}" if found else "no match has come to a result yet"
+            there = f"there are {', '.join(found)}" if found else "no match played here has a result"
             raise ArenaError(f"there is no chart {of!r} here: {there}".replace(" chart ''", " chart"))
         return draw(found[wanted], tables.names)
 

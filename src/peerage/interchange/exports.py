@@ -15,6 +15,7 @@ from peerage.ledger import Ledger
 from peerage.ledger.out.export import documents, export
 from peerage.ledger.topics.outside import lines
 from peerage.reading.reading import Reading
+from peerage.reading.scope import Scope
 from peerage.settings import FILE_NAME, ArenaSettings, load
 from peerage.version import __version__
 from peerage.views.leaderboard.board import board
@@ -38,7 +39,8 @@ def files(ledger: Ledger, shape: str, folder: Path, dataset: str, at_ms: int) ->
         yield from valyrian(finished(ledger))
         return
     settings = load(folder, reading=True) if (folder / FILE_NAME).exists() else ArenaSettings()
-    table, name = board(Reading(settings, ledger)), settings.name or folder.resolve().name
+    scope = Scope(source="played" if shape == "eee" else "all")  # whose matches are written beside
+    table, name = board(Reading(settings, ledger), scope=scope), settings.name or folder.resolve().name
     if shape == "eee":
         yield from every_eval_ever(ledger, name, table, __version__, at_ms)
     else:

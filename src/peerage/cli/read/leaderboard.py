@@ -250,11 +250,7 @@ def _show_board(arena: Arena, ranks: Leaderboard, shape: TableFormat, *, headed:
 
     scope = ranks.game, ranks.topic and f"topic {ranks.topic}", ranks.side and f"as {ranks.side}"
     about = "".join([f", {part}" for part in scope if part])
-    about += {
-        "all": ", with outside results" * bool(ranks.verdict.outside and ranks.verdict.matches),
-        "played": ", matches played here",
-        "outside": ", outside results",
-    }.get(ranks.source, f", {ranks.source}")
+    about += f"; source: {ranks.source}" if ranks.source != "all" else ""
     about += f"; WHAT IF: {ranks.what_if}" if ranks.what_if else ""
     block = table(ranks, f"{arena.settings.name}: {METHODS[ranks.track].title}{about}")
     show_blocks([*([Conclusion(ranks.verdict.lines)] if headed else ()), block], block, shape)
@@ -299,6 +295,7 @@ def show_profile(arena: Arena, name: str, shape: TableFormat) -> None:
 
     every = profiles(arena.reading.within(EVERYTHING), "game")
     ranked = [row for row in every if row.rank or not shape.for_people]
-    name = arena.reading.meant(name, dict.fromkeys(row.player for row in ranked))
+    known = dict.fromkeys(row.player for row in ranked)
+    name = arena.reading.meant(name, known, "no match was played here by")
     rows = [row for row in ranked if row.player == name]
     show_table(listed("game", rows, f"{arena.settings.name}: {name}, game by game"), shape)

@@ -71,7 +71,7 @@ class ArenaTables(Reading):
         self._tally, self._earlier = MatchSums(), Observations()
         self.amended = ledger.topics()
         if before is not None and before.amended.get(TOPIC) == self.amended.get(TOPIC):
-            self.__dict__["imported"] = before.imported
+            self.imported = before.imported
         # What becomes of challenges may change what earlier matches tell.
         if before is not None and before.amended.get(STREAM) == self.amended.get(STREAM):
             self.courses = dict(before.courses)
@@ -97,9 +97,9 @@ class ArenaTables(Reading):
         sequential: tuple[Track, ...] = ("raw", "cost") if self.tally.duels else ()
         ours = [track for track in TRACKS if track in fed]
         others = "strength", "bt", *sequential, "trueskill", "glicko2"
-        found = dict.fromkeys((self.track, *ours, *others))
-        alone = bool(self.imported) and not self.played.count
-        return tuple([track for track in found if METHODS[track].outside or not alone])
+        every = dict.fromkeys((self.track, *ours, *others))
+        alone = self.imported and not self.played.count
+        return tuple([track for track in every if METHODS[track].outside or not alone])
 
     def board(
         self, track: str = "", game: str = "", topic: str = "", side: str = "", source: str = "all"

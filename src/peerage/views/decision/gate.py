@@ -140,7 +140,7 @@ def gate(
     """
     played = reading.within(scope)
     known = dict.fromkeys([*played.players, *[player.name for player in reading.settings.players]])
-    new, old = (reading.meant(name, known, "there is no") for name in (new, old))
+    new, old = (reading.meant(name, known, "no match was played here by") for name in (new, old))
     if new == old:
         raise ScopeError(f"{new!r} is compared with itself; name two players")
     shared = _Shared(played, new, old)

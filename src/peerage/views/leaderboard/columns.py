@@ -45,7 +45,7 @@ def table(
     number = METHODS[track].write
     of_chances = any(row.best is not None for row in rows)
     priced = any(row.cost_per_match for row in rows)
-    voids = found.games or any(row.void for row in rows)
+    voids = found.verdict.matches or any(row.void for row in rows)
     columns = [
         Column("rank", "Rank", number=True, small=partial(_moved, moved)),
         Column("player", "Player", link=to_player, small=partial(_about, found)),
