@@ -113,9 +113,12 @@ def test_a_changed_byte_and_a_missing_end_are_found(ledger: Ledger, tmp_path: Pa
         changed = body.replace(b'"winner":"model_b"', b'"winner":"model_a"')
         assert changed != body
         connection.execute("UPDATE entries SET body = ? WHERE position = 3", (changed,))
-    assert "entry 3 of the log, about outside, is not as it was logged" in [
-        problem.what for problem in verify(ledger).problems
+    report = verify(ledger)
+    assert [problem.what for problem in report.problems] == [
+        "entry 3 of the log, about outside, is not as it was logged",
+        "outside results of b.csv: 1 entry of the log, from 3 on, changed since the import",
     ]
+    assert report.outside == {"b.csv": 4}
     with sqlite3.connect(tmp_path / "arena.db") as connection:
         connection.execute("DELETE FROM entries WHERE position = 3")
     assert "outside results of b.csv: 0 are there, 4 were imported" in [

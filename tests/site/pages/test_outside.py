@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.engine.again.test_rejudge import again
@@ -16,6 +18,7 @@ from typer.testing import CliRunner
 
 from peerage.cli.main import app
 from peerage.site.addresses import pair_page, player_page
+from peerage.site.api.answers import answer
 from peerage.site.pages.router import page, paths
 from peerage.site.reading import Site
 from peerage.values.texts import visible
@@ -95,6 +98,24 @@ def test_their_players_have_pages_and_are_compared(site: Site) -> None:
     assert "tied 1" in pair.text
     assert "b.csv" in pair.text
     assert "strange" in read(site, "head-to-head.html").text
+
+
+def test_the_api_takes_a_source(site: Site) -> None:
+    def asked(**query: str) -> tuple[int, dict[str, Any]]:
+        found = answer(site, "api/leaderboard", tuple(query.items()))
+        return found.status, json.loads(found.body)
+
+    status, both = asked()
+    assert (status, both["verdict"]["outside"], both["verdict"]["matches"]) == (200, {"vote": 3}, 6)
+    for source in ("outside", "b.csv"):
+        status, outside = asked(source=source)
+        assert (status, len(outside["rows"]), outside["verdict"]["matches"]) == (200, 3, 0)
+    assert asked(source="played")[1]["verdict"]["outside"] == {}
+    for wrong in ({"source": "c.csv"}, {"source": "outside", "track": "cost"}):
+        status, found = asked(**wrong)
+        assert (status, found["error"].startswith("source: ")) == (404, True)
+    told = json.loads(answer(site, "api/arena", ()).body)
+    assert told["results"] == {"vote": 3, "match": 6}
 
 
 def test_an_arena_of_imports_alone_is_a_leaderboard(tmp_path: Path) -> None:
