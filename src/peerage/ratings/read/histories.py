@@ -121,7 +121,7 @@ class BattlesRead:
         a, b = self._name(row, "model_a"), self._name(row, "model_b")
         if a == b:
             raise RowError(f"{a!r} plays against itself; model_a and model_b must differ")
-        verdict = verdict_of(row, a, b, form)
+        verdict = verdict_of(row, a, b, form.words, form.ending)
         values = () if _BESIDE.isdisjoint(row) and not self.controls else self._values(row, form)
         labels = [self._label(row, label, form) for label in self.labels] if self.labels else ()
         if verdict == NO_RESULT:

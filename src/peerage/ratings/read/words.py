@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import resources
 from itertools import product
-from typing import Any, Protocol
+from typing import Any
 
 from peerage.ratings.read.report import (
     ColumnMissing,
@@ -51,16 +51,6 @@ def _standard() -> dict[str, str]:
     }
 
 
-class Wording(Protocol):
-    """What a form says about winners: `words` in ours, and what is at the `ending` of a name."""
-
-    @property
-    def words(self) -> Mapping[str, str]: ...
-
-    @property
-    def ending(self) -> str: ...
-
-
 class WinnerCode(str):
     """A number for a winner, which means what the numbers of all rows together leave possible."""
 
@@ -77,16 +67,15 @@ def standard(word: str) -> str | None:
     return _standard().get(squeezed)
 
 
-def verdict_of(row: Row, a: str, b: str, form: Wording) -> str | float:
+def verdict_of(row: Row, a: str, b: str, words: Mapping[str, str], end: str = "") -> str | float:
     """Return the verdict of a row: a key of `SCORES`, the part of a win that is `model_a`'s, a `WinnerCode`
-    or `NO_RESULT`.
+    or `NO_RESULT`. `words` are those of its form, `end` follows the name of a winner.
 
     A model called `a` is meant by its name, but one called `tie`, or like another word that only verdicts
-    use, is not: no name turns ties into wins. A number between those that `form.words` has for the two sides
-    is a part of a win. Raises RowError.
+    use, is not: no name turns ties into wins. A number between those that `words` have for the two sides is a
+    part of a win. Raises RowError.
     """
     value: Any = row.get("winner")
-    end, words = form.ending, form.words
     if (share := row.get("share", "")) not in ("", None) and value in ("", None):
         part = number_of(share, "share")
         if not 0 <= part <= 1:
@@ -94,33 +83,24 @@ def verdict_of(row: Row, a: str, b: str, form: Wording) -> str | float:
         return part
     if "winner" not in row:
         raise ColumnMissing("winner")
-    word = value if isinstance(value, str) else plain(value[0] if _alone(value) else value)
-    for written in (word, _unwrapped(word)):
-        verdict = words.get(written, _PLAIN.get(written))
-        if verdict is None:
-            verdict = {b + end: "model_b", a + end: "model_a"}.get(written)
-        if verdict is not None:
-            return verdict
-    word = _unwrapped(word)
-    if (number := _number(word)) is not None:
+    word = value if isinstance(value, str) and value in _PLAIN else _word_of(value)
+    names = {b + end: "model_b", a + end: "model_a"}
+    verdict = words.get(word, _PLAIN.get(word, names.get(word)))
+    if verdict is None and (number := _number(word)) is not None:
         return _by_number(word, number, words)
-    verdict = standard(word)
+    verdict = standard(word) if verdict is None else verdict
     if verdict is None and a.casefold() != b.casefold():
-        verdict = {(b + end).casefold(): "model_b", (a + end).casefold(): "model_a"}.get(word.casefold())
+        verdict = {name.casefold(): side for name, side in names.items()}.get(word.casefold())
     if verdict is None:
-        listed = ", ".join(form.words or ("model_a", "model_b", TIE, BOTH_BAD))
+        listed = ", ".join(words or ("model_a", "model_b", TIE, BOTH_BAD))
         expected = f"tie or a name followed by {end}" if end else f"{listed} or a name"
         raise RowError(f"found {short(word)}, expected {expected}", "winner")
     return verdict
 
 
-def _alone(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 1
-
-
-def _unwrapped(word: str) -> str:
-    """Return the text without what NumPy prints around its values."""
-    word = plain(word)
+def _word_of(value: Any) -> str:
+    """Return a value as text, of a list its only element, without what NumPy prints around a value."""
+    word = plain(value[0] if isinstance(value, list) and len(value) == 1 else value)
     wrapped = _NUMPY.fullmatch(word)
     return wrapped[1].strip("'\"") if wrapped else word
 
@@ -173,7 +153,7 @@ def meanings(counts: Mapping[str, int], decided: int, report: ReadingReport) -> 
 
 def readable(value: Any) -> bool:
     """Return whether a value of a column of winners or scores says anything at all."""
-    return standard(_unwrapped(plain(value))) != NO_RESULT
+    return standard(_word_of(value)) != NO_RESULT
 
 
 def squeezed(name: str) -> str:

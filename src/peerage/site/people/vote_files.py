@@ -61,7 +61,7 @@ def take_in(ledger: Ledger, votes: PeopleVotes, stream: BinaryIO, name: str, at_
 def _vote(row: Row, form: Form, duels: _Duels, file: str) -> Vote | None:
     """The vote of a row; None when its duel is not here."""
     a, b = [as_name(needed(row, column), column) for column in ("model_a", "model_b")]
-    given = verdict_of(row, a, b, form)
+    given = verdict_of(row, a, b, form.words, form.ending)
     if given == NO_RESULT:
         needed({"winner": ""}, "winner")
     if not isinstance(given, str) or given not in SCORES:
