@@ -65,7 +65,7 @@ def by_category(
         games = history.only(masks.get(name, everything)).games()
         listed = _rows(names, games, part, seen[name], anchor)
         rows += [{"category": name, **row} for row in listed]
-        if games.sum() < FEW * len(listed):
+        if name != ALL and games.sum() < FEW * len(listed):
             few.append(name)
     if few:
         notes.append(
@@ -85,13 +85,14 @@ def _masks(labels: Sequence[str]) -> tuple[dict[str, np.ndarray], bool, list[str
     for place, names in enumerate(inside):
         for name in names:
             held.setdefault(str(name), []).append(place)
-    masks = {name: np.isin(code, places) for name, places in held.items()}
-    order = sorted(masks, key=lambda name: (-int(masks[name].sum()), name))
+    size = np.bincount(code, minlength=len(listed))
+    order = sorted(held, key=lambda name: (-int(size[held[name]].sum()), name))
     notes = []
     if len(order) > MOST:
-        rest = np.logical_or.reduce([masks[name] for name in order[MOST - 1 :]])
         notes.append(f"{OTHERS}: the {len(order) - MOST + 1:,} categories with the fewest battles")
-        masks, order = masks | {OTHERS: rest}, [*order[: MOST - 1], OTHERS]
+        held[OTHERS] = [place for name in order[MOST - 1 :] for place in held[name]]
+        order = [*order[: MOST - 1], OTHERS]
+    masks = {name: np.isin(code, held[name]) for name in order}
     outside = int(np.isin(code, [place for place, names in enumerate(inside) if not names]).sum())
     if outside:
         notes.append(f"{counted(outside, 'battle is', 'battles are')} in no category, and in {ALL} alone")
@@ -100,7 +101,7 @@ def _masks(labels: Sequence[str]) -> tuple[dict[str, np.ndarray], bool, list[str
         if several
         else "strengths of the categories borrow from each other, the more the fewer battles one has"
     )
-    return {name: masks[name] for name in order}, several, notes
+    return masks, several, notes
 
 
 def _widest(ways: Sequence[Evidence]) -> Evidence:

@@ -65,8 +65,9 @@ def compared(
     listed = [pair._asdict() | {"first": names[pair.first], "other": names[pair.other]} for pair in pairs]
     notes = [
         "the interval of a difference holds with 95% by itself: of 20 pairs of equals one looks apart",
-        f"above: apart with 95% for all {counted(len(pairs), 'pair')} together (Bonferroni)",
+        f"a player is above those from whom 95% for {counted(len(pairs), 'pair')} together part it (Bonferroni)",
     ]
+    notes = notes if pairs else ["no two players answered two samples in common"]
     if not known.all():
         notes.append("not everybody answered every sample: a difference is over those that both answered")
     return tuple(rows), tuple(listed), notes
@@ -95,7 +96,7 @@ def differences(scores: Floats) -> list[PairedDifference]:
 def bounds(gaps: Floats, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """Return the interval of a mean difference, from two or more differences from -1 to 1."""
     n, mean, square = len(gaps), float(gaps.mean()), float(gaps @ gaps)
-    differ = np.count_nonzero(gaps)
+    differ = int(np.count_nonzero(gaps))
     _, count = np.unique(gaps.round(9), return_counts=True)
     pseudo = _PSEUDO * (n - len(count)) / (n - 1)
     middle = n * mean / (n + pseudo)

@@ -250,3 +250,30 @@ def test_parts_of_a_win_are_kept_and_come_out_again(tmp_path: Path) -> None:
     ]
     assert tables[0] == tables[1] != ""
     assert cli.invoke(app, ["verify", *arena]).exit_code == 0
+
+
+def test_categories_of_votes_are_kept(tmp_path: Path) -> None:
+    tags = [
+        {"math_v0.1": {"math": at % 3 == 0}, "if_v0.1": {"if": at % 2 == 0, "score": 4}} for at in range(60)
+    ]
+    votes = [
+        {"model_a": "x", "model_b": "y", "winner": "model_a" if at % 4 else "tie", "category_tag": tag}
+        | {"language": "pl" if at % 2 else "en", "is_code": at % 5 == 0}
+        for at, tag in enumerate(tags)
+    ]
+    file, where = tmp_path / "votes.jsonl", ["--dir", str(tmp_path / "arena")]
+    file.write_text("\n".join(map(json.dumps, votes)), "utf-8")
+    run("import", str(file), *where)
+    (tmp_path / "out.jsonl").write_text(run("export", "--format", "outside", *where), "utf-8")
+    for column in ("category", "language", "is_code"):
+        whole, back = [
+            run("rate", str(path), "--by", column, "--output", "json")
+            for path in (file, tmp_path / "out.jsonl")
+        ]
+        assert whole == back
+    assert {
+        row["category"]
+        for row in json.loads(
+            run("rate", str(tmp_path / "out.jsonl"), "--by", "category", "--output", "json")
+        )
+    } == {"(all)", "math", "if"}

@@ -183,3 +183,33 @@ def test_columns_and_words_of_others_are_stated_and_what_is_guessed_is_said(tmp_
     shown = run(str(tmp_path / "guess.csv"))
     assert "Read as a=First, b=Second, winner=Result." in shown
     assert "Winners are read as 1=a,2=b." in shown
+
+
+def test_categories_are_tables_for_people_and_a_column_for_programs(tmp_path: Path) -> None:
+    lines = [f"a,b,{winner},{tongue}" for winner in ("model_a", "tie") * 20 for tongue in ("en", "pl; x")]
+    text = "\n".join(["model_a,model_b,winner,lang", *lines])
+    shown = run("-", "--by", "language", piped=text)
+    assert [f"intervals: {name}" in shown for name in ("(all)", "en", "pl; x")] == [True] * 3
+    rows = json.loads(run("-", "--by", "lang", "--output", "json", piped=text))
+    assert [(row["category"], row["player"], row["games"]) for row in rows[:3]] == [
+        ("(all)", "a", 80), ("(all)", "b", 80), ("en", "a", 40)
+    ]  # fmt: skip
+    assert (
+        run("-", "--by", "lang", "--output", "csv", piped=text).splitlines()[0].startswith("category,player,")
+    )
+    assert run("-", "--by", "lang", "--output", "latex", piped=text).count(r"\begin{tabular}") == 3
+    assert run("-", "--by", "lang", "--output", "markdown", piped=text).count("**Strengths by lang") == 3
+    with pytest.raises(command.RateError, match="no battle has a nothing; the columns are model_a"):
+        run("-", "--by", "nothing", piped=text)
+
+
+def test_pairs_are_a_table_of_their_own() -> None:
+    text = "player,challenge,solved\n" + "".join(
+        f"{name},{at},{int(name == 'x')}\n" for name in "xy" for at in range(9)
+    )
+    assert "Differences, paired by sample" in run("-", "--method", "paired", piped=text)
+    pairs = json.loads(run("-", "--method", "paired", "--of", "pairs", "--output", "json", piped=text))
+    assert pairs[0]["first"] == "x"
+    assert pairs[0]["apart"] is True
+    with pytest.raises(command.RateError, match="--of pairs goes with answers"):
+        run("-", "--of", "pairs", piped=text)
