@@ -50,6 +50,9 @@ def test_frames_and_rows_are_rated_as_a_file_of_them_is(results: Any) -> None:
 def test_a_bad_row_is_named() -> None:
     with pytest.raises(ValueError, match=r"results, line 2, column winner"):
         ratings.rate([ROWS[0], {**ROWS[1], "winner": "nobody knows"}])
+    for nothing in (42, None, ["a.csv", ROWS[0]], [[1, 2]]):
+        with pytest.raises(TypeError, match="expected a path, a data frame, or rows as mappings"):
+            ratings.rate(nothing)
     with pytest.raises(TypeError, match="methods"):
         ratings.rate(ROWS, methods="bt")
 

@@ -53,7 +53,7 @@ def test_answers_are_compared_sample_by_sample() -> None:
         ("strong", "weak"),
         ("strong", "weaker"),
     ]
-    assert any("95% for 3 pairs together" in note for note in report.notes)
+    assert any("of 95% for 3 pairs together" in note for note in report.notes)
     assert any("further tries" in note for note in report.notes)
     turned = ratings.rate(rows[::-1], method="paired")
     assert [row["lower"] for row in turned.rows] == pytest.approx([row["lower"] for row in report.rows])

@@ -7,7 +7,7 @@ import io
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -17,7 +17,7 @@ from peerage.ratings.read.answers import Answers
 from peerage.ratings.read.columnar import Frame
 from peerage.ratings.read.forms import GivenForm, Layout
 from peerage.ratings.read.histories import Battles, PlayedGames
-from peerage.ratings.read.report import DataError
+from peerage.ratings.read.report import DataError, short
 from peerage.ratings.read.results import read
 from peerage.ratings.read.source import ALL_ENDINGS, ENDINGS
 from peerage.values import inputs
@@ -99,6 +99,9 @@ def _lines(results: Any) -> BinaryIO:
     for name, given in (("to_pylist", ()), ("to_dicts", ()), ("to_dict", ("records",))):
         if hasattr(results, name):
             results = getattr(results, name)(*given)
+    results = [*results] if isinstance(results, Iterable) else [results]
+    if wrong := [row for row in results if not isinstance(row, Mapping)]:
+        raise TypeError(f"found {short(wrong[0])}: expected a path, a data frame, or rows as mappings")
     lines = [json.dumps({str(name): _plain(row[name]) for name in row}, default=str) for row in results]
     return io.BytesIO("\n".join(lines).encode())
 

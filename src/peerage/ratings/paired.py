@@ -65,7 +65,7 @@ def compared(
     listed = [pair._asdict() | {"first": names[pair.first], "other": names[pair.other]} for pair in pairs]
     notes = [
         "the interval of a difference holds with 95% by itself: of 20 pairs of equals one looks apart",
-        f"a player is above those from whom 95% for {counted(len(pairs), 'pair')} together part it (Bonferroni)",
+        f"above: apart by the interval of 95% for {counted(len(pairs), 'pair')} together (Bonferroni)",
     ]
     notes = notes if pairs else ["no two players answered two samples in common"]
     if not known.all():

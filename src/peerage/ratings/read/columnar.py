@@ -16,7 +16,7 @@ from peerage.ratings.arrays import Floats, Ints
 from peerage.ratings.columns.merging import numbered
 from peerage.ratings.read.forms import Form, Mapper, labelled
 from peerage.ratings.read.histories import AMOUNTS, BattlesRead
-from peerage.ratings.read.report import MOST, ReadingReport, RowError
+from peerage.ratings.read.report import MOST, ReadingReport
 
 _BATCH = 131_072
 
@@ -26,10 +26,6 @@ class Frame(NamedTuple):
 
     table: Any
     lines: Callable[[], BinaryIO]
-
-
-class _RowByRow(Exception):
-    """Something is wrong, or too special for whole columns."""
 
 
 def take(
@@ -49,9 +45,9 @@ def take(
         if mapper.form.kind == "battles":
             _take(names, batches, mapper, into, report, alone)
             return mapper.form
-    except (_RowByRow, RowError, ImportError, AttributeError, StopIteration, LookupError):
-        pass
-    except (ValueError, TypeError, OverflowError, NotImplementedError, OSError):  # as Arrow's errors are
+    except (ValueError, TypeError, LookupError, AttributeError, RuntimeError, ArithmeticError, OSError):
+        pass  # ours, and what Arrow raises for what it cannot do
+    except (ImportError, StopIteration):
         pass
     if not isinstance(source, Frame) and source.seekable():
         source.seek(0)
@@ -74,11 +70,11 @@ def _opened(source: Any) -> tuple[tuple[str, ...], _Batches]:
             (table.select(some) if some else table).to_batches(size)
         )
     if not source.seekable():
-        raise _RowByRow
+        raise ValueError
     magic = source.read(4)
     source.seek(0)
     if magic != b"PAR1":
-        raise _RowByRow
+        raise ValueError
     parquet = import_module("pyarrow.parquet").ParquetFile
     return (*parquet(source).schema_arrow.names,), lambda size, some: parquet(
         source, read_dictionary=some[:3]
@@ -105,10 +101,10 @@ def _take(
     wanted = [*dict.fromkeys([*kinds, *places.values(), *[path[0] for path in paths]])]
     special = form.private or form.counted or form.verdicts or not {"at_ms", "share"}.isdisjoint(names)
     if special or not mapper.as_named or not {*wanted} <= {*names}:
-        raise _RowByRow
+        raise ValueError
     columns = _columns(batches, wanted)
     if "battle_id" in places and not (alone and _differ(columns.pop(places["battle_id"]))):
-        raise _RowByRow
+        raise ValueError
     coded = [_coded(columns[name]) for name in kinds]
     key = np.zeros(len(columns[kinds[0]]), np.int64)
     for values, codes in coded:
@@ -135,7 +131,7 @@ def _take(
         if column and not ({*into.labels} == {"question"} and _differ(column)):
             values, codes = _coded(column)
             if label in into.needed and (None in values or "" in values):
-                raise _RowByRow
+                raise ValueError
             labels[label] = np.array([*map(labelled, values)], object)[codes[counting]].tolist()
     amounts = [
         _numbers(columns[places[name]], none=none, most=most) if name in places else none
@@ -143,7 +139,7 @@ def _take(
     ]
     amounts += [_numbers(columns[path[0]], *path[1:]) for path in paths]
     if any(np.isnan(column).any() for column in amounts[1 + len(AMOUNTS) :]):
-        raise _RowByRow
+        raise ValueError
     beside = None
     if paths or not {"timestamp", *AMOUNTS}.isdisjoint(places):
         beside = np.empty((int(counting.sum()), len(amounts)))
@@ -165,7 +161,7 @@ def _place(mapper: Mapper, column: str, names: Sequence[str]) -> str:
     """Return where our column is; an empty text where it is not there."""
     there = mapper.places(column, names)
     if len(there) > 1 or not {*there} <= {*names}:
-        raise _RowByRow
+        raise ValueError
     return there[0] if there else column * (column in names)
 
 
@@ -178,7 +174,8 @@ def _path(form: Form, control: str, side: str, names: Sequence[str]) -> list[str
 def _coded(column: Any) -> tuple[list[Any], Ints]:
     """Return the values of a column, and each row's place among them."""
     if str(column.type).startswith("struct"):
-        return _flagged(column)
+        pa = import_module("pyarrow")
+        column = pa.chunked_array([pa.array([*map(labelled, part.to_pylist())]) for part in column.chunks])
     is_coded = str(column.type).startswith("dictionary")
     chunks = (column.unify_dictionaries() if is_coded else column.dictionary_encode()).chunks
     values = chunks[0].dictionary.to_pylist()
@@ -211,27 +208,6 @@ def _differ(column: Any) -> bool:
     return not (whole[1:] == whole[:-1]).any()
 
 
-def _flagged(column: Any) -> tuple[list[Any], Ints]:
-    """Return the same of objects that hold flags, as lists of those that are set."""
-    flags = [*_flags(column)]
-    if not 0 < len(flags) < 60:
-        raise _RowByRow
-    key = np.zeros(len(column), np.int64)
-    for place, (_, is_set) in enumerate(flags):
-        key += is_set << place
-    held, codes = numbered(key)
-    return [[name for at, (name, _) in enumerate(flags) if key >> at & 1] for key in held.tolist()], codes
-
-
-def _flags(column: Any) -> Iterator[tuple[str, Ints]]:
-    for place in range(column.type.num_fields):
-        part = import_module("pyarrow.compute").struct_field(column, place)
-        if str(part.type) == "bool":
-            yield column.type.field(place).name, _array(part.cast("int64").chunks, 0)
-        elif str(part.type).startswith("struct"):
-            yield from _flags(part)
-
-
 def _numbers(column: Any, *path: str, none: float = np.nan, most: float = np.inf) -> Floats:
     """Return a column of amounts, or of times as seconds; `none` where there is none."""
     for step in path:
@@ -243,11 +219,11 @@ def _numbers(column: Any, *path: str, none: float = np.nan, most: float = np.inf
     if kind.startswith(("timestamp", "date")):
         column, scale = column.cast("timestamp[us]", safe=False).cast("int64"), 1e6
     elif not kind.startswith(("int", "uint", "float", "double")):
-        raise _RowByRow
+        raise ValueError
     values = _array(column.cast("double").chunks, np.nan) / scale
     known = np.isfinite(values)
     if int(known.sum()) + column.null_count < len(values) or (most < np.inf and (values < 0).any()):
-        raise _RowByRow
+        raise ValueError
     if (values[known] > most).any():
-        raise _RowByRow
+        raise ValueError
     return np.where(known, values, none)
