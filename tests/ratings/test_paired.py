@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from peerage import ratings
-from peerage.ratings.paired import bounds, differences
+from peerage.ratings.paired import bounds, compared
 
 
 def test_fine_grades_have_students_interval() -> None:
@@ -28,13 +28,15 @@ def test_differences_are_paired_and_only_of_common_samples() -> None:
     level = rng.random(60)
     scores = np.stack([np.minimum(level + 0.1, 1), level, level + rng.normal(0, 0.01, 60)]).clip(0, 1)
     scores[2, :20] = np.nan
-    listed = differences(scores)
-    first = listed[0]
-    assert (first.first, first.other, first.samples, first.apart) == (0, 1, 60, True)
-    assert first.upper - first.lower < 0.03  # the levels of samples cancel out
-    assert {(pair.first, pair.other, pair.samples) for pair in listed[1:]} >= {(0, 2, 40)}
-    assert all(pair.difference >= 0 for pair in listed)
-    assert differences(scores[:, :1]) == []
+    rows, listed, notes = compared("abc", scores)
+    first = next(pair for pair in listed if pair["samples"] == 60)
+    assert (first["first"], first["other"], first["apart"]) == ("a", "b", True)
+    assert first["upper"] - first["lower"] < 0.03  # the levels of samples cancel out
+    assert [pair["samples"] for pair in listed if "c" in (pair["first"], pair["other"])] == [40, 40]
+    assert all(pair["difference"] >= 0 for pair in listed)
+    assert "b" in {row["player"]: row["above"] for row in rows}["a"]
+    assert any(note.startswith("not everybody answered every sample") for note in notes)
+    assert compared("ab", scores[:2, :1])[1] == ()
 
 
 def test_answers_are_compared_sample_by_sample() -> None:

@@ -10,7 +10,8 @@ help. `python -m bench.paired` measures how often it holds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -23,32 +24,33 @@ from peerage.values.figures import counted
 _PSEUDO = 0.5
 
 
-class PairedDifference(NamedTuple):
-    """By how much the mean score of `first` is above that of `other` on the `samples` that both answered,
-    with its 95% interval; `apart` where that of all pairs together, by Bonferroni, leaves 0 out."""
-
-    first: int
-    other: int
-    difference: float
-    lower: float
-    upper: float
-    samples: int
-    apart: bool
-
-
 def compared(
     names: Sequence[str], scores: Floats
 ) -> tuple[tuple[dict[str, Any], ...], tuple[dict[str, Any], ...], list[str]]:
-    """Return a row for each player, the best first, one for each pair of players, and notes. `scores` are as
-    in `differences`."""
+    """Return a row for each player, the best first, one for each two with two samples in common, the one
+    ahead first, and notes. `scores` has shape (players, samples): from 0 to 1, nan where there is no answer.
+
+    A pair is `apart` where the interval for all pairs together, by Bonferroni, leaves 0 out.
+    """
     known = ~np.isnan(scores)
     samples = known.sum(axis=1)
     mean = np.nansum(scores, axis=1) / samples
     spread = np.nansum((scores - mean[:, None]) ** 2, axis=1) / samples
     lower, upper = accuracy_bounds(mean, spread, samples)
-    pairs = differences(scores)
-    above = {(pair.first, pair.other) for pair in pairs if pair.apart}
     order = np.argsort(-mean, kind="stable").tolist()
+    common = [(a, b) for a, b in combinations(order, 2) if (known[a] & known[b]).sum() > 1]
+    together = 1 - (1 - CONFIDENCE) / max(len(common), 1)
+    above: dict[int, list[str]] = {player: [] for player in order}
+    pairs = []
+    for a, b in common:
+        both = known[a] & known[b]
+        gaps = scores[a, both] - scores[b, both]
+        a, b, gaps = (a, b, gaps) if gaps.sum() >= 0 else (b, a, -gaps)
+        low, high = bounds(gaps)
+        apart = bounds(gaps, together)[0] > 0
+        above[a] += [names[b]] * apart
+        pair = {"first": names[a], "other": names[b], "difference": float(gaps.mean())}
+        pairs.append(pair | {"lower": low, "upper": high, "samples": len(gaps), "apart": apart})
     rows = [
         {
             "player": names[player],
@@ -57,12 +59,10 @@ def compared(
             "upper": float(upper[player]),
             "rank": rank,
             "samples": int(samples[player]),
-            "above": [names[other] for other in order if (player, other) in above],
+            "above": above[player],
         }
         for player, rank in zip(order, sorted(ranks(mean)), strict=True)
     ]
-    pairs.sort(key=lambda pair: (order.index(pair.first), order.index(pair.other)))
-    listed = [pair._asdict() | {"first": names[pair.first], "other": names[pair.other]} for pair in pairs]
     notes = [
         "the interval of a difference holds with 95% by itself: of 20 pairs of equals one looks apart",
         f"above: apart by the interval of 95% for {counted(len(pairs), 'pair')} together (Bonferroni)",
@@ -70,27 +70,7 @@ def compared(
     notes = notes if pairs else ["no two players answered two samples in common"]
     if not known.all():
         notes.append("not everybody answered every sample: a difference is over those that both answered")
-    return tuple(rows), tuple(listed), notes
-
-
-def differences(scores: Floats) -> list[PairedDifference]:
-    """Return the difference of every two players with two samples in common, the first one ahead. `scores`
-    has shape (players, samples): from 0 to 1, nan where there is no answer."""
-    known, n = ~np.isnan(scores), len(scores)
-    pairs = [(a, b, known[a] & known[b]) for a in range(n) for b in range(a + 1, n)]
-    pairs = [(a, b, both) for a, b, both in pairs if both.sum() > 1]
-    listed = []
-    for a, b, both in pairs:
-        gaps = scores[a, both] - scores[b, both]
-        ahead = 1 if gaps.sum() >= 0 else -1
-        lower, upper = bounds(ahead * gaps)
-        apart = bounds(gaps, 1 - (1 - CONFIDENCE) / len(pairs))
-        first, other = (a, b) if ahead > 0 else (b, a)
-        mean = float(np.abs(gaps.mean()))
-        listed.append(
-            PairedDifference(first, other, mean, lower, upper, len(gaps), apart[0] > 0 or apart[1] < 0)
-        )
-    return listed
+    return tuple(rows), tuple(pairs), notes
 
 
 def bounds(gaps: Floats, confidence: float = CONFIDENCE) -> tuple[float, float]:
