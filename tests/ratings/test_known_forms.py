@@ -165,7 +165,11 @@ def test_judgments_of_arena_hard_count_three_times_where_they_are_clear() -> Non
         DataError, match=r"x.jsonl does not name Arena-Hard's baseline: add `--columns a=NAME`"
     ):
         battles(older)
-    assert won(battles(older, given=GivenForm.of({"a": "gpt-4-0314"}, {})))[0] == ("gpt-4-0314", "mine", 1, 3)
+    for ours in ("a", "baseline"):
+        given = GivenForm.of({ours: "gpt-4-0314"}, {})
+        assert won(battles(older, given=given))[0] == ("gpt-4-0314", "mine", 1, 3)
+    with pytest.raises(DataError, match=r"there is no column nobody\. The columns are uid, category"):
+        battles(older, given=GivenForm.of({"a": "gpt-4-0314", "question": "nobody"}, {}))
 
 
 def test_crowd_kit_and_evalica() -> None:

@@ -87,7 +87,7 @@ class GivenForm(NamedTuple):
 
 
 AS_WRITTEN = GivenForm()
-_OURS = {"a": "model_a", "b": "model_b", "model": "player", "item": "challenge"}
+_OURS = {"a": "model_a", "baseline": "model_a", "b": "model_b", "model": "player", "item": "challenge"}
 
 
 def pairs(texts: Iterable[str] | None, option: str) -> dict[str, str]:
@@ -315,7 +315,7 @@ def _no_column(file: str, column: str, row: Mapping[str, Any]) -> str:
     """Return that a column is not there, which are, and which may be meant."""
     by_name = {squeezed(each): str(each) for each in row}
     close = get_close_matches(squeezed(column), by_name, 1)
-    meant = f"; is {by_name[close[0]]} meant?" if close else ""
+    meant = f"; is {by_name[close[0]]} meant?" if close else "."
     return f"{file}: there is no column {column}{meant} The columns are {', '.join(map(str, row)):.2000}"
 
 
