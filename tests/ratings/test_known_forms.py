@@ -395,6 +395,8 @@ def test_answers_of_others_are_judged_again(form: str, tmp_path: Any) -> None:
     assert len({*pair.authors.values()}) == 2
     assert all(pair.answers.values())
     assert len(pair.title) < 250
+    by_path = form in ("AutoArena's answers", "long prompts", "lm-eval's samples")
+    assert ("the model's name is that in the file's path" in found.notes) == by_path
     others = "AlpacaEval's annotations", "orq-arena's battles", "lm-eval's samples", "promptfoo's results"
     assert pair.given["question"].text.startswith("Why?") == (form not in others)
 

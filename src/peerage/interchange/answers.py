@@ -20,7 +20,8 @@ def pairs_in(files: Iterable[str], score: str) -> RejudgedPairs:
     notes about what was left out. Raises NoAnswers."""
     report = ReadingReport()
     try:
-        return paired((row for _, row in answer_rows(files, report, score)), report)
+        pairs = paired((row for _, row in answer_rows(files, report, score)), report)
+        return pairs._replace(notes=(*report.notes, *pairs.notes))
     except ValueError as error:
         raise NoAnswers(str(error)) from None
 
