@@ -91,6 +91,11 @@ def test_of_many_categories_the_smallest_are_one(monkeypatch: pytest.MonkeyPatch
     assert f"{OTHERS}: the 4 categories with the fewest battles" in report.notes
 
 
+def test_a_category_may_have_the_name_of_all_battles() -> None:
+    report = ratings.rate(votes(40, 1, kind=ALL) + votes(40, 2, kind="x"), by="kind")
+    assert {row["category"] for row in report.rows} == {ALL, f"“{ALL}”", "x"}
+
+
 def test_categories_go_with_battles_alone() -> None:
     with pytest.raises(ValueError, match="no battle has a nothing; the columns are model_a, model_b, winner"):
         ratings.rate(votes(20, 1), by="nothing")

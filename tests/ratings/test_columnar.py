@@ -158,6 +158,12 @@ def test_numbers_and_other_spellings_for_winners_are_read_as_from_rows() -> None
     assert read([("x.parquet", file_of(spelled))], given=stated).names == found.names
 
 
+def test_a_column_that_is_needed_and_not_there_is_named() -> None:
+    for options in ({"labels": ("prompt",)}, {"by": "prompt"}, {"controls": ("prompt",)}):
+        with pytest.raises(ValueError, match=r"no column prompt|no battle has a prompt"):
+            read([("x.parquet", file_of(pa.table(_PLAIN)))], **options)  # type: ignore[arg-type]
+
+
 def test_equal_votes_in_two_files_count_once() -> None:
     table = pa.table(_PLAIN | {"battle_id": [f"vote number {at}" for at in range(_ROWS)]})
     whole = read([("one", file_of(table)), ("two", file_of(table))])

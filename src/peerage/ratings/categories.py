@@ -84,7 +84,8 @@ def _masks(labels: Sequence[str]) -> tuple[dict[str, np.ndarray], bool, list[str
     held: dict[str, list[int]] = {}
     for place, names in enumerate(inside):
         for name in names:
-            held.setdefault(str(name), []).append(place)
+            name = f"“{name}”" if name in (ALL, OTHERS) else str(name)
+            held.setdefault(name, []).append(place)
     size = np.bincount(code, minlength=len(listed))
     order = sorted(held, key=lambda name: (-int(size[held[name]].sum()), name))
     notes = []

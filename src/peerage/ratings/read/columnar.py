@@ -100,7 +100,7 @@ def _take(
     paths = [_path(form, control, side, names) for control in into.controls for side in "ab"]
     wanted = [*dict.fromkeys([*kinds, *places.values(), *[path[0] for path in paths]])]
     special = form.private or form.counted or form.verdicts or not {"at_ms", "share"}.isdisjoint(names)
-    if special or not mapper.as_named or not {*wanted} <= {*names}:
+    if special or not mapper.as_named or not ({*wanted} <= {*names} and into.needed <= places.keys()):
         raise ValueError
     columns = _columns(batches, wanted)
     if "battle_id" in places and not (alone and _differ(columns.pop(places["battle_id"]))):
