@@ -12,6 +12,7 @@ from peerage.ratings.arrays import Ints
 from peerage.ratings.strength import chain, sparse
 from peerage.ratings.strength.evidence import Evidence
 from peerage.ratings.strength.likelihood import Counts
+from peerage.ratings.table import quantile
 
 _LENT = 5.0
 """Clusters with which the effect is guessed before any is seen, and how alike the matches of one are then."""
@@ -60,7 +61,10 @@ def design_effect(evidence: Evidence, counts: Counts, number: Ints) -> float:
     effect *= m / max(m - evidence.players, m / 2)  # a fit draws near to what it is measured against
     clusters = float(size.sum() ** 2 / (size**2).sum())
     guess = 1 + _ALIKE * (most - 1)
-    return float(np.clip((clusters * effect + _LENT * guess) / (clusters + _LENT), 1.0, max(most, 1.0)))
+    effect = (clusters * effect + _LENT * guess) / (clusters + _LENT)
+    if (freedom := int(clusters + 1e-9) - 1) > 0:  # intervals take the effect as known, and few clusters tell
+        effect *= (quantile(0.95, freedom) / quantile(0.95, 10_000)) ** 2 * (freedom + 1) / freedom
+    return float(np.clip(effect, 1.0, max(most, 1.0)))
 
 
 def thinned(evidence: Evidence, counts: Counts, number: Ints) -> Counts:
