@@ -191,7 +191,7 @@ def test_a_pair_matters_less_the_clearer_it_is_and_a_tolerance_makes_it_clearer(
 
 
 @pytest.mark.parametrize(
-    ("lead", "deviation", "then"), [(400, 90, False), (400, 45, True), (0, 40, False), (0, 20, True)]
+    ("lead", "deviation", "then"), [(400, 110, False), (400, 70, True), (0, 40, False), (0, 20, True)]
 )
 def test_the_order_comes_when_the_best_is_clear_or_alike(lead: float, deviation: float, then: bool) -> None:
     mean, covariance = np.array([lead, 0.0, -900, -960]) / POINTS, np.eye(4) * (deviation / POINTS) ** 2 / 2

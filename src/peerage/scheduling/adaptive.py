@@ -49,8 +49,8 @@ AT_RANDOM = 0.1
 """The share of matches that are drawn at random."""
 _SETTLED = 16.0
 """The z² at which the information left in a pair has fallen to 1/e."""
-CLEAR = 5.0
-"""The z² for each player, and once more, at which the best is proven above another at the latest."""
+CLEAR = 22.0, 1 / 8
+"""The z² at which the best is usually proven above all others, and how it grows with players squared."""
 ALIKE = 50.0
 """Elo within which two are as good as equals, once that is clear to two standard deviations."""
 
@@ -194,9 +194,9 @@ def needs(goal: Goal, placed: int | None, mean: Floats, covariance: Floats) -> F
     needed = of_goal(goal, placed, mean)
     if goal.then_order:
         alike = (apart + 2 * np.sqrt(variance)) * POINTS < ALIKE
-        unsettled = needed & ~alike & (square < CLEAR * (mean.shape[-1] + 1) * variance)
-        order = of_goal(Goal("order"), None, mean)
-        needed = np.where(unsettled.any(axis=(-2, -1))[..., None, None], needed, order)
+        clear = square >= (CLEAR[0] + CLEAR[1] * mean.shape[-1] ** 2) * variance
+        unsettled = (needed & ~alike & ~clear).any(axis=(-2, -1), keepdims=True)
+        needed = np.where(unsettled, needed, of_goal(Goal("order"), None, mean))
     return np.where(needed, worth, 0.0)
 
 
