@@ -132,3 +132,10 @@ def test_unknown_choices_are_refused_with_those_there_are() -> None:
         ratings.rate(votes(20, 1), method="bradley")
     with pytest.raises(ValueError, match="ties is 'rao-kupper': expected one of half, davidson"):
         ratings.rate(votes(20, 1), ties="rao-kupper")
+
+
+def test_a_small_category_among_several_leans_on_the_battles_outside_it() -> None:
+    rows = votes(600, 9, tags=["big"]) + votes(6, 10, "bob", tags=["big", "small"])
+    small = by(ratings.rate(rows, by="tags"), "small")
+    assert small["ann"]["rank"] == 1
+    assert small["ann"]["rating"] > 1700
