@@ -16,6 +16,7 @@ STATED: dict[str, Any] = {
     "max_drafts": 7,
     "approval": 0.7,
     "order": "one",
+    "early_stop": False,
     "binary": True,
     "epsilon": 0.11,
     "weights": "proportional",
@@ -61,6 +62,12 @@ def test_limits_and_temperature_are_those_of_answers_alone(temperature: float | 
 def test_the_temperature_of_weights_says_how_far_raw_elo_counts() -> None:
     raw = {"c1": 1800.0, **{f"c{at}": 1500.0 for at in range(2, 6)}}
     for temperature, share in ((300.0, 2.718281828 / 6.718281828), (100.0, 20.0855369 / 24.0855369)):
-        found = duel(prefers("A", ("judge/1",)), {"weight_temperature": temperature}, raw).outcome.detail
+        stated = {
+            "judges": 5,
+            "weights": "softmax",
+            "weight_temperature": temperature,
+            "early_stop": False,
+        }
+        found = duel(prefers("A", ("judge/1",)), stated, raw).outcome.detail
         assert found["ballots"][0]["weight"] == pytest.approx(share)
         assert found["share"] == pytest.approx((1 + share) / 2), "the others call ties"

@@ -52,11 +52,11 @@ def test_planted_faults_are_seen_in_play() -> None:
             {"model": "house:0.8", "name": "lou", "family": "l", "faults": {"position_bias": 0.8}}
         ),
         "max": PlayerSettings(model="house:0.8", name="max", family="m"),
-        "nia": PlayerSettings(model="house:0.8", name="nia", family="n"),
     }
     panels = []
+    rules = {"tasks": ["Say why."], "judging": {"order": "both", "early_stop": False}}
     for number in range(1, 121):
-        made = fixture(TASKS, list(settings), {"tasks": ["Say why."]}, number=number, seed=f"s{number}")
+        made = fixture(TASKS, list(settings), rules, number=number, seed=f"s{number}")
         found = panel_record(made, ballots_of(play(TASKS, made, house(settings, f"s{number}")).outcome))
         assert found is not None
         panels.append(found)
@@ -67,7 +67,7 @@ def test_planted_faults_are_seen_in_play() -> None:
     leans = kin_preferences(tabled(marks), lambda judge, author: families[judge] == families[author])
     assert leans["kit"].value > 0.2
     assert flips["lou"] > 0.6
-    assert max(flips["max"], flips["nia"]) < 0.45
+    assert flips["max"] < 0.45
     assert found_all["lou"].first_share == pytest.approx(0.9, abs=0.06)
     assert found_all["max"].first_share == pytest.approx(0.5, abs=0.06)
     assert found_all["lou"].agreement < found_all["max"].agreement  # type: ignore[operator]

@@ -39,7 +39,10 @@ def test_a_model_that_plays_too_judges_under_a_name_of_its_own() -> None:
         ("judges: [gpt]", r"no provider is called 'gpt'"),
         ("judging: {rubrik: x}", r"judging.rubrik: unknown key; did you mean 'rubric'"),
         ("judging: {judges: 0}", r"judging.judges: found 0; expected at least 1"),
-        ("judging: {order: neither}", r"judging.order: found 'neither'; expected 'both' or 'one'"),
+        (
+            "judging: {order: neither}",
+            r"order: found 'neither'; expected 'both', 'opposite' or 'one'",
+        ),
         ("judging: {criteria: [tone, Tone]}", "the criterion 'tone' is listed twice"),
         ("judging: {criteria: [reason]}", "a criterion is named 'reason'"),
         ("judging: {criteria: [{name: tone, weight: 0}]}", r"weight: found 0; expected more than 0"),
@@ -110,8 +113,9 @@ def test_rubric_and_prompt_come_from_files(tmp_path: Path) -> None:
 
 
 def test_votes_of_named_judges_weigh_the_same() -> None:
-    assert rules_of(loads(PLAYERS)).panel().weights == "softmax"
-    assert rules_of(loads(PLAYERS + "judges: [house:0.7]")).panel().weights == "equal"
+    uner = PLAYERS + "rules: {preset: uner}\n"
+    assert rules_of(loads(uner)).panel().weights == "softmax"
+    assert rules_of(loads(uner + "judges: [house:0.7]")).panel().weights == "equal"
 
 
 def test_a_judge_of_a_players_family_is_allowed_and_said(tmp_path: Path) -> None:

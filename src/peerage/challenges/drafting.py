@@ -31,7 +31,7 @@ from peerage.game.blocks import (
 )
 from peerage.game.match import Outcome, Seat
 from peerage.game.protocol import Ask, Choice, Chosen, Prompt, Quote, Reply, Steps, Text, Works
-from peerage.judging.panels.panel import QUORUM
+from peerage.judging.panels.panel import quorum
 
 _TOLERANCE = 1e-9
 VOTES = ("approve", "object")
@@ -88,9 +88,10 @@ def drafting(
     *,
     max_drafts: int,
     approval: float,
+    early_stop: bool,
 ) -> Steps[Drafting]:
     """Draft until a challenge stands or the turns are over: `max_drafts` in each. A draft stands by the share
-    `approval` of the committee's valid votes.
+    `approval` of the committee's valid votes; see `reviewed`.
 
     Each turn names one author per stage. Request keys are `STAGE/TURN/DRAFT` and `vote/TURN/DRAFT/LABEL`,
     counting from 1.
@@ -122,7 +123,7 @@ def drafting(
                 for member in committee
                 if member.player not in players
             ]
-            review = yield from reviewed(asks, approval)
+            review = yield from reviewed(asks, approval, early_stop=early_stop)
             drafts.append(
                 Draft(
                     turn=turn,
@@ -155,8 +156,8 @@ def _ask_vote(vote: Prompt, label: str, at: str, fill: Mapping[str, str | Quote]
 
 
 class Review(NamedTuple):
-    """A committee's votes: its replies, by label what each vote is (or what the reply was instead), and the
-    share of valid votes that approve, None without a quorum."""
+    """A committee's votes: the replies of those who were asked, by label what each vote is (or what the reply
+    was instead), and the share of valid votes that approve, None without a quorum."""
 
     replies: Sequence[Reply]
     votes: Mapping[str, str]
@@ -164,21 +165,43 @@ class Review(NamedTuple):
     approved: bool
 
 
-def reviewed(asks: Sequence[Ask], approval: float) -> Steps[Review]:
+def reviewed(asks: Sequence[Ask], approval: float, *, early_stop: bool = True) -> Steps[Review]:
     """Put `asks` to a committee, one to each member, which expect a vote of `VOTES`.
 
     Fewer than `QUORUM` of the votes being valid, or fewer than `approval` of these approving, is no approval.
+    With `early_stop` members are asked in waves, each of as few as could decide, until the others cannot
+    change the decision: of five members two objections decide against a draft that needs 80%.
     """
-    replies: list[Reply] = yield asks
-    votes = {
-        ask.to: reply.value.choice if reply.ok else reply.status
-        for ask, reply in zip(asks, replies, strict=True)
-    }
-    valid = [reply.value.choice for reply in replies if reply.ok]
-    if len(valid) < max(1, math.ceil(QUORUM * len(replies) - _TOLERANCE)):
-        return Review(replies, votes, None, approved=False)
-    share = valid.count("approve") / len(valid)
-    return Review(replies, votes, share, approved=share >= approval - _TOLERANCE)
+    replies: list[Reply] = []
+    given: list[str] = []
+    while left := len(asks) - len(given):
+        wave = left
+        if early_stop:
+            if _decided(given, left, approval):
+                break
+            ends = ((more, [*given, *[vote] * more]) for more in range(1, left) for vote in VOTES)
+            wave = next((more for more, votes in ends if _decided(votes, left - more, approval)), left)
+        came: list[Reply] = yield asks[len(given) : len(given) + wave]
+        replies += came
+        given += [reply.value.choice if reply.ok else reply.status for reply in came]
+    votes = dict(zip([ask.to for ask in asks], given, strict=False))
+    valid = [vote for vote in given if vote in VOTES]
+    share = valid.count("approve") / len(valid) if len(valid) >= quorum(len(given)) else None
+    return Review(replies, votes, share, approved=share is not None and share >= approval - _TOLERANCE)
+
+
+def _decided(votes: Sequence[str], left: int, approval: float) -> bool:
+    """Return whether these votes decide, whatever those who are `left` vote."""
+    valid, approve = sum(vote in VOTES for vote in votes), votes.count("approve")
+    needed, least = quorum(len(votes) + left), approval - _TOLERANCE
+    if valid + left < needed or (approve + left) / (valid + left) < least:
+        return True
+    return valid >= needed and approve / (valid + left) >= least
+
+
+def needed_share(members: int, approval: float) -> float:
+    """Return the share of a committee that is asked as a rule: those who are enough to approve."""
+    return min(1.0, max(1, math.ceil(approval * members - _TOLERANCE)) / max(1, members))
 
 
 def _write(
@@ -242,12 +265,13 @@ def question_shown(drafts: Sequence[Draft], replies: Replies) -> Iterator[Block]
                 yield TaskText(reply.text, stage, (label,), reply.key, prose=True)
 
 
-def drafts_shown(drafts: Sequence[Draft], replies: Replies) -> Iterator[Block]:
-    """The committee's votes on the accepted question, and the drafts that were rejected."""
+def drafts_shown(drafts: Sequence[Draft], replies: Replies, members: Iterable[str]) -> Iterator[Block]:
+    """The committee's votes on the accepted question, and the drafts that were rejected; those of the labels
+    `members` who did not vote were not needed."""
     for draft in drafts:
         if draft.accepted:
             yield Heading("The committee, on the question")
-            yield from _votes(draft, replies)
+            yield from _votes(draft, replies, members)
     fallen = [draft for draft in drafts if not draft.accepted]
     if fallen:
         yield Heading("Rejected drafts")
@@ -256,12 +280,12 @@ def drafts_shown(drafts: Sequence[Draft], replies: Replies) -> Iterator[Block]:
             reply = replies.get(f"{stage}/{draft.turn}/{draft.draft}")
             if reply is not None:
                 yield quoted(reply, f"{stage}, draft {draft.draft} of turn {draft.turn}", prose=True)
-        yield from _votes(draft, replies)
+        yield from _votes(draft, replies, members)
         if draft.status != "ok":
             yield Sentence(f"The turn ended: the reply was {draft.status}.")
 
 
-def _votes(draft: Draft, replies: Replies) -> Iterator[Block]:
+def _votes(draft: Draft, replies: Replies, members: Iterable[str]) -> Iterator[Block]:
     lines = []
     for label, vote in draft.votes.items():
         reply = replies.get(f"vote/{draft.turn}/{draft.draft}/{label}")
@@ -270,4 +294,6 @@ def _votes(draft: Draft, replies: Replies) -> Iterator[Block]:
             given = GivenVerdict(vote, reason, reply.key, _TONES.get(vote, "bad"), reply.reason)
             lines.append(VoteLine(label, (given,), vote))
     if lines:
+        spared = [label for label in members if label not in draft.votes]
+        lines += [VoteLine(label, (GivenVerdict("not needed", "", ""),)) for label in spared]
         yield VoteStrip(("",), tuple(lines), "Committee")

@@ -44,7 +44,8 @@ class RoleRequirement(NamedTuple):
     """The players of one role that a match wants, and the fewest that it can be played with.
 
     `order` is how they are chosen among the eligible: `top` the highest raw Elo first; `top_quarter`
-    at random from the best quarter; `contestants` the contestants themselves, higher seeded first.
+    at random from the best quarter; `drawn` at random from the best five, or as many as are wanted;
+    `contestants` the contestants themselves, higher seeded first.
     `same_family` False also bars players of a contestant's family. A committee never holds an author of the
     match.
     """

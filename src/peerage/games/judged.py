@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
-from peerage.game import GameRules, SettingsSection
-from peerage.judging.panels.panel import PanelRules
+from peerage.game import Asks, Fixture, GameRules, Prompt, RoleRequirement, SettingsSection
+from peerage.judging.panels.panel import REASON_CHARS, VERDICT_TOKENS, Order, PanelRules
 from peerage.judging.panels.prompts import Criterion as PanelCriterion
 from peerage.judging.panels.prompts import check_places
 
@@ -66,10 +66,16 @@ class JudgingRules(SettingsSection):
     ties: bool | None = Field(
         None, description="`false`: judges must choose. Default: they may call a tie, or as the game has it."
     )
-    order: Literal["both", "one"] | None = Field(
+    order: Order | None = Field(
         None,
-        description="`both`: each judge sees the two answers in both orders; `one`: in one drawn at random. "
-        "Default: both, or as the game has it.",
+        description="`opposite`: judges see the two answers in opposite orders, two by two, and a judge who "
+        "is alone sees both; `both`: each judge sees both orders; `one`: each sees one drawn at random. "
+        "Default: opposite, or as the game has it.",
+    )
+    early_stop: bool | None = Field(
+        None,
+        description="`true`: a judge who could not change the verdict any more is not asked; `false`: all "
+        "are asked, at once. Default: true, or as the game has it.",
     )
 
     @field_validator("criteria")
@@ -106,9 +112,40 @@ class JudgingRules(SettingsSection):
         }
         if self.ties is not None:
             stated["binary"] = not self.ties
-        if self.order is not None:
-            stated["order"] = self.order
+        for name in ("order", "early_stop"):
+            if (value := getattr(self, name)) is not None:
+                stated[name] = value
         return replace(usual, **stated)
+
+
+def judges_required(wanted: int, fewest: int, panel: PanelRules) -> RoleRequirement:
+    """Return the judges that a panel of peers needs: some of the best, or the best where all are asked."""
+    return RoleRequirement("judge", wanted, min(fewest, wanted), "drawn" if panel.early_stop else "top")
+
+
+def verdicts_asked(
+    fixture: Fixture,
+    panel: PanelRules,
+    prompt: Prompt,
+    quoted: int,
+    *,
+    share: float = 1.0,
+    usual_quoted: int | None = None,
+) -> Iterator[Asks]:
+    """Yield the requests to each judge of a match, whose panel is asked in a `share` of such matches."""
+    seats = fixture.officials.get("judge", ())
+    for seat, (most, usual) in zip(seats, panel.calls(len(seats)), strict=True):
+        yield Asks(
+            to=seat.label,
+            prompts=prompt,
+            expects=panel.expects(),
+            calls=most,
+            max_tokens=VERDICT_TOKENS,
+            quoted=quoted,
+            usual=share * usual,
+            usual_quoted=usual_quoted,
+            usual_output=REASON_CHARS // 10,
+        )
 
 
 class CheckedJudgingRules(JudgingRules):

@@ -10,10 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from math import ceil, gcd
 from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from peerage.game.spec import RoleRequirement
 from peerage.scheduling.standing import Standing
+
+Named = TypeVar("Named")
+AMONG = 5
+"""The best by raw Elo from among whom so many judges are drawn as are wanted."""
 
 
 class Shortage(NamedTuple):
@@ -67,8 +71,9 @@ def choose(
             return Shortage(
                 needs.role, needs.minimum, len(eligible), tuple(contestants), not needs.same_family, barred
             )
-        if needs.order == "top_quarter":
-            best = eligible[: max(needs.minimum, ceil(len(eligible) / 4))]
+        if needs.order in ("top_quarter", "drawn"):
+            few = max(needs.minimum, ceil(len(eligible) / 4))
+            best = eligible[: few if needs.order == "top_quarter" else max(AMONG, needs.wanted)]
             chosen[needs.role] = tuple(Random(seed).sample(best, min(needs.wanted, len(best))))
         else:
             chosen[needs.role] = eligible[: needs.wanted]
@@ -118,15 +123,16 @@ def peers_required(
     )
 
 
-def rotated(judges: Sequence[str], wanted: int, number: int, secret: str) -> tuple[str, ...]:
+def rotated(judges: Sequence[Named], wanted: int, number: int, secret: str) -> tuple[Named, ...]:
     """The judges of match `number`: so many of those named, or all where they are fewer.
 
-    In each block of matches every judge comes equally often; `secret` draws a new order for each block,
-    so that nobody always judges the same tasks.
+    In each block of as many matches as there are judges every judge comes equally often, and equally often in
+    each place: who is in reserve goes by turns. `secret` draws a new order for each block, so that nobody
+    always judges the same tasks.
     """
     count = len(judges)
-    if wanted >= count:
-        return tuple(judges)
-    block, place = divmod(number - 1, count // gcd(count, wanted))
+    wanted = min(wanted, count)
+    block, place = divmod(number - 1, count)
     order = Random(f"{secret}/judges/{block}").sample(range(count), count)
-    return tuple([judges[order[(place * wanted + at) % count]] for at in range(wanted)])
+    start = place * wanted + place // (count // gcd(count, wanted))
+    return tuple([judges[order[(start + at) % count]] for at in range(wanted)])

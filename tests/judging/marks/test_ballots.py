@@ -6,6 +6,7 @@ from random import Random
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import UNSET
 from tests.judging.gathered import listed
 
 from peerage.judging.marks.ballots import BALLOTS, PanelRecord, add_panel, ballots_in
@@ -20,7 +21,8 @@ def panel(rng: Random, labels: tuple[str, ...]) -> PanelRecord:
     for at in range(1, rng.randint(1, 2) + 1):
         said = {order: rng.choice(["A", "C", "tie", "void"]) for order in ("A-C", "C-A")}
         vote = rng.choice(["A", "C", "tie", "abstain"])
-        ballots.append(Ballot(f"judge/{at}", vote, said, rng.random() < 0.5, rng.random()))
+        late = rng.random() < 0.2 or UNSET
+        ballots.append(Ballot(f"judge/{at}", vote, said, rng.random() < 0.5, rng.random(), late=late))
     return PanelRecord(PLAYERS, labels, tuple(ballots))
 
 
@@ -43,8 +45,9 @@ def test_columns_hold_what_panels_do(seed: int, size: int) -> None:
     assert found.decided.tolist() == [sum(vote in ("A", "C") for vote in one.values()) for one in said]
     assert found.first.tolist() == [(one["A-C"] == "A") + (one["C-A"] == "C") for one in said]
     for at, one in enumerate(panels):
-        votes = [ballot.vote for ballot in one.ballots]
+        votes = [ballot.vote for ballot in one.ballots if ballot.vote != "abstain" and not ballot.late]
         assert found.given[at].tolist() == [votes.count(vote) for vote in found.votes]
+    assert found.late.tolist() == [bool(ballot.late) for _, ballot in rows]
 
 
 def test_a_vote_gives_an_answer_one_half_or_nothing() -> None:

@@ -3,10 +3,13 @@
 from collections.abc import Callable
 from itertools import takewhile
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import UNSET
+from msgspec.structs import replace
 
 from peerage.formats import ChosenEach
 from peerage.game.match import Seat
@@ -202,3 +205,105 @@ def test_one_judge_without_a_task_of_its_own_rubric() -> None:
     asking = panel(JUDGES[:1], {"A": "x", "B": "y"}, {"question": "What?"}, PanelRules(prompt=own))
     _, asks = run(asking, saying("A"))
     assert "[(none)]" in render(asks[0].messages[0], "12345678")
+
+
+REPLIES = {
+    "tie": Reply("ok", value=Chosen("tie")),
+    "invalid": Reply("invalid"),
+    "A": Reply("ok", value=Chosen("A")),
+    "B": Reply("ok", value=Chosen("B")),
+}
+
+
+def asked(
+    rules: PanelRules, votes: list[str], seed: int, ratings: list[float]
+) -> tuple[PanelVerdict, list[Ask]]:
+    """A panel whose judges prefer what `votes` name, in any order, and all that they are asked."""
+    judges = [Seat(f"judge/{at}", f"p{at}", raw) for at, raw in enumerate(ratings)]
+    steps = panel(judges, {"A": "x", "B": "y"}, {"question": "?"}, rules, rng=Random(seed))
+    asks: list[Ask] = []
+    try:
+        wave = list(next(steps))  # type: ignore[arg-type]
+        while True:
+            asks += wave
+            said = [votes[int(ask.to[-1])] for ask in wave]
+            swapped = [ask.key.endswith("B-A") for ask in wave]
+            seen = [
+                {"A": "B", "B": "A"}.get(vote, vote) if turned else vote
+                for vote, turned in zip(said, swapped, strict=True)
+            ]
+            wave = steps.send([REPLIES[vote] for vote in seen])
+    except StopIteration as stop:
+        return stop.value, asks
+
+
+USUAL = PanelRules(order="opposite", early_stop=True, weights="equal", epsilon=0.05)
+
+
+@pytest.mark.parametrize(
+    ("votes", "calls", "score"),
+    [
+        ("A A B", 2, 1.0),
+        ("B B A", 2, 0.0),
+        ("A B A", 4, 1.0),
+        ("A B tie", 4, 0.5),
+        ("A tie tie", 4, 1.0),
+        ("tie tie B", 4, 0.0),
+        ("A invalid A", 4, 1.0),
+        ("invalid invalid A", 2, None),
+        ("A B", 2, 0.5),
+        ("A invalid", 2, 1.0),
+        ("A", 2, 1.0),
+        ("A A A B B", 3, 1.0),
+        ("A A B B A", 6, 1.0),
+    ],
+)
+def test_judges_are_asked_until_the_others_cannot_change_the_verdict(
+    votes: str, calls: int, score: float | None
+) -> None:
+    said = votes.split()
+    verdict, asks = asked(USUAL, said, 1, [1500.0] * len(said))
+    assert (len(asks), verdict.score) == (calls, score)
+    assert [bool(ballot.late) for ballot in verdict.ballots][:2] == [False] * min(2, len(said))
+    orders = [ask.key.rpartition("/")[2] for ask in asks]
+    assert abs(orders.count("A-B") - orders.count("B-A")) == len(asks) % 2, "position cancels"
+
+
+@given(
+    st.lists(st.sampled_from(["A", "B", "tie", "invalid"]), min_size=1, max_size=7),
+    st.lists(st.sampled_from([900.0, 1400.0, 1500.0, 1510.0, 2400.0]), min_size=7, max_size=7),
+    st.sampled_from(["both", "opposite", "one"]),
+    st.sampled_from(["softmax", "proportional", "equal"]),
+    st.sampled_from([0.0, 0.05, 0.2]),
+    st.integers(0, 99),
+)
+def test_the_verdict_is_what_it_would_be_if_all_were_asked(
+    votes: list[str], ratings: list[float], order: Any, scheme: Any, epsilon: float, seed: int
+) -> None:
+    rules = PanelRules(order=order, weights=scheme, epsilon=epsilon)
+    everybody, all_asks = asked(rules, votes, seed, ratings[: len(votes)])
+    early, asks = asked(replace(rules, early_stop=True), votes, seed, ratings[: len(votes)])
+    assert early.score == everybody.score
+    assert [ask.key for ask in asks] == [ask.key for ask in all_asks][: len(asks)]
+    assert len(everybody.ballots) == len(votes)
+    assert all(ballot.late is UNSET for ballot in everybody.ballots)
+    assert [ballot.vote for ballot in early.ballots] == [ballot.vote for ballot in everybody.ballots][
+        : len(early.ballots)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rules", "judges", "most", "usual"),
+    [
+        (USUAL, 3, 2, 2 + 0.4),
+        (USUAL, 2, 1, 2),
+        (USUAL, 1, 2, 2),
+        (USUAL, 5, 2, 3 + 0.2 * 3),
+        (PanelRules(), 5, 2, 10),
+        (PanelRules(order="one"), 3, 1, 3),
+    ],
+)
+def test_calls_are_planned_as_they_are_made(rules: PanelRules, judges: int, most: int, usual: float) -> None:
+    each = rules.calls(judges)
+    assert max(calls for calls, _ in each) == most
+    assert sum(expected for _, expected in each) == pytest.approx(usual)

@@ -41,12 +41,12 @@ def vote(arena: Arena, number: int, verdict: str, who: str = "ada", take: int = 
 
 
 def ballots(arena: Arena, judge: str) -> dict[int, str]:
-    """The valid votes of a judge, by match."""
+    """The valid votes of a judge, by match, but for those on which others had split before."""
     found = {}
     for number in range(1, MATCHES + 1):
         match = Matches(arena.ledger).match(number)
         for one in match.ballots:
-            if match.players[one.judge] == judge and one.vote != "abstain":
+            if match.players[one.judge] == judge and one.vote != "abstain" and not one.late:
                 found[number] = one.vote
     return found
 

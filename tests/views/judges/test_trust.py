@@ -29,7 +29,7 @@ def alpha(value: float, units: int = 100) -> Measure:
 def flipping(share: float) -> Ballots:
     rows = MarkRows(BALLOTS)
     for at in range(100):
-        rows.add((str(at), "judge", "tie"), (int(at < 100 * share), 2, 0, 1, 1), (1.0,))
+        rows.add((str(at), "judge", "tie"), (int(at < 100 * share), 2, 0, 1, 1, 0), (1.0,))
     return ballots_in(rows.columns())
 
 

@@ -128,7 +128,7 @@ rules:                     # the duel's own settings
   preset: general          # or `clinical`, or `uner`: UNER as published; take `pairing` out then
   # topics: [cooking, contract law]     # default: the preset's own list
   committee: 5             # peers who approve a drafted challenge
-  judges: 5                # peers who judge the answers, each in both orders
+  judges: 3                # two see the answers, in opposite orders, and the third where they split
 
 pairing:
   policy: adaptive         # for who is best, then the order, by few matches; `swiss`: as UNER pairs

@@ -36,6 +36,7 @@ from peerage.ledger.forms.codec import (
 )
 from peerage.ledger.forms.codec_requests import read_request
 from peerage.ledger.matches import finished
+from peerage.scheduling.roles import rotated
 from peerage.settings import PlayerSettings
 from peerage.values.sealing import match_key
 
@@ -209,7 +210,8 @@ def issue(
     for name in sorted(by_name, key=lambda name: sha256(f"{secret}/rejudge/{name}".encode()).digest()):
         if name in known or (limit is not None and number >= limit):
             continue
-        seats, answers = _seated(by_name[name], is_author, rules, judges)
+        turn = rotated(judges, len(judges), number + 1, secret)
+        seats, answers = _seated(by_name[name], is_author, rules, turn)
         if not seats:
             unjudgeable += 1
             continue

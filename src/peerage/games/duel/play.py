@@ -4,7 +4,8 @@
     committee/1 > {"reason": "One reading, and it can be answered.", "vote": "approve"}
     A, B        > ...                                                          (answer/A, answer/B)
     judge/1     > {"reason": "Only the first names the cause.", "verdict": "A"}  (judge/1/A-B)
-    judge/1     > {"reason": "The second is vague.", "verdict": "A"} in the other order: it flipped, a tie
+    judge/2     > {"reason": "The second is vague.", "verdict": "A"} in the other order: they disagree
+    judge/3     > {"reason": "Only the second says when.", "verdict": "B"}       (judge/3/A-B)
 
 Stages 3 to 5 of UNER; the README in this folder states every rule. In short: no approved challenge voids the
 match (`no_challenge`), so does a contestant whose provider failed (`no_answer`) and a panel with too few
@@ -29,6 +30,7 @@ from peerage.challenges.drafting import (
     drafting,
     drafts_of,
     drafts_shown,
+    needed_share,
     question_shown,
 )
 from peerage.game import (
@@ -63,9 +65,10 @@ from peerage.game.spec import QUOTE
 from peerage.game.texts import toml
 from peerage.games.duel.prompts import CHALLENGES, DuelKind, judging
 from peerage.games.duel.rules import FEWEST, DuelRules
+from peerage.games.judged import judges_required, verdicts_asked
 from peerage.games.rejudge import RejudgeRules
 from peerage.judging.marks.ballots import ballots_of
-from peerage.judging.panels.panel import REASON_CHARS, VERDICT_TOKENS, panel, panel_shown
+from peerage.judging.panels.panel import panel, panel_shown
 from peerage.values.sealing import by_turns
 
 
@@ -82,6 +85,7 @@ def play(table: GameTable) -> Steps[Outcome]:
         table.drawn["topic"],
         max_drafts=rules.max_drafts,
         approval=rules.approval,
+        early_stop=rules.early_stop,
     )
     detail["drafts"] = [msgspec.to_builtins(draft) for draft in drafted.drafts]
     if drafted.texts is None:
@@ -115,7 +119,7 @@ def play(table: GameTable) -> Steps[Outcome]:
         drafted.texts,
         panel_rules,
         kind.judge,
-        table.rng("order") if panel_rules.order == "one" else None,
+        table.rng("order"),
     )
     detail |= {"decided": "by judges", **verdict.detail()}
     if verdict.score is None:
@@ -139,15 +143,14 @@ def asks(rules: DuelRules, fixture: Fixture) -> tuple[Asks, ...]:
     challenge = parts * (DRAFT_CHARS + QUOTE)
     objections = members * (OBJECTION_CHARS + 2) + QUOTE
     answer = rules.max_chars + QUOTE
-    panel_rules, vote = rules.panel(), Choice("vote", VOTES)
-    judged, drafts = 2 if panel_rules.order == "both" else 1, rules.max_drafts
+    panel_rules, vote, drafts = rules.panel(), Choice("vote", VOTES), rules.max_drafts
+    votes = 1.3 * (needed_share(members, rules.approval) if rules.early_stop else 1)
     judge = panel_rules.asks(kind.judge, ())
 
     limits = {
         "contestant": (rules.max_tokens, rules.max_chars),
         "author": (DRAFT_TOKENS, DRAFT_CHARS),
         "committee": (VOTE_TOKENS, OBJECTION_CHARS),
-        "judge": (VERDICT_TOKENS, REASON_CHARS),
     }
 
     def sort(role: Role, prompts: Any, expects: Any, calls: int, usual: float, quoted: int) -> Asks:
@@ -159,15 +162,15 @@ def asks(rules: DuelRules, fixture: Fixture) -> tuple[Asks, ...]:
         sort("contestant", kind.answer, Text(answer), 1, 1, challenge),
         # authors rotate, so over all turns each writes every part once a draft
         sort("author", again, Text(), drafts * parts, writing, challenge + objections),
-        sort("committee", kind.vote, vote, drafts * authors, 1.3, challenge),
-        sort("judge", judge, panel_rules.expects(), judged, judged, challenge + 2 * answer),
+        sort("committee", kind.vote, vote, drafts * authors, votes, challenge),
+        *verdicts_asked(fixture, panel_rules, judge, challenge + 2 * answer),
     )
 
 
 def officials(rules: DuelRules) -> tuple[RoleRequirement, ...]:
     """Authors, committee and judges."""
     same_family = not rules.exclude_family
-    judges = RoleRequirement("judge", rules.judges, min(FEWEST, rules.judges), same_family=same_family)
+    judges = judges_required(rules.judges, FEWEST, rules.panel())._replace(same_family=same_family)
     committee = RoleRequirement(
         "committee", rules.committee, min(FEWEST, rules.committee), same_family=same_family
     )
@@ -236,14 +239,15 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         yield from (quoted(reply, prose=True) for reply in given)
     criteria = outcome.detail.get("criteria", {})
     yield from panel_shown(ballots_of(outcome), replies, player_names(fixture), criteria)
-    yield from drafts_shown(drafts, replies)
+    members = [seat.label for seat in fixture.officials.get("committee", ())]
+    yield from drafts_shown(drafts, replies, members)
     if outcome.void:
         yield from ending(fixture, outcome, "", {}, _NO_RESULT)
 
 
 GAME: GameSpec[DuelRules] = GameSpec(
     name="duel",
-    version=6,
+    version=7,
     about="Two players answer a challenge that peers drafted; peers judge.",
     contestants=(2, 2),
     rules=DuelRules,

@@ -44,9 +44,16 @@ CHALLENGES = {
 }
 
 
+_ORDERS = {
+    "both": "in both orders",
+    "opposite": "in opposite orders",
+    "one": "in one order, drawn at random",
+}
+
+
 def judging(comparison: Instructions, panel: PanelRules) -> str:
     """Return what contestants read about the judging."""
-    orders = "in both orders" if panel.order == "both" else "in one order, drawn at random"
+    orders = _ORDERS[panel.order]
     softmax = f"the higher a judge's rating, the more its vote weighs (softmax, {panel.weight_temperature:g}"
     weights = {
         "softmax": f"{softmax} points)",

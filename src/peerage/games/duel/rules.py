@@ -12,7 +12,7 @@ from peerage.game import MaxTokens, Temperature, presets
 from peerage.game.section import CHARS_PER_TOKEN, Line, Share
 from peerage.game.texts import expanded
 from peerage.games.judged import JudgedRules
-from peerage.judging.panels.panel import PanelRules
+from peerage.judging.panels.panel import Order, PanelRules
 
 FEWEST = 2
 """Members of a committee or a panel without whom a match is not paired, where rules ask for as many."""
@@ -44,17 +44,30 @@ class DuelRules(JudgedRules):
     max_drafts: int = Field(3, ge=1, le=20, description="Drafts in one author's turn.")
     committee: int = Field(5, ge=1, le=99, description="Committee members: the top by raw Elo.")
     approval: Share = Field(0.8, description="Share of the committee's valid votes that a draft needs.")
-    judges: int = Field(5, ge=1, le=99, description="Judges: the top by raw Elo.")
+    judges: int = Field(
+        3,
+        ge=1,
+        le=99,
+        description="Judges: drawn from the five best by raw Elo, or from as many as there are; with "
+        "`early_stop: false` the top.",
+    )
     exclude_family: bool = Field(False, description="Keep a contestant's family off its committee and panel.")
-    order: Literal["both", "one"] = Field(
-        "both", description="Judges see the answers in both orders, or in one drawn at random."
+    order: Order = Field(
+        "opposite",
+        description="Judges see the answers in opposite orders, two by two; or each in `both`; or each in "
+        "`one` drawn at random.",
+    )
+    early_stop: bool = Field(
+        True,
+        description="Judges and committee members who could not change the decision any more are not asked. "
+        "`false`: all are asked, at once.",
     )
     binary: bool = Field(False, description="Forbid judges to call a tie.")
     epsilon: float = Field(
         0.05, ge=0, lt=0.5, description="A share of the weight within ε of one half is a tie."
     )
     weights: Literal["softmax", "proportional", "equal"] = Field(
-        "softmax", description="How a judge's raw Elo weighs its vote."
+        "equal", description="How a judge's raw Elo weighs its vote."
     )
     weight_temperature: float = Field(
         300.0, gt=0, le=1_000_000, description="τ of the softmax weights, in Elo points."
@@ -99,6 +112,7 @@ class DuelRules(JudgedRules):
         """Return the rules of the panel of judges."""
         usual = PanelRules(
             order=self.order,
+            early_stop=self.early_stop,
             binary=self.binary,
             epsilon=self.epsilon,
             weights=self.weights,

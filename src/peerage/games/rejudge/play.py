@@ -27,6 +27,7 @@ from peerage.game import (
     player_names,
 )
 from peerage.game.spec import QUOTE
+from peerage.games.judged import verdicts_asked
 from peerage.games.rejudge.recorded import (
     FIRST,
     SECOND,
@@ -37,7 +38,7 @@ from peerage.games.rejudge.recorded import (
     scored_asks,
 )
 from peerage.judging.marks.ballots import ballots_of
-from peerage.judging.panels.panel import QUORUM, VERDICT_TOKENS, panel, panel_shown
+from peerage.judging.panels.panel import QUORUM, panel, panel_shown
 from peerage.judging.scores.scoring import Item, facts, recorded, scoring
 
 
@@ -54,7 +55,7 @@ def _compare(table: GameTable, rules: RejudgeRules, asked: RecordedAnswers) -> S
         {place: given.filled() for place, given in asked.given.items()},
         rules.panel(max(map(len, asked.answers.values()))),
         Prompt(*asked.asked),
-        table.rng("order") if rules.order == "one" else None,
+        table.rng("order"),
     )
     detail = {"decided": "by judges", **verdict.detail()}
     if verdict.score is None:
@@ -136,17 +137,16 @@ def _preferred(asked: RecordedAnswers) -> str:
 
 
 def asks(rules: RejudgeRules, fixture: Fixture) -> tuple[Asks, ...]:
-    """The answers in the fixture: by a panel once or in both orders; by scores in lists."""
+    """The answers in the fixture: by a panel in one or both orders; by scores in lists."""
     asked = recorded_in(fixture)
     if rules.by == "panel":
-        verdict, calls = rules.panel(0).expects(), 2 if rules.order == "both" else 1
-        return (Asks("judge", Prompt(*asked.asked), verdict, calls, VERDICT_TOKENS, usual_output=40),)
+        return tuple(verdicts_asked(fixture, rules.panel(0), Prompt(*asked.asked), 0))
     return (scored_asks("judge", rules.scoring(asked.asked), len(asked.answers), 2 * QUOTE),)
 
 
 GAME: GameSpec[RejudgeRules] = GameSpec(
     name="rejudge",
-    version=6,
+    version=7,
     about="New judges compare or score recorded answers; `peerage rejudge` sets it up.",
     contestants=(0, 0),
     rules=RejudgeRules,

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from peerage.game import Asks, Fixture, GameTable, Prompt, Quote, Score, Scores, SettingsSection
 from peerage.games.judged import CriterionSetting, criteria_of
-from peerage.judging.panels.panel import PanelRules
+from peerage.judging.panels.panel import Order, PanelRules
 from peerage.judging.scores.scoring import REASON_CHARS, SCORE_TOKENS, ScoringRules
 
 FIRST, SECOND = "A", "B"
@@ -79,8 +79,13 @@ class RejudgeRules(SettingsSection):
     by: Literal["panel", "scores"] = Field(
         "panel", description="A panel compares two answers, or each judge scores all answers to a question."
     )
-    order: Literal["both", "one"] = Field(
-        "both", description="A panel sees the answers in both orders, or in one drawn at random."
+    order: Order = Field(
+        "opposite",
+        description="A panel's judges see the answers in opposite orders, two by two, and a judge who is "
+        "alone sees both; or each in `both`; or each in `one` drawn at random.",
+    )
+    early_stop: bool = Field(
+        False, description="Judges of a panel who could not change its verdict any more are not asked."
     )
     binary: bool = Field(False, description="Forbid a panel's judges to call a tie.")
     epsilon: float = Field(
@@ -97,6 +102,7 @@ class RejudgeRules(SettingsSection):
         answer."""
         return PanelRules(
             order=self.order,
+            early_stop=self.early_stop,
             binary=self.binary,
             epsilon=self.epsilon,
             weights="equal",
@@ -109,6 +115,7 @@ class RejudgeRules(SettingsSection):
         """Return the rules by which others judge again as a panel did, every vote equal."""
         return cls(
             order=panel.order,
+            early_stop=panel.early_stop,
             binary=panel.binary,
             epsilon=panel.epsilon,
             criteria=tuple(

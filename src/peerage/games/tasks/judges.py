@@ -29,20 +29,22 @@ class PanelResult(NamedTuple):
     detail: Mapping[str, Any]
 
 
-def decided(table: GameTable, answers: Mapping[str, Reply]) -> Steps[PanelResult | None]:
-    """Ask the judges of a match, every vote equal; None where it has none."""
+def decided(
+    table: GameTable, answers: Mapping[str, Reply], *, control: bool = False
+) -> Steps[PanelResult | None]:
+    """Ask the judges of a match, every vote equal, and all of them for a `control`; None where there are
+    none."""
     rules: TasksRules = table.rules
     judges = table.officials.get("judge", ())
     if not judges:
         return None
-    rules_of_panel = rules.panel()
     verdict = yield from panel(
         judges,
         answers,
         shown(table.drawn),
-        rules_of_panel,
+        rules.panel(control=control),
         TASK,
-        table.rng("order") if rules_of_panel.order == "one" else None,
+        table.rng("order"),
     )
     return PanelResult(verdict.score, verdict.detail())
 

@@ -2,7 +2,8 @@
 
     A, B     > ...                                                              (answer/A, answer/B)
     judge/1  > {"reason": "Only the first says by when.", "verdict": "A"}       (judge/1/A-B)
-    judge/1  > {"reason": "The second is vague.", "verdict": "B"}               (judge/1/B-A)
+    judge/2  > {"reason": "The second is vague.", "verdict": "A"}               (judge/2/B-A)
+    judge/3  > {"reason": "The second says when.", "verdict": "B"}              (judge/3/A-B)
 
 Contestants get the owner's texts byte for byte and nothing else: no word about limits or judges, no repair.
 An answer that is empty or refused has credit 0. The README in this folder states every rule.
@@ -39,6 +40,7 @@ from peerage.game import (
     Voided,
 )
 from peerage.game.spec import QUOTE, Memory
+from peerage.games.judged import judges_required, verdicts_asked
 from peerage.games.rejudge import RejudgeRules
 from peerage.games.tasks.files import read_tasks
 from peerage.games.tasks.given import TaskAnswers, facts, given_or_asked
@@ -49,11 +51,10 @@ from peerage.games.tasks.show import show
 from peerage.games.tasks.task import messages_of
 from peerage.judging.checks.credit import Check, Credit, graded, invalid
 from peerage.judging.checks.programs import credit_of, program
-from peerage.judging.panels.panel import REASON_CHARS, VERDICT_TOKENS
 from peerage.sandbox.program import FUEL
 from peerage.values.sealing import by_turns
 
-PEERS, FEWEST = 5, 2
+PEERS, FEWEST = 3, 2
 """Peers that judge a match, and without how many no match of a task that only judges decide is paired."""
 
 
@@ -112,7 +113,7 @@ def _compared(table: GameTable, checks: tuple[Check, ...], answers: Mapping[str,
             detail["decided"], score = "by check", 1.0 if lead > 0 else 0.0
             seen: tuple[Mapping[str, Any], ...] = ()
             if task.get(CONTROL) and all(reply.ok for reply in answers.values()):
-                control: PanelResult | None = yield from decided(table, answers)
+                control: PanelResult | None = yield from decided(table, answers, control=True)
                 if control is not None:
                     detail |= {"control": True, "control_ballots": control.detail["ballots"]}
                     seen = ({SEEN: [seat.player for seat in table.officials["judge"]]},)
@@ -197,8 +198,8 @@ def to_judges(rules: TasksRules, task: Mapping[str, Any], credit: float | None =
 
 
 def asks(rules: TasksRules, fixture: Fixture) -> Iterator[Asks]:
-    """One answer from each contestant that gave none before; where judges may decide, one or two verdicts
-    from each."""
+    """One answer from each contestant that gave none before; where judges may decide, verdicts from each who
+    is needed."""
     chars = sum([len(text) for _, text in fixture.drawn["messages"]])
     templates = max(map(len, rules.templates.values()), default=0)
     answer = rules.max_chars + QUOTE
@@ -216,18 +217,14 @@ def asks(rules: TasksRules, fixture: Fixture) -> Iterator[Asks]:
             )
     control = bool(fixture.drawn.get(CONTROL))
     if control or to_judges(rules, fixture.drawn):
-        judging = rules.panel()
-        orders = 2 if judging.order == "both" else 1
-        yield Asks(
-            to="judge",
-            prompts=judging.asks(TASK, shown(fixture.drawn)),
-            expects=judging.expects(),
-            calls=orders,
-            max_tokens=VERDICT_TOKENS,
-            quoted=2 * answer + QUOTE,
-            usual=orders * (_SAME if fixture.drawn.get("checks") and not control else 1.0),
+        judging = rules.panel(control=control)
+        yield from verdicts_asked(
+            fixture,
+            judging,
+            judging.asks(TASK, shown(fixture.drawn)),
+            2 * answer + QUOTE,
+            share=_SAME if fixture.drawn.get("checks") and not control else 1.0,
             usual_quoted=chars // 4 + 600,
-            usual_output=REASON_CHARS // 10,
         )
 
 
@@ -248,8 +245,7 @@ def officials(rules: TasksRules) -> tuple[RoleRequirement, ...]:
     if not may and not rules.judging.controls:
         return ()
     needed = rules.judging.checks == "measure" or any(not task.checks for task in may)
-    fewest = FEWEST if needed else 0
-    return (RoleRequirement("judge", PEERS, fewest),)
+    return (judges_required(PEERS, FEWEST if needed else 0, rules.panel()),)
 
 
 def draw(rules: TasksRules, seed: str, number: int) -> dict[str, Any]:
@@ -288,7 +284,7 @@ def remarks(rules: TasksRules) -> Iterator[str]:
 
 GAME: GameSpec[TasksRules] = GameSpec(
     name="tasks",
-    version=10,
+    version=11,
     about="Two players answer a task of yours; a check or judges decide.",
     contestants=(2, 2),
     rules=TasksRules,

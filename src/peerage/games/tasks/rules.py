@@ -140,9 +140,11 @@ class TasksRules(GameRules):
         """Return how many characters of an answer count."""
         return self.max_tokens * CHARS_PER_TOKEN
 
-    def panel(self) -> PanelRules:
-        """Return the rules of the panel of judges."""
-        return self.judging.panel(PanelRules(weights="equal", answer_chars=self.max_chars))
+    def panel(self, *, control: bool = False) -> PanelRules:
+        """Return the rules of the panel of judges; of a `control`, on which it asks all."""
+        usual = PanelRules("opposite", early_stop=True, weights="equal", answer_chars=self.max_chars)
+        rules = self.judging.panel(usual)
+        return msgspec.structs.replace(rules, early_stop=False) if control else rules
 
     def digest(self, task: Mapping[str, Any]) -> str:
         """Return a short digest of what a drawn task asks and by what it is checked: answers to a task that

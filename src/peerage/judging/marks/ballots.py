@@ -16,9 +16,10 @@ from peerage.judging.marks.marks import Layout, Mark, MarkColumns, MarkRows
 from peerage.judging.panels.panel import ABSTAIN, TIE, UNUSABLE, Ballot
 from peerage.ratings.arrays import Flags, Floats, Ints
 
-BALLOTS = Layout(codes=3, counts=5, numbers=1)
+BALLOTS = Layout(codes=3, counts=6, numbers=1)
 """Ballots as columns: panel, judge and vote by name; whether the judge flipped, and of its verdicts how many
-were usable, were not, were for one answer, and were for the one shown first; the weight."""
+were usable, were not, were for one answer, and were for the one shown first; whether the judge was asked
+since others had split; the weight."""
 
 
 class PanelRecord(Struct, frozen=True):
@@ -60,7 +61,8 @@ def panel_record(fixture: Fixture, ballots: tuple[Ballot, ...]) -> PanelRecord |
 
 
 def marks_of(panel: PanelRecord, contest: str, chars: Mapping[str, int]) -> list[Mark]:
-    """The marks that the valid votes of a panel come to; `chars` are the answers' lengths by label."""
+    """The marks that the valid votes of a panel come to, but for late ones, since others had split on these
+    answers; `chars` are the answers' lengths by label."""
     return [
         Mark(
             panel.players[ballot.judge],
@@ -70,7 +72,7 @@ def marks_of(panel: PanelRecord, contest: str, chars: Mapping[str, int]) -> list
             chars.get(label),
         )
         for ballot in panel.ballots
-        if ballot.vote != ABSTAIN
+        if ballot.vote != ABSTAIN and not ballot.late
         for label in panel.contestants
     ]
 
@@ -82,7 +84,8 @@ class Ballots:
     `panel`: a place in `panels`, which are names in order. `judge`: a place in `players`, `vote` one in
     `votes`: TIE, ABSTAIN and then the labels of answers. `weight`: the vote's share of the valid weight.
     `flipped` is 0 or 1; `usable`, `unusable`, `decided` and `first` count verdicts: as they should be, or
-    not; for one answer, and of those for the one shown first.
+    not; for one answer, and of those for the one shown first. `late` is 1 where the judge was asked since
+    those before it had split; what compares judges leaves such ballots out.
     """
 
     panels: tuple[str, ...]
@@ -97,6 +100,7 @@ class Ballots:
     unusable: Ints
     decided: Ints
     first: Ints
+    late: Ints
 
     def __len__(self) -> int:
         return len(self.panel)
@@ -107,10 +111,21 @@ class Ballots:
         return np.asarray(self.vote != ABSTAINED)
 
     @cached_property
+    def compared(self) -> Flags:
+        """Return which ballots are valid and not late."""
+        return np.asarray(self.valid & (self.late == 0))
+
+    @cached_property
+    def both(self) -> Flags:
+        """Return which ballots are not late and rest on a usable verdict in each order."""
+        return np.asarray((self.usable == 2) & (self.late == 0))
+
+    @cached_property
     def given(self) -> Ints:
-        """Votes on each panel (rows) for each of `votes` (columns)."""
+        """Votes on each panel (rows) for each of `votes` (columns) that compare."""
         shape = len(self.panels), len(self.votes)
-        return np.bincount(self.panel * shape[1] + self.vote, minlength=shape[0] * shape[1]).reshape(shape)
+        cell = (self.panel * shape[1] + self.vote)[self.compared]
+        return np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
 
     def points(self, label: str) -> Floats:
         """Return what each ballot gives the answer with that label: 1, ½ for a tie, or 0."""
@@ -133,7 +148,7 @@ def add_panel(ballots: MarkRows, name: str, panel: PanelRecord) -> None:
                 decided += 1
                 first += order.startswith(f"{verdict}-")
         names += name, panel.players[ballot.judge], ballot.vote
-        counts += ballot.flipped, usable, len(ballot.verdicts) - usable, decided, first
+        counts += ballot.flipped, usable, len(ballot.verdicts) - usable, decided, first, bool(ballot.late)
     ballots.add(names, counts, [ballot.weight for ballot in panel.ballots])
 
 
@@ -155,6 +170,7 @@ def ballots_in(ballots: MarkColumns) -> Ballots:
         unusable=ballots.count(2)[order],
         decided=ballots.count(3)[order],
         first=ballots.count(4)[order],
+        late=ballots.count(5)[order],
     )
 
 
@@ -166,7 +182,8 @@ class JudgeStatistics(Struct, frozen=True):
 
     `votes` is the ballots asked of it, `abstentions` those without a valid vote, `ties` the valid ones that
     called a tie; `unusable` counts verdicts that were invalid, refused or void, `flips` ballots that the
-    order of answers changed. Shares are None where nothing was there to count:
+    order of answers changed. Shares are None where nothing was there to count. Of ballots of judges who were
+    asked since others had split only the first share counts:
 
     - `agreement`: share of pairs (own valid vote, another judge's valid vote in the same match) that are
       equal, from 0 to 1.
@@ -192,12 +209,12 @@ def judge_statistics(ballots: Ballots) -> dict[str, JudgeStatistics]:
     def sums(values: ArrayLike) -> Floats:
         return np.bincount(ballots.judge, values, judges).astype(np.float64)
 
-    valid, both = ballots.valid, ballots.usable == 2
+    valid, both, compared = ballots.valid, ballots.both, ballots.compared
     alike = ballots.given[ballots.panel, ballots.vote] - 1
-    others = (ballots.given[:, [TIED, *range(2, len(ballots.votes))]].sum(axis=1))[ballots.panel] - 1
+    others = ballots.given.sum(axis=1)[ballots.panel] - 1
     votes, abstentions, unusable = sums(np.ones(len(ballots))), sums(~valid), sums(ballots.unusable)
     ties, flips = sums(ballots.vote == TIED), sums(ballots.flipped)
-    agreement = _shares(sums(valid * alike), sums(valid * others))
+    agreement = _shares(sums(compared * alike), sums(compared * others))
     flip_share = _shares(sums(both * ballots.flipped), sums(both))
     first_share = _shares(sums(ballots.first), sums(ballots.decided))
     return {

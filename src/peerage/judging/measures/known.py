@@ -74,12 +74,13 @@ def known_votes(
     credits: Mapping[str, float], ballots: Iterable[Ballot], players: Mapping[str, str]
 ) -> Iterator[tuple[str, int]]:
     """Yield the judge and twice the worth of each valid vote on two answers, whose `credits` are by label;
-    nothing where the check does not tell them apart. `players` are the judges' by label."""
+    nothing where the check does not tell them apart, nor of judges who were asked since others had split.
+    `players` are the judges' by label."""
     if len(set(credits.values())) != 2 or len(credits) != 2:
         return
     right = max(credits, key=credits.__getitem__)
     for ballot in ballots:
-        if ballot.vote != ABSTAIN and ballot.judge in players:
+        if ballot.vote != ABSTAIN and not ballot.late and ballot.judge in players:
             yield players[ballot.judge], 1 if ballot.vote == TIE else 2 * (ballot.vote == right)
 
 

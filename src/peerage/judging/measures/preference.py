@@ -170,7 +170,7 @@ def positions(ballots: Ballots) -> dict[str, Positions]:
     by_judge: dict[str, Positions] = {}
     for at, judge in enumerate(ballots.players):
         rows = order[bounds[at] : bounds[at + 1]]
-        both, decided = rows[ballots.usable[rows] == 2], rows[ballots.decided[rows] > 0]
+        both, decided = rows[ballots.both[rows]], rows[ballots.decided[rows] > 0]
         if len(rows):
             by_judge[judge] = Positions(
                 ratio(np.column_stack([ballots.flipped[both], np.ones(len(both))]), 0, 1),

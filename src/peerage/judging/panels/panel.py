@@ -1,12 +1,17 @@
-"""A panel of judges compares two answers: blind, in both orders, with weighted votes.
+"""A panel of judges compares two answers: blind, in opposite orders, with weighted votes.
 
     verdict = yield from panel(judges, {"A": first, "B": second}, {"question": "Why is the sky blue?"})
 
-What judges see is "the first answer" and "the second answer", never who wrote one. With `order` both, every
-judge is asked twice, with the answers swapped. A judge whose two verdicts differ has flipped: it is taken to
-see no difference, a tie (with `binary`, where ties are forbidden, it abstains). A judge abstains as well when
-one of its replies is unusable, refused or void. Too few votes make the panel inconclusive, which is void and
-never a tie.
+What judges see is "the first answer" and "the second answer", never who wrote one. With `order` opposite,
+they see the answers in opposite orders, one of every two judges in each, and one who is left over sees both.
+With `order` both, every judge is asked twice, with the answers swapped. A judge whose two verdicts differ has
+flipped: it is taken to see no difference, a tie (with `binary`, where ties are forbidden, it abstains). A
+judge abstains as well when one of its replies is unusable, refused or void. Too few votes make the panel
+inconclusive, which is void and never a tie.
+
+With `early_stop` judges are asked in waves, each of as few as could settle the verdict, until those who are
+left cannot change it. So of three judges whose votes weigh the same two are asked, and the third where these
+disagree, both see no difference, or one gave no valid vote.
 
 With criteria a reply has a verdict by each of them; their weighted sum is the verdict of that reply.
 """
@@ -14,7 +19,7 @@ With criteria a reply has a verdict by each of them; their weighted sum is the v
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import permutations
 from random import Random
@@ -43,21 +48,28 @@ UNUSABLE = ("invalid", "refused", "void")
 """Fates of a reply that is no verdict."""
 QUORUM = 0.5
 """Share of those who are to vote or to score whose votes or scores must be valid; always at least one."""
+SPLIT = 0.2
+"""Share of the judges in reserve who are asked, as a rule."""
 VERDICT_TOKENS, REASON_CHARS = 600, 400
+Order: TypeAlias = Literal["both", "opposite", "one"]
+"""Orders in which a panel's judges see two answers."""
 _TOLERANCE = 1e-9  # shares are sums of rounded weights; a difference below this is none
 
 
 class PanelRules(Struct, frozen=True):
     """Settings of a panel's votes and of their count.
 
-    `order` both: each judge sees both orders; one: one drawn at random. `epsilon` is the half-width of the
-    band of shares around ½ that count as a tie. `weight_temperature` is softmax's τ in Elo points.
+    `order` both: each judge sees both orders; opposite: judges see opposite orders, two by two, and one who
+    is left over sees both; one: each sees one drawn at random. `early_stop`: judges who could not change the
+    verdict are not asked. `epsilon` is the half-width of the band of shares around ½ that count as a tie.
+    `weight_temperature` is softmax's τ in Elo points.
     Judges see the first `answer_chars` characters of an answer. `rubric` says which answer is better, in
     place of our words; by `criteria` judges decide one by one; `prompt` is the owner's whole prompt, see
     `judging.own_prompt`.
     """
 
-    order: Literal["both", "one"] = "both"
+    order: Order = "both"
+    early_stop: bool = False
     binary: bool = False
     epsilon: float = 0.0
     weights: Scheme = "softmax"
@@ -74,6 +86,14 @@ class PanelRules(Struct, frozen=True):
             return Choices(tuple([criterion.name for criterion in self.criteria]), options, REASON_CHARS)
         return Choice("verdict", options, REASON_CHARS)
 
+    def calls(self, judges: int) -> list[tuple[int, float]]:
+        """Return the most requests to each of so many judges, and how many there are as a rule."""
+        most = [2 if self.order == "both" else 1] * judges
+        if self.order == "opposite" and judges % 2:
+            most[-1] = 2
+        needed = judges // 2 + 1 if self.early_stop else judges
+        return [(calls, calls * (SPLIT if at >= needed else 1.0)) for at, calls in enumerate(most)]
+
     def asks(self, comparison: Instructions, given: Container[str]) -> Prompt:
         """Return the judges' prompt; of its places those of `given` are filled."""
         return comparison.prompt(given, rubric=self.rubric, criteria=self.criteria, own=self.prompt)
@@ -88,7 +108,8 @@ class Ballot(Struct, frozen=True):
     `verdicts` maps each order shown ("A-B": A stood first) to the name of the preferred answer, "tie", or
     what the reply was instead: invalid, refused, void. `weight` is this vote's share of the valid weight, 0
     for an abstention. `criteria` maps each criterion to its verdict in each order, as in `verdicts`; unset
-    without criteria.
+    without criteria. `late` is set where the judge was asked because those before it had settled nothing:
+    such votes are about answers on which judges split, and say nothing of how judges agree in general.
     """
 
     judge: str
@@ -97,14 +118,16 @@ class Ballot(Struct, frozen=True):
     flipped: bool
     weight: float = 0.0
     criteria: Mapping[str, Mapping[str, str]] | UnsetType = UNSET
+    late: bool | UnsetType = UNSET
 
 
 class PanelVerdict(Struct, frozen=True):
     """Verdict of a panel.
 
     `share` is the first answer's share of the valid weight (a tie vote counts half for each), `score` its
-    result: 1, ½ or 0. Both are None when the panel is inconclusive. `ballots` are in the judges' order.
-    `criteria` are the first answer's share of the valid weight by each criterion.
+    result: 1, ½ or 0. Both are None when the panel is inconclusive. `ballots` are in the judges' order,
+    without judges who were not needed. `criteria` are the first answer's share of the valid weight by each
+    criterion.
     """
 
     share: float | None
@@ -133,28 +156,79 @@ def panel(
 
     `given` fills the places of `prompt` other than `answer_a`, `answer_b`, `ties` and `format`. An answer is
     quoted, whether it comes as a `Reply` or as a plain `str`; its hidden quality reaches house judges when it
-    is a `Reply`. `rng` draws the order when only one is shown. Request keys are `LABEL/ORDER`
+    is a `Reply`. `rng` draws the orders shown, unless each judge sees both. Request keys are `LABEL/ORDER`
     (`judge/1/A-B`). Raises ValueError unless there are two answers, and an rng where one is needed.
     """
     if len(answers) != 2:
         raise ValueError(f"a panel compares 2 answers, not {len(answers)}")
-    if rules.order == "one" and rng is None:
-        raise ValueError("order 'one' draws the order shown: pass rng=table.rng('order')")
+    shown = list(zip(judges, _orders(len(judges), [*permutations(answers)], rules.order, rng), strict=True))
     asked = {order: _asked(answers, order, given, rules, prompt) for order in permutations(answers)}
-    orders = [*asked]
-    shown = [
-        (judge, order)
-        for judge in judges
-        for order in (orders if rng is None or rules.order == "both" else (rng.choice(orders),))
-    ]
-    replies: list[Reply] = yield [
-        asked[order](to=judge.label, key=f"{judge.label}/{'-'.join(order)}") for judge, order in shown
-    ]
-    replied: dict[str, dict[str, Reply]] = {judge.label: {} for judge in judges}
-    for (judge, order), reply in zip(shown, replies, strict=True):
-        replied[judge.label]["-".join(order)] = reply
-    ballots = [_ballot(judge.label, replied[judge.label], rules) for judge in judges]
-    return count(ballots, {judge.label: judge.raw for judge in judges}, next(iter(answers)), rules)
+    ratings, first = {judge.label: judge.raw for judge in judges}, next(iter(answers))
+    ballots: list[Ballot] = []
+    while len(ballots) < len(judges) and not _settled(ballots, judges, answers, rules):
+        wave = shown[len(ballots) : len(ballots) + _wave(ballots, judges, answers, rules)]
+        replies: list[Reply] = yield [
+            asked[order](to=judge.label, key=f"{judge.label}/{'-'.join(order)}")
+            for judge, orders in wave
+            for order in orders
+        ]
+        came, late = iter(replies), bool(ballots) or UNSET
+        for judge, orders in wave:
+            replied = {"-".join(order): next(came) for order in orders}
+            ballots.append(msgspec.structs.replace(_ballot(judge.label, replied, rules), late=late))
+    return count(ballots, ratings, first, rules)
+
+
+Shown: TypeAlias = tuple[str, ...]
+"""Names of answers in the order shown."""
+
+
+def _orders(judges: int, orders: Sequence[Shown], order: Order, rng: Random | None) -> list[Sequence[Shown]]:
+    """Return the orders that each judge sees."""
+    if order == "both":
+        return [orders] * judges
+    if rng is None:
+        raise ValueError(f"order {order!r} draws the order shown: pass rng=table.rng('order')")
+    if order == "one":
+        return [(rng.choice(orders),) for _ in range(judges)]
+    pairs = [rng.sample(orders, 2) for _ in range(judges // 2)]
+    return [*[(shown,) for pair in pairs for shown in pair], *[orders] * (judges % 2)]
+
+
+def _settled(
+    ballots: Sequence[Ballot], judges: Sequence[Seat], answers: Iterable[str], rules: PanelRules
+) -> bool:
+    """Return whether judges who have not voted cannot change the verdict: it is the same should all of them
+    be for the first answer and should all be for the second, or there are too few of them."""
+    if not rules.early_stop:
+        return False
+    left, needed = judges[len(ballots) :], quorum(len(judges))
+    valid = sum(ballot.vote != ABSTAIN for ballot in ballots)
+    if valid < needed:
+        return valid + len(left) < needed
+    ratings, (first, second) = {judge.label: judge.raw for judge in judges}, answers
+    ends = [[*ballots, *[Ballot(judge.label, vote, {}, False) for judge in left]] for vote in (first, second)]
+    return len({count(end, ratings, first, rules).score for end in ends}) == 1
+
+
+def _wave(
+    ballots: Sequence[Ballot], judges: Sequence[Seat], answers: Iterable[str], rules: PanelRules
+) -> int:
+    """Return how many judges are asked next: as few as settle the verdict should they agree. Of judges who
+    see one order each the first two are asked together, so that both orders were seen."""
+    left = judges[len(ballots) :]
+    least = 2 if not ballots and rules.order == "opposite" else 1
+    for more in range(least, len(left)):
+        for vote in answers:
+            agreed = [*ballots, *[Ballot(judge.label, vote, {}, False) for judge in left[:more]]]
+            if _settled(agreed, judges, answers, rules):
+                return more
+    return len(left)
+
+
+def quorum(ballots: int) -> int:
+    """Return how many of so many ballots must be valid."""
+    return max(1, math.ceil(QUORUM * ballots - _TOLERANCE))
 
 
 def _asked(
@@ -197,7 +271,7 @@ def count(
     ε of ½, else 0. With fewer than `QUORUM` of the ballots valid it is None.
     """
     valid = [ballot for ballot in ballots if ballot.vote != ABSTAIN]
-    if len(valid) < max(1, math.ceil(QUORUM * len(ballots) - _TOLERANCE)):
+    if len(valid) < quorum(len(ballots)):
         return PanelVerdict(None, None, tuple(ballots))
     shares = weights([ratings[ballot.judge] for ballot in valid], rules.weights, rules.weight_temperature)
     weight = dict(zip([ballot.judge for ballot in valid], shares, strict=True))
@@ -316,11 +390,11 @@ def panel_shown(
     players: Mapping[str, str],
     criteria: Mapping[str, float] = {},
 ) -> Iterator[Block]:
-    """The panel's ballots; `players` are by label; `criteria` are the first answer's share of the valid
-    weight by each criterion."""
+    """The panel's ballots; `players` are by label, and judges without a ballot were not needed; `criteria`
+    are the first answer's share of the valid weight by each criterion."""
     if not ballots:
         return
-    orders = list(dict.fromkeys(order for ballot in ballots for order in ballot.verdicts))
+    orders = sorted({order for ballot in ballots for order in ballot.verdicts})
     votes = [
         VoteLine(
             ballot.judge,
@@ -330,6 +404,9 @@ def panel_shown(
         )
         for ballot in ballots
     ]
+    voted = {ballot.judge for ballot in ballots}
+    spared = [label for label in players if label.startswith("judge/") and label not in voted]
+    votes += [VoteLine(label, (None,) * len(orders), "not needed") for label in spared]
     yield Heading("The judges")
     yield VoteStrip(tuple([f"{order[0]} first" for order in orders]), tuple(votes))
     for name, part in criteria.items():

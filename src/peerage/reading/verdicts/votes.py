@@ -86,7 +86,8 @@ def flips(ledger: Ledger, matches: Sequence[Summary]) -> tuple[int, int]:
         ballot.flipped
         for _, _, ballots in _ballots(ledger, newest)
         for ballot in ballots
-        if len([verdict for verdict in ballot.verdicts.values() if verdict not in UNUSABLE]) == 2
+        if not ballot.late
+        and len([verdict for verdict in ballot.verdicts.values() if verdict not in UNUSABLE]) == 2
     ]
     return len(both), sum(both)
 

@@ -42,7 +42,7 @@ def measures(marks: Marks, ballots: Ballots) -> Iterator[Measure]:
     if not len(marks):
         return
     if len(ballots):
-        valid = ballots.valid
+        valid = ballots.compared
         votes = ChoicesByUnit(ballots.panel[valid], ballots.vote[valid])
         agree = alpha(votes), "Krippendorff's α: agreement on the vote, 0 by chance, 1 perfect"
         shares = np.where(ballots.weight[valid] > 0, ballots.weight[valid], 1.0)

@@ -104,7 +104,7 @@ def rows_of(
         yield JudgeRow(
             judge=judge,
             family=families.get(judge, ""),
-            marks=marks_given,
+            marks=2 * (cast_by.votes - cast_by.abstentions) if cast_by else marks_given,
             mean=mean,
             abstentions=cast_by.abstentions if cast_by else None,
             agreement=cast_by.agreement if cast_by else None,
@@ -162,7 +162,7 @@ def table(rows: Sequence[JudgeRow]) -> Rows:
         known="its votes on two answers that a check tells apart",
         known_right="those for the right answer",
         known_share="where a check tells the two answers apart; a tie counts as half, a coin has 50%",
-        flip_share="the share of its verdicts that changed with the order of the answers",
+        flip_share="the share of its verdicts that changed with the order of the answers, where it saw both",
         first_share="how often it picks the answer shown first; a judge without bias has 50%",
         self_preference=f"{more} its own answers, 0 without bias",
         kin_preference=f"{more} answers by models of its own maker, 0 without bias",

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from msgspec import Struct
 
-from peerage.judging.marks.ballots import ABSTAINED, Ballots
+from peerage.judging.marks.ballots import Ballots
 from peerage.judging.measures.agreement import FEWEST, Agreement, ScoredPair, agreement, among
 from peerage.ratings.arrays import Flags, Floats
 from peerage.reading.verdicts.people import PersonVerdict
@@ -39,7 +39,7 @@ def against_people(ballots: Ballots, verdicts: Iterable[PersonVerdict]) -> Ancho
     said: dict[str, list[PersonVerdict]] = {}
     for verdict in verdicts:
         said.setdefault(str(verdict.match), []).append(verdict)
-    valid = np.flatnonzero(ballots.vote != ABSTAINED)
+    valid = np.flatnonzero(ballots.compared)
     panel = ballots.panel[valid]
     score = ballots.points("A")[valid]  # of the answer that people's scores are of
     judged = np.bincount(panel, minlength=len(ballots.panels))

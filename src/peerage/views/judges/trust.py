@@ -55,6 +55,8 @@ def answer(
         return f"Partly: by the judges alone {otherwise} would be first."
     if flips is not None and flips >= _FLIPS:
         return f"Partly: {percent(flips)} of verdicts flip with the order of the answers."
+    if flips is None and (share := _first(ballots)) is not None and abs(share - 0.5) >= _FLIPS / 2:
+        return f"Partly: the answer shown first won {percent(share)} of verdicts."
     if favoured:
         return f"Partly: {favoured[0].judge} favours {favoured[0].author} beyond what quality explains."
     if silent:
@@ -80,11 +82,15 @@ def cards(figures: Sequence[Measure], ballots: Ballots, favours: Sequence[Favour
         if votes and worth and votes.value and worth.value and votes.value > 1:
             about += f"; {votes.value:.3g} tell as much as {worth.value:.1f} who err independently"
         yield LoneFigure("Agreement", hundredths(alpha.value), about)
-    if (flips := _flips(ballots)) is not None:
-        first = f"; the first one won {percent(share)}" if (share := _first(ballots)) is not None else ""
+    flips, share = _flips(ballots), _first(ballots)
+    if flips is not None:
+        first = f"; the first one won {percent(share)}" if share is not None else ""
         yield LoneFigure(
             "Order bias", percent(flips), f"of verdicts changed when answers swapped places{first}"
         )
+    elif share is not None:
+        about = "of verdicts were for the answer shown first, 50% without bias; each judge sees one order"
+        yield LoneFigure("Order bias", percent(share), about)
     if length and length.value is not None:
         about = f"of {unit} more for an answer twice as long, merit included"
         yield LoneFigure("Length bias", signed(length.value), about)
@@ -95,8 +101,7 @@ def cards(figures: Sequence[Measure], ballots: Ballots, favours: Sequence[Favour
 
 def _flips(ballots: Ballots) -> float | None:
     """Return the share of ballots that the order of answers turned, of those with both orders."""
-    both = ballots.usable > 1
-    return float(ballots.flipped[both].mean()) if both.any() else None
+    return float(ballots.flipped[ballots.both].mean()) if ballots.both.any() else None
 
 
 def _first(ballots: Ballots) -> float | None:

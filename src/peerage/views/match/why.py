@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from peerage.game.blocks import ScoreLine
@@ -64,7 +65,7 @@ def _by_judges(ballots: Sequence[Ballot], winner: str, labels: Sequence[str]) ->
     weight = sum([ballot.weight for ballot in ballots if ballot.vote == winner])
     if abs(weight - count / len(votes)) > 0.05:
         last.insert(0, f"with {weight:.0%} of their weight")
-    elif count == len(votes) and not flipped and all(len(ballot.verdicts) == 2 for ballot in ballots):
+    elif count == len(votes) and not flipped and len({*chain(*[ballot.verdicts for ballot in ballots])}) == 2:
         last.insert(0, "in both orders")
     return f"{count} of {counted(len(votes), 'judge')}" + _after(last)
 
