@@ -86,7 +86,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "peerage.engine.again.import_recordings.recorded_reply",
             lambda one, key: said(one.fixture.number, key),
         )
-        settings = arena.settings.rules
+        settings = {**arena.settings.rules, "judging": {"order": "both", "early_stop": False}}
         arena.admit(
             Recording(
                 Fixture(

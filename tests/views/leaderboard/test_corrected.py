@@ -139,7 +139,8 @@ def test_a_ring_is_in_the_verdict_over_the_leaderboard_and_at_the_end_of_a_run(t
     ]
     for player in players[:2]:
         player |= {"family": "ring", "faults": {"self_preference": 1.0}}
-    made = write_arena(tmp_path / "arena", players, rules={**SMALL, "judges": 5, "exclude_family": False})
+    whole = {"judges": 5, "order": "both", "early_stop": False, "weights": "softmax"}
+    made = write_arena(tmp_path / "arena", players, rules={**SMALL, **whole, "exclude_family": False})
     play(made, 400)
     with open_arena(made, create=False) as arena:
         (line,) = [line for line in arena.verdict().lines if "peerage stats --of judges" in line]

@@ -28,7 +28,8 @@ FAULTS = {"refusing": 0.03, "malformed": 0.06, "failing": 0.02}
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An arena in which the best rated judge decides nearly alone, and judges fail often."""
-    rules = {**SMALL, "judges": 5, "weight_temperature": 0.5, "epsilon": 0.0}
+    weighed = {"weights": "softmax", "weight_temperature": 0.5, "epsilon": 0.0}
+    rules = {**SMALL, "judges": 5, "order": "both", "early_stop": False, **weighed}
     more = {"faults": FAULTS, "price": {"input": 1.0, "output": 4.0}}
     players = [{"name": f"p{place}", "model": f"house:{0.3 + place / 50:.2f}", **more} for place in range(7)]
     made = write_arena(tmp_path_factory.mktemp("what-if"), players, rules=rules)

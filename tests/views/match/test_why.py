@@ -52,9 +52,12 @@ def test_judges_are_counted(scores: dict[str, float], votes: list[tuple[str, flo
     assert why(match(scores, {"share": 0.5}, ballots=ballots)) == told
 
 
-def test_orders_are_named_where_each_judge_saw_both() -> None:
-    once = (ballot(1, "A", 0.5), ballot(2, "A", 0.5, verdicts={"A-B": "A"}))
-    assert why(match({"A": 1, "B": 0}, {"share": 1.0}, ballots=once)) == "2 of 2 judges"
+def test_orders_are_named_where_both_were_seen() -> None:
+    for other, told in (("A-B", "2 of 2 judges"), ("B-A", "2 of 2 judges, in both orders")):
+        votes = tuple(
+            [ballot(at, "A", 0.5, verdicts={order: "A"}) for at, order in enumerate(("A-B", other), 1)]
+        )
+        assert why(match({"A": 1, "B": 0}, {"share": 1.0}, ballots=votes)) == told
 
 
 @pytest.mark.parametrize(

@@ -43,8 +43,9 @@ def test_sums_are_those_of_the_players_and_grow_with_the_matches(arena: Arena) -
 
 
 def test_one_match_by_hand(tmp_path: Path) -> None:
-    """A task that judges decide: two answers, and three judges asked twice."""
-    rules, judging = {"tasks": "own.jsonl"}, {"judges": 3}
+    """A task that judges decide: two answers, and three judges asked twice; or two of them once, and the
+    third twice where they split."""
+    rules, judging = {"tasks": "own.jsonl"}, {"judges": 3, "order": "both", "early_stop": False}
     players = house(5, price={"input": 0.0, "output": 2.0})
     (tmp_path / "own.jsonl").write_text('{"prompt": "Why is the sky blue?"}\n')
     with open_arena(write_arena(tmp_path, players, game="tasks", rules=rules, judging=judging)) as arena:
@@ -54,6 +55,10 @@ def test_one_match_by_hand(tmp_path: Path) -> None:
     # answers of 2,000 tokens and verdicts of 600, each cut and asked for again with twice the tokens, at two
     # millionths of a dollar a token
     assert plan.worst_usd == pytest.approx((2 * (2_000 + 4_000) + 6 * (600 + 1_200)) * 2e-6)
+    with open_arena(write_arena(tmp_path, players, game="tasks", rules=rules)) as arena:
+        plan = arena.plan(1)
+    assert plan.calls == 2 + 2
+    assert plan.worst_usd == pytest.approx((2 * (2_000 + 4_000) + 4 * (600 + 1_200)) * 2e-6)
 
 
 def test_a_player_without_a_price_is_named(tmp_path: Path) -> None:
