@@ -98,6 +98,7 @@ bench-numbers: $(VENV)/.bench ## simulate how far ratings and judgements can be 
 	$(BIN)/python -m bench.tastes 400
 	$(BIN)/python -m bench.captured
 	$(BIN)/python -m bench.planted 20 --write
+	$(BIN)/python -m bench.panels 40 --write
 	$(BIN)/python -m bench.validity
 	$(BIN)/python -m bench.overall
 	for game in allocation bug-hunt code-golf color-obfuscation compression duel logic market text-metrics transform; do \

@@ -285,6 +285,6 @@ def test_players_and_their_prices(tmp_path: Path) -> None:
 def test_games() -> None:
     rows = json.loads(cli.invoke(app, ["games", "--format", "json"]).stdout)
     duel = next(row for row in rows if row["game"] == "duel")
-    assert duel["officials"]["judge"] == [2, 5]
+    assert duel["officials"]["judge"] == [2, 3]
     assert "2 author, 2–5 committee" in cli.invoke(app, ["games"]).stdout
     assert "2–5 judge" in cli.invoke(app, ["games"]).stdout

@@ -263,11 +263,11 @@ def _memory(rules: TasksRules) -> Memory:
     controls = Controls(rules.judging.controls, lambda secret, number: draw(rules, secret, number))
     if rules.samples == "fresh":
         return controls
-    orders = 2 if rules.panel().order == "both" else 1
+    calls = sum([usual for _, usual in rules.panel().calls(PEERS)])
     verdict = {}
     for task in rules.tasks:
         may = to_judges(rules, {"checks": task.checks, "rubric": task.rubric})
-        verdict[task.id] = may * PEERS * orders * (_SAME if task.checks else 1.0)
+        verdict[task.id] = may * calls * (_SAME if task.checks else 1.0)
     return TaskAnswers(rules, controls, verdict)
 
 
