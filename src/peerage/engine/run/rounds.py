@@ -37,7 +37,7 @@ MOST_WAITING = 8
 """Matches that may wait for one person where its settings do not say, or for a player that has hours."""
 
 
-ALL_MET = "every pair has been compared on every task; add tasks, or more answers to each: `samples: 2`"
+ALL_MET = "every pair has been compared on every task; add tasks, or raise `samples`"
 
 
 class Rounds:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 from pydantic import Field, field_validator, model_validator
@@ -73,7 +73,7 @@ class TasksRules(GameRules):
         description="What follows where a check gives both answers the same credit: `judges`, or it is "
         "a `tie`. Default: a tie, unless the task or `judging` has a rubric, criteria or a prompt.",
     )
-    samples: Annotated[int, Field(ge=1, le=1_000)] | Literal["fresh"] = Field(
+    samples: int | Literal["fresh"] = Field(
         1,
         description="Answers of each player to each task: they are on record, and compared with those of "
         "others, each pair of answers once. `fresh`: every match asks for new ones, without end.",
@@ -117,6 +117,13 @@ class TasksRules(GameRules):
         if problems:
             raise ValueError(problems_of(problems))
         return {**value, "tasks": tasks}
+
+    @field_validator("samples", mode="before")
+    @classmethod
+    def _counted(cls, value: Any) -> Any:
+        if value != "fresh" and (type(value) is not int or not 1 <= value <= 1_000):
+            raise ValueError(f"found {value!r:.40}; expected a whole number from 1 to 1,000, or `fresh`")
+        return value
 
     @field_validator("answer_schema", mode="before")
     @classmethod
