@@ -287,4 +287,4 @@ def test_games() -> None:
     duel = next(row for row in rows if row["game"] == "duel")
     assert duel["officials"]["judge"] == [2, 3]
     assert "2 author, 2–5 committee" in cli.invoke(app, ["games"]).stdout
-    assert "2–5 judge" in cli.invoke(app, ["games"]).stdout
+    assert "2–3 judge" in cli.invoke(app, ["games"]).stdout

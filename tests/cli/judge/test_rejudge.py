@@ -14,7 +14,7 @@ from tests.cli.play.test_play import peerage
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("judges") / "demo"
-    peerage("demo", "--matches", "24", "--seed", "3", "--dir", str(folder))
+    peerage("demo", "--matches", "72", "--seed", "3", "--dir", str(folder))
     return folder
 
 
