@@ -26,6 +26,7 @@ from random import Random
 from statistics import fmean
 from typing import Any, NamedTuple
 
+import yaml
 from tests import virtual
 
 from peerage.arena import open_arena
@@ -76,7 +77,9 @@ def run(seed: int, way: str, matches: int = MATCHES) -> Run:
         Random(seed).shuffle(lines)
         choice = stated_choice(str(TASKS), lines, [f"{{model: house:{RIGHT}, name: judge}}"], None, None)
         text = f"seed: {seed}\n{WAYS[way]}{choice_text(choice, folder, None)}"
-        text = re.sub(r"(?m)^tasks: (.*)$", r"tasks: {file: \1, samples: fresh}", text)
+        stated = yaml.safe_load(text)["tasks"]
+        tasks = {"samples": "fresh"} | (stated if isinstance(stated, dict) else {"file": stated})
+        text = re.sub(r"(?m)^tasks: .*$", lambda line: f"tasks: {json.dumps(tasks)}", text)
         (folder / "arena.yaml").write_text(re.sub(r"(?m)^# judging.*\n", "", text), "utf-8")
         with open_arena(folder) as arena:
             report = virtual.run(arena.play(matches, clients=client, inline=True))
