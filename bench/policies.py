@@ -10,7 +10,7 @@ the matches so far. The posterior is asked where the normal of pairing's own fit
 normal's prior is wider, so it is sure too early. A proof is looked for where each pair's z² is above the
 number of players and five: in all of these cells none came sooner.
 
-Usage: python -m bench.policies [ARENAS]    (200: about twenty minutes on one core)
+Usage: python -m bench.policies [ARENAS]    (200: about half an hour on one core)
 """
 
 from __future__ import annotations
