@@ -473,7 +473,7 @@ def test_calls_that_a_match_cannot_pay_for_are_void_on_record(
     tmp_path: Path, budget: dict[str, float]
 ) -> None:
     """Five judges must repair ten replies, and the budget covers some of these repairs."""
-    rules = {**TIGHT, "judges": 5}
+    rules = {**TIGHT, "judges": 5, "order": "both", "early_stop": False}
     folder = write_arena(tmp_path, priced(7), rules=rules, budget=budget)
     for seconds in (2, 5):
         play_stopping_at(folder, 8, seconds, stammering(seconds), times=1)
