@@ -179,9 +179,9 @@ class Arena:
         from peerage.views.catalogue import players
         from peerage.views.players import players_table
 
-        return Table(
-            players_table([*players(self.settings, datetime.now(UTC).date())]), names=self.reading.names
-        )
+        reading = self.reading
+        listed = players(self.settings, datetime.now(UTC).date(), reading.outsiders)
+        return Table(players_table([*listed]), names=reading.names)
 
     def leaderboard(
         self, track: str = "", *, game: str = "", topic: str = "", side: str = "", source: str = "all"
@@ -299,21 +299,17 @@ class Arena:
         matches. By default the first there is.
 
         In a notebook it shows itself; `svg` is the picture. Raises ArenaError where there is no such chart,
-        or where the extra `site` is not installed.
+        and ImportError where the extra `site` is not installed.
         """
-        try:
+        from peerage.render.table import drawing
+
+        with drawing():
             from peerage.render.charts import draw
             from peerage.views.arena.charts import charts
 
             tables = self._tables()
             board = tables.board(track)
             drawn = list(charts(tables, board.track, board))
-        except ModuleNotFoundError as error:
-            if (error.name or "").startswith("peerage"):
-                raise
-            raise ArenaError(
-                f"charts need {error.name}, which is not installed: pip install 'peerage[site]'"
-            ) from None
         found = {_CHARTS.get(stem := one.name.split("-")[0], stem): one for one in drawn}
         wanted = of or next(iter(found), "")
         if wanted not in found:
@@ -335,8 +331,7 @@ class Arena:
         from peerage.values.texts import visible
 
         reading = self.reading
-        outside = [name for file in reading.imported for name in file.names]
-        players = {player.name for player in self.settings.players}.union(outside)
+        players = {player.name for player in self.settings.players}.union(reading.outsiders)
         return [
             visible(self.settings.name or str(self.folder)),
             counted(len(players), "player"),

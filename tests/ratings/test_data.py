@@ -276,7 +276,7 @@ HEAD = "model_a,model_b,winner\n"
             "model_a: found 1,001 characters, expected a name of at most",
         ),
         ('[{"players": ["x", " x"], "ranks": [1, 2]}]', "x.json", "'x' plays against itself alone"),
-        ("[1, 2]", "x.json", "row 1: found int, expected an object"),
+        ("[1, 2]", "x.json", "row 1: found 1, expected an object"),
         ('[{"players": ["x"], "ranks": [1]}]', "x.json", "expected a list of two or more"),
         (
             '[{"players": ["x", "y"], "ranks": [1]}]',

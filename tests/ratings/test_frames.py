@@ -70,6 +70,9 @@ def test_files_folders_and_frames_of_pandas_polars_and_arrow_are_rated_alike(tmp
     pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
     file = tmp_path / "battles.csv"
     file.write_text(FILE, "utf-8")
+    assert ratings.rate([file, str(file), tmp_path], cluster="question") == ratings.rate(
+        file, cluster="question"
+    )
     frame = pandas.DataFrame(ROWS)
     due = ratings.rate(file, cluster="question")
     folder, listed = (
@@ -82,4 +85,32 @@ def test_files_folders_and_frames_of_pandas_polars_and_arrow_are_rated_alike(tmp
     frame["category"] = frame["model_a"].astype("category")
     assert ratings.rate(frame, cluster="question") == due
     with pytest.raises(ValueError, match=r"results, line 2, column winner"):
-        ratings.rate(frame.assign(winner=["tie", "nobody", *["tie"] * 22]))
+        ratings.rate(frame.assign(winner=["tie", *["nobody"] * 23]))
+
+
+@pytest.mark.parametrize(
+    "results", [None, 5, {"model_a": ["x"], "model_b": ["y"]}, [("x", "y")], np.zeros((2, 2))]
+)
+def test_what_is_no_table_is_refused_in_words(results: Any) -> None:
+    with pytest.raises(TypeError, match=r"found .*: expected a path, a data frame, or rows as mappings"):
+        ratings.rate(results)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"layout": "votes"}, "layout is 'votes': expected one of auto, battles"),
+        ({"columns": "a=left"}, "columns is 'a=left': expected a mapping"),
+        ({"winner": "1=a"}, "winner is '1=a': expected a mapping"),
+        ({"columns": {"a": 0}}, "there is no column 0"),
+        ({"cluster": "topic"}, "there is no column topic"),
+    ],
+)
+def test_options_that_cannot_be_meant_are_named(options: Any, message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        ratings.rate(ROWS, **options)
+
+
+def test_a_verdict_may_be_stated_to_be_none() -> None:
+    table = ratings.rate([*ROWS, {**ROWS[0], "winner": "later"}], winner={"later": None})
+    assert "1 row without a winner is left out (1 later)" in table.notes

@@ -16,7 +16,7 @@ import pytest
 
 from peerage.interchange.answers import NoAnswers, pairs_in
 from peerage.ratings.read.answers import Answers
-from peerage.ratings.read.forms import GivenForm
+from peerage.ratings.read.forms import GivenForm, pairs
 from peerage.ratings.read.histories import Battles
 from peerage.ratings.read.report import DataError
 from peerage.ratings.read.results import read
@@ -515,9 +515,46 @@ def test_rows_may_be_inside_an_object_and_a_first_line_may_be_bad() -> None:
     assert len(battles(json.dumps({"made": "now", "battles": [row, row]}), "x.json").duels) == 2
     wrong = json.dumps({"made": "now", "battles": [row, {**row, "winner": "z"}, 3]})
     with pytest.raises(
-        DataError, match=r"x.json, line 1, row 2, column winner: .*\n.*line 1, row 3: found int"
+        DataError, match=r"x.json, line 1, row 2, column winner: .*\n.*line 1, row 3: found 3, "
     ):
         battles(wrong, "x.json")
     found = battles('{"version": 3}\n' + lines(row, row))
     assert len(found.duels) == 2
     assert found.notes[0].startswith("1 row cannot be used and is left out")
+
+
+def test_ties_and_parts_of_a_win_are_results_too() -> None:
+    rows = [{**ALPACA[0], "preference": 1.2}] * 5 + [{**ALPACA[0], "preference": 7}]
+    found = battles(json.dumps(rows), "annotations.json")
+    assert (len(found.duels), found.notes[0]) == (
+        5,
+        "1 row cannot be used and is left out (`--strict` refuses them):",
+    )
+    assert len(battles("model_a,model_b,winner\nx,y,tie\nx,y,tie\nx,x,tie\n", "x.csv").duels) == 2
+
+
+def test_a_file_of_another_kind_is_refused_once() -> None:
+    texts = {"b.csv": "model_a,model_b,winner\nx,y,x\n", "a.csv": "player,challenge,solved\nx,1,1\ny,1,0\n"}
+    with pytest.raises(DataError) as wrong:
+        read([(name, io.BytesIO(text.encode())) for name, text in texts.items()])
+    assert str(wrong.value) == "a.csv holds answers, and a file before it battles: take them apart"
+
+
+def test_rows_of_which_none_counts_are_refused_with_the_reason() -> None:
+    with pytest.raises(
+        DataError, match=r"no row has a result that counts\n  1 row without a winner .*1 empty"
+    ):
+        battles("model_a,model_b,winner\nx,y,\n", "x.csv")
+    with pytest.raises(DataError, match=r"no row has a result that counts\n  1 answer has no score"):
+        answers(("x.csv", "player,challenge,solved\nx,1,\n"))
+
+
+def test_what_is_stated_twice_is_refused() -> None:
+    assert pairs(["a=left,b=right", "a=left"], "--columns") == {"a": "left", "b": "right"}
+    for text, option in (("a=left,a=right", "--columns"), ("1=a,1=b", "--winner")):
+        with pytest.raises(DataError, match=rf"{option} .*: it is .* already; leave one out"):
+            pairs([text], option)
+    with pytest.raises(DataError, match="columns model_a=right: it is left already"):
+        GivenForm.of({"a": "left", "model_a": "right"}, {})
+    with pytest.raises(DataError, match="columns a and b are both left: name one for each side"):
+        GivenForm.of({"a": "left", "b": "left"}, {})

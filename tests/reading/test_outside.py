@@ -224,11 +224,51 @@ def test_statistics_and_export_name_the_sources(folder: Path, tmp_path: Path) ->
         ("b.csv", 11, 3),
         ("g.json", 2, 3),
     ]
-    written = cli.invoke(app, ["export", "--format", "outside", "--dir", str(folder)])
-    lines = [json.loads(line) for line in written.stdout.splitlines()]
-    assert [line["source"] for line in lines] == ["b.csv"] * 11 + ["g.json"] * 2
-    battles = tmp_path / "again.jsonl"
-    battles.write_text("\n".join(written.stdout.splitlines()[:11]), "utf-8")
+    said("export", "--format", "outside", "--to", str(tmp_path / "files"), "--dir", str(folder))
+    battles, games = sorted((tmp_path / "files").glob("*.jsonl"))
+    for file, source in ((battles, {"b.csv"}), (games, {"g.json"})):
+        assert {json.loads(line)["source"] for line in file.read_text("utf-8").splitlines()} == source
     again = json.loads(cli.invoke(app, ["rate", str(battles), "--output", "json"]).stdout)
     first = json.loads(cli.invoke(app, ["rate", str(tmp_path / "b.csv"), "--output", "json"]).stdout)
     assert again == first
+
+
+def test_an_arena_of_outside_results_alone_names_them_and_their_players(folder: Path) -> None:
+    where = ("--dir", str(folder))
+    assert "11 votes and 2 games on record." in said("status", *where)
+    assert json.loads(said("status", "--format", "json", *where))["outside"] == {"vote": 11, "game": 2}
+    assert said("players", *where).startswith("4 players of outside results. ")
+    with open_arena(folder) as arena:
+        assert [(row.player, row.model) for row in arena.players] == [(name, "") for name in "xyzw"]
+
+
+def test_answers_are_counted_alike_everywhere(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("player,challenge,solved\nx,1,1\ny,1,0\nx,2,1\ny,2,1\n", "utf-8")
+    where = ("--dir", str(tmp_path / "arena"))
+    assert "a.csv: 4 answers of 2 players" in said("import", str(tmp_path / "a.csv"), *where)
+    assert "outside results: 4 of a.csv" in said("verify", *where)
+
+
+def test_several_kinds_are_exported_a_file_each_and_imported_again(folder: Path, tmp_path: Path) -> None:
+    where, to, again = ("--dir", str(folder)), str(tmp_path / "files"), ("--dir", str(tmp_path / "again"))
+    refused = cli.invoke(app, ["export", "--format", "outside", *where])
+    assert (refused.exit_code, "`--to FOLDER` writes one for each" in " ".join(refused.stderr.split())) == (
+        2,
+        True,
+    )
+    assert "wrote 2 files into" in said("export", "--format", "outside", "--to", to, *where)
+    assert "11 votes of 3 players" in said("import", to, *again)
+    same = ("player", "rating", "lower", "upper", "best", "above")
+    assert [[row[key] for key in same] for row in table(tmp_path / "again")] == [
+        [row[key] for key in same] for row in table(folder)
+    ]
+
+
+def test_outside_results_alone_are_signed_published_and_verified(folder: Path, tmp_path: Path) -> None:
+    where, key = ("--dir", str(folder)), ("--key", str(tmp_path / "key"))
+    cli.invoke(app, ["checkpoint", "--new-key", *key, *where])
+    assert "its public key:" in said("checkpoint", *key, *where)
+    said("site", "publish", str(tmp_path / "results"), *where)
+    shown = said("verify", str(tmp_path / "results"))
+    assert "outside results: 11 of b.csv, 2 of g.json" in shown
+    assert "by 0 matches and 0 entries" in shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -69,3 +70,11 @@ def test_answers_compared_sample_by_sample_are_two_tables() -> None:
     assert table.to_latex().count(r"\begin{tabular}") == 2
     assert table.plot().svg.count("<circle") == 2
     assert table.report.pairs[0]["apart"]
+
+
+def test_without_what_draws_a_chart_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("peerage.render.charts")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "markupsafe", None)
+    with pytest.raises(ImportError, match=r"charts need markupsafe.*: pip install 'peerage\[site\]'"):
+        peerage.rate(ROWS).plot()

@@ -28,7 +28,7 @@ def pairs_in(files: Iterable[str], score: str) -> RejudgedPairs:
 
 def answer_rows(files: Iterable[str], report: ReadingReport, score: str = "") -> Iterator[tuple[str, Row]]:
     """Yield the answers in files, each with its file, whose places `report` then knows."""
-    for name in dict.fromkeys(files):
+    for name in files:
         with opened(Path(name)) as stream:
             for row, form in rows(stream, name, report, score=score, answers=True):
                 yield from [(name, each) for each in (_of_battle(row) if form.kind == "battles" else [row])]

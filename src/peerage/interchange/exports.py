@@ -13,7 +13,7 @@ from peerage.interchange.challenges import finished
 from peerage.interchange.evaluations import eval_results, every_eval_ever
 from peerage.ledger import Ledger
 from peerage.ledger.out.export import documents, export
-from peerage.ledger.topics.outside import lines
+from peerage.ledger.topics.outside import texts
 from peerage.reading.reading import Reading
 from peerage.reading.scope import Scope
 from peerage.settings import FILE_NAME, ArenaSettings, load
@@ -26,7 +26,7 @@ def pieces(ledger: Ledger, shape: str) -> Iterator[str]:
     if shape == "votes":
         return battles(ledger)
     if shape == "outside":
-        return lines(ledger)
+        return (line for _, lines in texts(ledger) for line in lines)
     originals = {game.original.layout: game.original for game in GAMES.values() if game.original}
     if shape in originals:
         return originals[shape].write(documents(ledger))
@@ -37,6 +37,10 @@ def files(ledger: Ledger, shape: str, folder: Path, dataset: str, at_ms: int) ->
     """Yield the files of an export that fills a folder, by name."""
     if shape == "valyrian":
         yield from valyrian(finished(ledger))
+        return
+    if shape == "outside":
+        for number, (source, lines) in enumerate(texts(ledger), 1):
+            yield f"{number:03}-{source.sha256[:12]}.jsonl", "".join(lines)
         return
     settings = load(folder, reading=True) if (folder / FILE_NAME).exists() else ArenaSettings()
     scope = Scope(source="played" if shape == "eee" else "all")  # whose matches are written beside

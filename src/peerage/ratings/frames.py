@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, get_args
 
 from peerage.ratings.methods import MethodReport, Options, wanted
 from peerage.ratings.methods import rate as rate_history
@@ -51,12 +51,19 @@ def rate(
     names row and column where data are not as expected, and TypeError for options that there are not.
     """
     chosen = Options(**options)
+    for name, mapping in (("columns", columns), ("winner", winner)):
+        if not isinstance(mapping or {}, Mapping):
+            raise TypeError(
+                f"{name} is {mapping!r}: expected a mapping such as {{'a': 'left'}} or {{1: 'a'}}"
+            )
     given = GivenForm.of(columns or {}, winner or {}, strict=strict)
     return rate_history(history(results, layout, score=score, given=given, **wanted(chosen)), chosen)
 
 
 def history(results: Any, layout: Layout = "auto", **columns: Any) -> Battles | PlayedGames | Answers:
     """Read results from anywhere, as `rate` takes them, with the `columns` that `read` is to look for."""
+    if layout not in get_args(Layout):
+        raise ValueError(f"layout is {layout!r}: expected one of {', '.join(get_args(Layout))}")
     paths = [results] if isinstance(results, str | os.PathLike) else results
     if isinstance(paths, Sequence) and paths and all(isinstance(path, str | os.PathLike) for path in paths):
         with contextlib.ExitStack() as opened:
@@ -65,7 +72,8 @@ def history(results: Any, layout: Layout = "auto", **columns: Any) -> Battles | 
 
 
 def named(files: Sequence[str | os.PathLike[str]]) -> list[str]:
-    """Return the files, those of a folder in order of name. Raises DataError for a folder without any."""
+    """Return the files, each once, those of a folder in order of name. Raises DataError for a folder without
+    any."""
     places: list[str] = []
     for name in [os.fspath(file) for file in files]:
         path = Path(name)
@@ -87,7 +95,10 @@ def named(files: Sequence[str | os.PathLike[str]]) -> list[str]:
             places.extend(inside)
         else:
             places.append(name)
-    return places
+    once = dict[str, str]()
+    for name in places:
+        once.setdefault(os.path.realpath(name), name)
+    return [*once.values()]
 
 
 def _open(name: str, opened: contextlib.ExitStack) -> BinaryIO:
@@ -98,7 +109,8 @@ def _lines(results: Any) -> BinaryIO:
     """Return a data frame or rows as lines of JSON. Raises TypeError for anything else."""
     for name, given in (("to_pylist", ()), ("to_dicts", ()), ("to_dict", ("records",))):
         if hasattr(results, name):
-            results = getattr(results, name)(*given)
+            with contextlib.suppress(TypeError):  # a column alone has no records
+                results = getattr(results, name)(*given)
     results = [*results] if isinstance(results, Iterable) else [results]
     if wrong := [row for row in results if not isinstance(row, Mapping)]:
         raise TypeError(f"found {short(wrong[0])}: expected a path, a data frame, or rows as mappings")

@@ -148,12 +148,13 @@ class Reading:
     @cached_property
     def names(self) -> Names:
         """Return the names of all players and judges, and of outside results, as people read them."""
-        outside = (
-            [name for source in sources(self.moment) for name in source.players]
-            if TOPIC in self.moment.topics()
-            else []
-        )
-        return Names([*self.identities, *outside], PROVIDERS)
+        return Names([*self.identities, *self.outsiders], PROVIDERS)
+
+    @cached_property
+    def outsiders(self) -> Sequence[str]:
+        """Return the players of outside results, each once."""
+        files = sources(self.moment) if TOPIC in self.moment.topics() else ()
+        return [*dict.fromkeys([name for source in files for name in source.players])]
 
     def meant(self, given: str, known: Collection[str], missing: str = "no result is on record of") -> str:
         """Return which of the `known` players somebody names, whole or short. Raises ScopeError where that is

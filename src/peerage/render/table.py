@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
@@ -21,6 +22,18 @@ if TYPE_CHECKING:
     import pandas
 
 AnyRow = TypeVar("AnyRow")
+
+
+@contextmanager
+def drawing() -> Iterator[None]:
+    """Say how to install what draws charts, where it is missing. Raises ImportError."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("peerage"):
+            raise
+        fix = "which is not installed: pip install 'peerage[site]'"
+        raise ImportError(f"charts need {error.name}, {fix}") from None
 
 
 @dataclass(frozen=True, eq=False)

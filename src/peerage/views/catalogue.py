@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -16,18 +16,19 @@ from peerage.views.shown import Shown
 
 
 class PlayerRow(Shown, frozen=True):
-    """A player of the arena. Prices in dollars, None when unknown; `pricing_source` says who states them."""
+    """A player of the arena. Prices in dollars, None when unknown; `pricing_source` says who states them.
+    Of a player of outside results alone the name is all that is known."""
 
     player: str
-    model: str
-    family: str
-    architecture: str
-    base_url: str | None
-    input_usd_per_million: float | None
-    output_usd_per_million: float | None
-    gpu_hour_usd: float | None
-    pricing_source: str
-    price_known: bool
+    model: str = ""
+    family: str = ""
+    architecture: str = ""
+    base_url: str | None = None
+    input_usd_per_million: float | None = None
+    output_usd_per_million: float | None = None
+    gpu_hour_usd: float | None = None
+    pricing_source: str = "outside results"
+    price_known: bool = False
 
 
 class GameRow(Shown, frozen=True):
@@ -43,8 +44,9 @@ class GameRow(Shown, frozen=True):
     needs: str = ""
 
 
-def players(settings: ArenaSettings, today: date) -> Iterator[PlayerRow]:
-    """The players in the order of the settings, at the prices of `today`."""
+def players(settings: ArenaSettings, today: date, outsiders: Iterable[str] = ()) -> Iterator[PlayerRow]:
+    """Yield the players in the order of the settings, at the prices of `today`; then those of outside
+    results alone."""
     for player in settings.everyone:
         price = price_of(player, today)
         yield PlayerRow(
@@ -59,6 +61,9 @@ def players(settings: ArenaSettings, today: date) -> Iterator[PlayerRow]:
             pricing_source=price.source,
             price_known=price.known,
         )
+    known = {player.name for player in settings.everyone}
+    for name in [name for name in outsiders if name not in known]:
+        yield PlayerRow(name)
 
 
 def games(*, all: bool = False) -> Iterator[GameRow | ImportError]:

@@ -36,7 +36,7 @@ def players_table(rows: Sequence[PlayerRow], notes: Sequence[str] = (), title: s
         *numbers(exact_dollars, input_usd_per_million="$ in", output_usd_per_million="$ out"),
         *texts(pricing_source="Prices from ~1"),
     ]
-    unknown = ", ".join(row.player for row in rows if not row.price_known)
+    unknown = ", ".join(row.player for row in rows if row.model and not row.price_known)
     unpriced = (
         f"No price is known for {unknown}: their matches stay off the cost track, and a budget refuses them. "
         "`price: {input: …, output: …}` states one."
@@ -47,11 +47,14 @@ def players_table(rows: Sequence[PlayerRow], notes: Sequence[str] = (), title: s
 
 def summary(rows: Sequence[PlayerRow]) -> str:
     """Return in a sentence who plays, and between which prices."""
-    makers = {maker_of(row.family) for row in rows}
+    makers = {maker_of(row.family) for row in rows if row.family}
+    outside = sum(not row.model for row in rows)
     prices = sorted([row.output_usd_per_million for row in rows if row.output_usd_per_million is not None])
     between = " to ".join(dict.fromkeys(map(exact_dollars, (prices[0], prices[-1])))) if prices else ""
     ends = ", free" if between == "$0" else f", {between} for a million tokens out" * bool(between)
-    return f"{counted(len(rows), 'player')} of {counted(len(makers), 'maker')}{ends}."
+    own = f"{counted(len(rows) - outside, 'player')} of {counted(len(makers), 'maker')}{ends}"
+    others = f"{counted(outside, 'player')} of outside results"
+    return "; ".join([own] * (outside < len(rows) or not rows) + [others] * bool(outside)) + "."
 
 
 def hours(settings: ArenaSettings, now_ms: int) -> Iterator[str]:

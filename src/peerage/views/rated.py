@@ -14,7 +14,7 @@ from peerage import ratings
 from peerage.ratings.categories import ALL
 from peerage.ratings.methods import MethodReport
 from peerage.render.blocks import Column, Figure, Rows, ViewBlock, numbers, texts
-from peerage.render.table import Table
+from peerage.render.table import Table, drawing
 from peerage.values.figures import chance, hundredths, percent, spans, whole
 
 if TYPE_CHECKING:
@@ -98,7 +98,8 @@ class RatingTable(Table[Mapping[str, Any]]):
         return Table(block, self.notes)
 
     def plot(self, category: str = ALL) -> Chart:
-        """Return a chart of the ratings with their intervals, of one `category` where there are some."""
+        """Return a chart of the ratings with their intervals, of one `category` where there are some. Raises
+        ImportError where the extra `site` is not installed."""
         rows = [row for row in self if row.get("category", category) == category]
         if not rows:
             names = ", ".join(dict.fromkeys(str(row.get("category")) for row in self))
@@ -108,9 +109,10 @@ class RatingTable(Table[Mapping[str, Any]]):
             {"player": row["player"], "low": row["lower"], "at": row[of], "high": row["upper"]}
             for row in rows
         ]
-        from peerage.render.charts import draw  # needs the extra `site`
+        with drawing():
+            from peerage.render.charts import draw
 
-        return draw(Figure("intervals", self.title, "", drawn, self.block.columns, options={"what": of}))
+            return draw(Figure("intervals", self.title, "", drawn, self.block.columns, options={"what": of}))
 
 
 def rate(results: Any, **options: Any) -> RatingTable:

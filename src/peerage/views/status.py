@@ -16,6 +16,7 @@ from peerage.ledger import Ledger
 from peerage.ledger.forms.codec import read_issued
 from peerage.ledger.topics.uptimes import hosts_up, uptimes
 from peerage.ledger.topics.waits import Waiting, waits
+from peerage.reading.results.outside import imported, in_words, total
 from peerage.render.blocks import Rows, ViewBlock, numbers, texts
 from peerage.standings.accounts import unpriced
 from peerage.values.figures import counted, dollars, hundredths, moment, tenths, whole
@@ -80,9 +81,9 @@ class HostRow(Shown, frozen=True):
 class Status(Shown, frozen=True):
     """One moment of an arena. `runner` is who runs it, null when nobody does: its calls in flight were then
     left open, by a crash, and count as possibly billed. Matches: `recorded`, `waiting` for players, by
-    number, `issued` and not begun. Of the calls in flight `open_usd` is what they may cost at most, a part of
-    `spent_usd`; `unpriced` calls have no known price and are not in it. `workers` are those of a run under
-    `engine: ray`, `hosts` those that were started."""
+    number, `issued` and not begun; imported results are `outside`, by noun. Of the calls in flight
+    `open_usd` is what they may cost at most, a part of `spent_usd`; `unpriced` calls have no known price
+    and are not in it. `workers` are those of a run under `engine: ray`, `hosts` those that were started."""
 
     runner: str | None
     recorded: int
@@ -95,6 +96,7 @@ class Status(Shown, frozen=True):
     under_way: tuple[MatchNow, ...]
     workers: tuple[WorkerNow, ...] = ()
     hosts: tuple[HostRow, ...] = ()
+    outside: Mapping[str, int] = {}
 
 
 def host_rows(ledger: Ledger, folder: Path, waiting: Mapping[str, int]) -> tuple[HostRow, ...]:
@@ -170,6 +172,7 @@ def status(ledger: Ledger, folder: Path) -> Status:
         unpriced=unpriced(ledger) + in_probes,
         under_way=tuple(under_way),
         workers=workers,
+        outside=total(imported(ledger)),
         hosts=host_rows(ledger, folder, Counter([one.player for one in away.values()])),
     )
 
@@ -199,7 +202,7 @@ def blocks(found: Status) -> list[ViewBlock]:
 def _sentences(found: Status) -> Iterator[str]:
     runs = f"{found.runner} runs this arena" if found.runner else "Nobody runs this arena now"
     more = [(len(found.waiting), "waiting"), (found.issued, "issued and not begun")]
-    parts = [counted(found.recorded, "match") + " on record"]
+    parts = [in_words({**found.outside, "match": found.recorded}) + " on record"]
     parts += [f"{whole(count)} {what}" for count, what in more if count]
     yield f"{runs}: {', '.join(parts)}."
     if found.open_calls:

@@ -58,7 +58,7 @@ def test_what_is_no_file_of_battles_is_told(tmp_path: Path) -> None:
     assert shown.exit_code == 1
     assert "no data.json of the Color Obfuscation Benchmark" in shown.stderr
     shown = cli.invoke(app, ["import", str(tmp_path / "x.json"), "--dir", str(tmp_path)])
-    assert (shown.exit_code, "row 1: found int, expected an object" in shown.stderr) == (1, True)
+    assert (shown.exit_code, "row 1: found 1, expected an object" in shown.stderr) == (1, True)
     assert not (tmp_path / "arena.yaml").exists()
 
 

@@ -141,6 +141,7 @@ def _begin(folder: Path) -> None:
     from contextlib import closing
 
     from peerage.ledger import open_ledger
+    from peerage.ledger.topics.outside import sources
     from peerage.playing.run import begin
     from peerage.settings import FILE_NAME, load
 
@@ -148,7 +149,7 @@ def _begin(folder: Path) -> None:
         return
     settings = load(folder, reading=True)
     with closing(open_ledger(settings.ledger, folder, create=True)) as ledger:
-        if not ledger.heads()[0]:
+        if not ledger.heads()[0] and (settings.players or not sources(ledger)):
             begin(load(folder), ledger)
 
 

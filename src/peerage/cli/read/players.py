@@ -37,14 +37,15 @@ def players(
     from peerage.views.players import hours, players_table, summary, troubles
 
     settings = load(folder, reading=True)
-    notes = [*hours(settings, now_ms())]
+    notes, outside = [*hours(settings, now_ms())], list[str]()
     try:
         with closing(open_ledger(settings.ledger, folder, create=False)) as ledger:
             reading = Reading(settings, ledger)
             speak_of(reading.names)
             notes += troubles(reading)
+            outside = [*reading.outsiders]
     except LedgerMissing:
         speak_of_players(settings)
-    rows = list(catalogue.players(settings, datetime.now(UTC).date()))
+    rows = list(catalogue.players(settings, datetime.now(UTC).date(), outside))
     table = players_table(rows, notes, "")
     show_blocks([Conclusion([summary(rows)]), table], table, shape)

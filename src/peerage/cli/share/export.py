@@ -24,7 +24,9 @@ FOLDERS = ("valyrian", "eee", "eval-results")
 def export(
     folder: Folder = HERE,
     shape: Annotated[Document, typer.Option("--format", help="How to write it.")] = "jsonl",
-    to: Annotated[Path | None, typer.Option(help="valyrian, eee, eval-results: the folder to write.")] = None,
+    to: Annotated[
+        Path | None, typer.Option(help="valyrian, eee, eval-results, outside: the folder to write.")
+    ] = None,
     dataset: Annotated[
         str,
         typer.Option(metavar="OWNER/NAME", help="eval-results: the arena's dataset at Hugging Face."),
@@ -38,8 +40,8 @@ def export(
     columns, and people the same for each vote of an audience or an expert, which `peerage annotate
     --from` reads. cob is the data.json of the Color Obfuscation Benchmark; valyrian writes the files of
     the Valyrian Games (games/, game_history.json, leaderboard.json with exact TrueSkill) into the folder
-    --to; outside the imported results, one a line with its source. `peerage rate` and `peerage import`
-    read them all.
+    --to; outside the imported results, one a line with its source, and with --to a file of each source.
+    `peerage rate` and `peerage import` read them all.
 
     Into the folder --to, eee writes a record and all matches of each player in the form of Every Eval
     Ever, which both read too; eval-results a file for each model's repository, with its rating as a result
@@ -47,17 +49,26 @@ def export(
 
     What is sealed is redacted, and nothing is written of a series that goes on, nor of what came after it.
     """
-    if (shape in FOLDERS) != (to is not None):
+    if shape != "outside" and (shape in FOLDERS) != (to is not None):
         raise typer.BadParameter(f"--to FOLDER goes with --format {', '.join(FOLDERS)}, which need it")
     if (shape == "eval-results") != bool(dataset):
         raise typer.BadParameter("--dataset OWNER/NAME goes with --format eval-results, which needs it")
     from peerage.interchange.exports import files, pieces
+    from peerage.ledger.topics.outside import sources
     from peerage.ledger.topics.votes import PeopleVotes
     from peerage.reading.moment import public
     from peerage.site.people.vote_files import written as people
 
     with ledger_in(folder) as opened:
         ledger = public(opened)
+        if (
+            shape == "outside"
+            and to is None
+            and len({source.layout in _VOTES for source in sources(ledger)}) > 1
+        ):
+            raise typer.BadParameter(
+                "votes and games do not fit one file: `--to FOLDER` writes one for each source"
+            )
         if to is not None:
             parts = files(ledger, shape, folder, dataset, now_ms())
             say(f"wrote {counted(_write(parts, opened, folder, to, force), 'file')} into {to}")
@@ -70,6 +81,7 @@ def export(
                 say(f"nothing is written: {_NOTHING[shape]}", err=True)
 
 
+_VOTES = ("battles", "cob", "fastchat")
 _NOTHING: Mapping[Document, str] = {
     "votes": "no judge has voted on a duel here; `--format csv` writes the results",
     "people": "nobody of an audience and no expert has voted here; `peerage annotate` takes votes",

@@ -10,7 +10,7 @@ was written again: for that, give roots and checkpoints that were `kept` (`ledge
 from __future__ import annotations
 
 import os
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -412,10 +412,10 @@ def _outside(ledger: Ledger, logged: Logged, problems: list[Found]) -> dict[str,
 
     altered = {row.position for row in rows if not as_logged(row, logged)}
     problems += [(None, what) for what in outside.problems(rows, altered)]
-    counts: dict[str, int] = {}
-    for source, _ in outside.read(ledger):
-        counts[source.name] = counts.get(source.name, 0) + source.results
-    return counts
+    files = Counter[str]()
+    for source, data in outside.read(ledger):
+        files[source.name] += sum(outside.counts(source, data).values())
+    return files
 
 
 def _uncited(ledger: Ledger, votes: PeopleVotes) -> list[Found]:

@@ -130,13 +130,21 @@ def _joined(amendments: Iterable[Amendment]) -> Iterator[tuple[Source, list[Raw]
         yield source, written, positions
 
 
-def lines(ledger: Ledger) -> Iterator[str]:
-    """Yield every outside result as a line of JSON that `peerage rate` and `peerage import` read, marked with
-    its source."""
+def counts(source: Source, data: Battles | PlayedGames) -> dict[str, int]:
+    """Return how many results a source has, by noun; of answers to a question each counts."""
+    if isinstance(data, Battles):
+        return {"vote": len(data.duels)}
+    answers = source.layout == "answers"
+    return {"answer": sum([len(game.teams) for game in data.games])} if answers else {"game": len(data.games)}
+
+
+def texts(ledger: Ledger) -> Iterator[tuple[Source, list[str]]]:
+    """Yield every source with its results as lines of JSON that `peerage rate` and `peerage import` read,
+    each marked with the source."""
     for source, written, _ in _joined(ledger.amendments(TOPIC)):
         mark = {"source": source.name, "sha256": source.sha256}
-        for row in written:
-            yield f"{msgspec.json.encode(mark | msgspec.json.decode(row)).decode()}\n"
+        rows = (mark | msgspec.json.decode(row) for row in written)
+        yield source, [f"{msgspec.json.encode(row).decode()}\n" for row in rows]
 
 
 def _rows(data: Battles | PlayedGames) -> Iterator[dict[str, Any]]:

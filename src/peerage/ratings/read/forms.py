@@ -72,15 +72,19 @@ class GivenForm(NamedTuple):
     @classmethod
     def of(cls, columns: Mapping[str, str], winner: Mapping[Any, str], *, strict: bool = False) -> GivenForm:
         """Return what mappings such as `{"a": "left"}` and `{1: "a", 0: "tie"}` state. Raises DataError."""
-        named, words = {}, {}
+        named, words = dict[str, str](), dict[str, str]()
         for ours, theirs in columns.items():
-            named[_OURS.get(ours, ours)] = theirs
-            if _OURS.get(ours, ours) not in _known() and ours[-2:] not in ("_a", "_b"):
+            name = _OURS.get(ours, ours)
+            if named.setdefault(name, str(theirs)) != str(theirs):
+                raise DataError(f"columns {ours}={theirs}: it is {named[name]} already; leave one out")
+            if name not in _known() and ours[-2:] not in ("_a", "_b"):
                 raise DataError(
                     f"columns {ours}={theirs}: ours are a, b, {', '.join(data()['columns'][:18])}"
                 )
+        if named.get("model_a", "") == named.get("model_b"):
+            raise DataError(f"columns a and b are both {named['model_a']}: name one for each side")
         for word, ours in winner.items():
-            if (verdict := standard(ours)) is None:
+            if (verdict := standard(str(ours))) is None:
                 raise DataError(f"winner {word}={ours}: expected a, b, tie, both bad or none, not {ours!r}")
             words[str(word)] = verdict
         return cls(named, words, strict)
@@ -95,11 +99,13 @@ def pairs(texts: Iterable[str] | None, option: str) -> dict[str, str]:
     keep commas together. Raises DataError."""
     parts = [part for row in csv.reader(texts or (), skipinitialspace=True) for part in row if part.strip()]
     split = str.partition if option == "--columns" else str.rpartition
-    found = {}
+    found = dict[str, str]()
     for part in parts:
         word, equals, meant = split(part, "=")
         if not (equals and word.strip() and meant.strip()):
             raise DataError(f"{option} {part}: expected pairs such as a=left,b=right, or 1=a,2=b,0=tie")
+        if found.get(word.strip(), meant.strip()) != meant.strip():
+            raise DataError(f"{option} {part}: it is {found[word.strip()]} already; leave one out")
         found[word.strip()] = meant.strip()
     return found
 

@@ -192,8 +192,8 @@ class BattlesRead:
 
     @property
     def usable(self) -> int:
-        """Return how many battles have a winner."""
-        return sum(rows for rows, score in zip(self._rows(), self._scores(), strict=True) if score in (0, 1))
+        """Return how many battles have a result."""
+        return sum(rows for rows, score in zip(self._rows(), self._scores(), strict=True) if score == score)
 
     def _rows(self) -> list[int]:
         which = np.array(self._which, np.int64)
@@ -210,11 +210,12 @@ class BattlesRead:
     def close(self, report: ReadingReport) -> None:
         """Take the end of all files in: numbers for winners have the meaning that all of them leave. Raises
         DataError where they have none, or several."""
-        counts = Counter[str]()
+        counts, decided = Counter[str](), 0
         for (*_, verdict), rows in zip(self._outcomes, self._rows(), strict=True):
             if isinstance(verdict, WinnerCode):
                 counts[verdict] += rows
-        self._codes = dict(meanings(counts, self.usable, report))
+            decided += rows * (verdict in ("model_a", "model_b", 0.0, 1.0))
+        self._codes = dict(meanings(counts, decided, report))
 
     def made(self, layout: Layout, notes: tuple[str, ...]) -> Battles:
         """All battles, in the order of their times where all have one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, BinaryIO
 
@@ -40,7 +41,7 @@ def rows(
     unknown: DataError | None = None
     for record in _unfolded(records(stream, name, report, western=True), report):
         if not isinstance(record, dict):
-            report.add(RowError(f"found {type(record).__name__}, expected an object with named fields"))
+            report.add(RowError(f"found {json.dumps(record):.60}, expected an object with named fields"))
             continue
         if mapper is None:
             try:
@@ -122,9 +123,11 @@ def read(
         found = rows(stream, name, report, layout, score, given=given)
         for row, form in found if len(files) == 1 else _single(found, report):
             first = first or form
+            if form.kind != first.kind:
+                raise DataError(
+                    f"{name} holds {form.kind}, and a file before it {first.kind}: take them apart"
+                )
             try:  # a context for each row would take longer
-                if form.kind != first.kind:
-                    raise RowError(f"found {form.kind}, and {first.kind} before; rate them apart", ends=True)
                 kinds[form.kind].add(row, form, report)
             except RowError as error:
                 report.add(error)
@@ -134,6 +137,8 @@ def read(
     reader = kinds[first.kind]
     reader.close(report)
     report.settle(reader.usable)
+    if not reader.usable and report.left_out:
+        raise DataError("\n  ".join(["no row has a result that counts", *report.notes]))
     if by and first.kind == "battles" and not any(battles.labels[by]):
         raise DataError(f"no battle has a {by}; the columns are {', '.join(map(str, report.row)):.2000}")
     return reader.made(first.layout, report.notes)

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from peerage.ledger import Ledger
-from peerage.ledger.topics.outside import Source, read
+from peerage.ledger.topics.outside import Source, counts, read
 from peerage.ratings.arrays import Ints
 from peerage.ratings.columns.history import Duels, GameColumns, as_games, games, pairings, shared
 from peerage.ratings.read.histories import Battles, PlayedGames, Used
@@ -32,11 +32,11 @@ def in_words(results: Mapping[str, int]) -> str:
 
 
 class Imported:
-    """The results of one file: its `names`, and `results` between them; `used` is what the play of each took
-    in each game, teams of one."""
+    """The results of one file: its `names`, and `results` between them, of which `counts` has how many there
+    are by noun; `used` is what the play of each took in each game, teams of one."""
 
     def __init__(self, source: Source, data: Battles | PlayedGames) -> None:
-        self.source, self.names = source, data.names
+        self.source, self.names, self.counts = source, data.names, counts(source, data)
         self.results: Duels | GameColumns
         self.used: list[tuple[str, Used]] = []
         if isinstance(data, Battles):
@@ -47,26 +47,18 @@ class Imported:
             teams = zip(game.teams, took, strict=False)
             self.used += [(data.names[team[0]], use) for team, use in teams if len(team) == 1]
 
-    @property
-    def counts(self) -> dict[str, int]:
-        """Return how many results there are, by noun; of answers to a question each counts."""
-        if isinstance(self.results, Duels):
-            return {"vote": len(self.results)}
-        answers = self.source.layout == "answers"
-        return {"answer": len(self.results.rank)} if answers else {"game": len(self.results)}
-
     def against(self, player: str) -> dict[str, Record]:
         """Return the record of one player against each other that it met, by name."""
         if player not in self.names:
             return {}
         duels = self._duels
         sides = ((duels.first, duels.second, duels.score), (duels.second, duels.first, 1 - duels.score))
-        counts: Ints = np.zeros((3, len(self.names)), np.int64)
+        met: Ints = np.zeros((3, len(self.names)), np.int64)
         for own, other, score in sides:
             mine = own == self.names.index(player)
-            np.add.at(counts, (1 - np.sign(score[mine] - 0.5).astype(np.int64), other[mine]), 1)
-        met = zip(self.names, *counts.tolist(), strict=True)
-        return {other: Record(*results) for other, *results in met if any(results)}
+            np.add.at(met, (1 - np.sign(score[mine] - 0.5).astype(np.int64), other[mine]), 1)
+        columns = zip(self.names, *met.tolist(), strict=True)
+        return {other: Record(*results) for other, *results in columns if any(results)}
 
     @cached_property
     def _duels(self) -> Duels:
