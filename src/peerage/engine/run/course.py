@@ -156,7 +156,7 @@ class Course:
         for bench in self._recovered.benches.out.values():
             if bench.event == "paused" and bench.player in self._runtimes:
                 self._availability.paused[bench.player] = bench.why
-            else:
+            elif bench.final:
                 self.matches.bench(bench.player, bench.why)
 
     def begin(self) -> None:
@@ -190,7 +190,8 @@ class Course:
             self.done.set_exception(error)
 
     def benched(self) -> Mapping[str, str]:
-        return {name: why for name, why in self.matches.benched.items() if name in self._runtimes}
+        every = {**self.folding.benched, **self.matches.benched}
+        return {name: why for name, why in every.items() if name in self._runtimes}
 
     def _bench(self, player: str, why: str) -> None:
         """Ask a player no more, as is on record; the matches that wait for it end."""

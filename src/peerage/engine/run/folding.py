@@ -21,7 +21,7 @@ from peerage.ledger import RecordRow, Summary
 from peerage.ledger.forms.merkle import link
 from peerage.ledger.topics.places import Bench
 from peerage.ratings.sequential.elo import EloSettings
-from peerage.standings.accounts import NOTHING, count, snapshot_body
+from peerage.standings.accounts import NOTHING, Account, count, snapshot_body
 from peerage.standings.looks import ended
 from peerage.values.texts import visible
 
@@ -111,8 +111,9 @@ class Folding:
                 self.bench(player, why)
             for player, why in tally.failed.items():
                 least = max(1, pauses.BENCH_AFTER // 2)
-                if often := self._benches.too_often(self._accounts.get(player, NOTHING), player, least):
-                    self.bench(player, f"{often}; the last: {why}"[:500])
+                sums = self._accounts.get(player, NOTHING)
+                if often := self._benches.too_often(sums, player, least):
+                    self.bench(player, f"{often}; the last: {why}"[:500], sums)
             if tally.models and fixture.release:
                 self._watch_models(fixture.number, tally)
             self._count(outcome, bool(tally.failed))
@@ -122,13 +123,25 @@ class Folding:
                 self.snapshot()
                 self.bind_votes()
 
-    def bench(self, player: str, why: str) -> None:
-        """Put on record that a player fails for good since the last match, and from when on pairing leaves it
-        out."""
+    def bench(self, player: str, why: str, sums: Account = NOTHING) -> None:
+        """Put on record that a player fails for good since the last match, or too often by its `sums`, and
+        from when on pairing leaves it out.
+
+        Whether a match paired before has begun by now depends on speed. So one that fails too often still
+        plays it: what comes of it is the same at any concurrency.
+        """
         was = self._benches.out.get(player)
         if was is None or was.event == "paused":
-            self._enter(Bench(player, "benched", self._rounds.first_without, self.standings.number, why))
-            self._benched(player, why)
+            when = self._rounds.first_without, self.standings.number
+            entry = Bench(player, "benched", *when, why, seated=sums.seated, failed=sums.failed)
+            self._enter(entry)
+            if entry.final:
+                self._benched(player, why)
+
+    @property
+    def benched(self) -> dict[str, str]:
+        """Return why each player that is benched on record is."""
+        return {name: entry.why for name, entry in self._benches.out.items() if entry.event == "benched"}
 
     def bring_back(self, player: str) -> None:
         """Put on record that a player answers again, and from when on pairing has it."""

@@ -26,7 +26,8 @@ TOPIC = "benches"
 class Bench(Struct, frozen=True):
     """One entry. `from_round` is the first round paired without the player, or with it again; `after_match`
     the match on whose record it rests: the one that failed, or the last one before the return. Of a return
-    `seated` and `failed` are the player's counts until then (`accounts.Account`), which count no more."""
+    `seated` and `failed` are the player's counts until then (`accounts.Account`), which count no more; of a
+    bench for failing too often those on which it rests."""
 
     player: str
     event: Literal["benched", "paused", "returned"]
@@ -35,6 +36,12 @@ class Bench(Struct, frozen=True):
     why: str
     seated: int = 0
     failed: int = 0
+
+    @property
+    def final(self) -> bool:
+        """Return whether nothing gets through to the player, so that it is asked nothing more. One that
+        failed too often still plays the matches paired before."""
+        return self.event != "returned" and not self.failed
 
     @property
     def in_words(self) -> str:
