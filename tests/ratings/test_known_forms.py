@@ -7,6 +7,7 @@ Apache-2.0), orq-arena, lm-evaluation-harness and promptfoo (all MIT).
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 from typing import Any
@@ -17,7 +18,7 @@ import pytest
 from peerage.interchange.answers import NoAnswers, pairs_in
 from peerage.ratings.read.answers import Answers
 from peerage.ratings.read.forms import GivenForm, pairs
-from peerage.ratings.read.histories import Battles
+from peerage.ratings.read.histories import Battles, PlayedGames
 from peerage.ratings.read.report import DataError
 from peerage.ratings.read.results import read
 
@@ -558,3 +559,46 @@ def test_what_is_stated_twice_is_refused() -> None:
         GivenForm.of({"a": "left", "model_a": "right"}, {})
     with pytest.raises(DataError, match="columns a and b are both left: name one for each side"):
         GivenForm.of({"a": "left", "b": "left"}, {})
+
+
+def test_numbers_are_names_and_lists_may_be_texts() -> None:
+    assert battles(lines({"model_a": 1, "model_b": 2, "winner": 2})).names == ("1", "2")
+    found = read([("x.csv", io.BytesIO(b'players,ranks\n"[""x"",[""y"",""z""]]","[1,2]"\n'))])
+    assert isinstance(found, PlayedGames)
+    assert found.games[0].teams == ((0,), (1, 2))
+    with pytest.raises(DataError, match=r"column ranks: found '\[1\]', expected a list of 2"):
+        read([("x.csv", io.BytesIO(b'players,ranks\n"[""x"",""y""]",[1]\n'))])
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x", "x.tsv"])
+@pytest.mark.parametrize("head", [b"\x89PNG\r\n\x1a\n", b"SQLite format 3\0", b"\x7fELF\x02\x01\x01"])
+def test_pictures_and_programs_are_no_tables(head: bytes, name: str) -> None:
+    with pytest.raises(DataError, match=rf"{name} is no text, .*; expected \.csv, "):
+        read([(name, io.BytesIO(head + bytes(range(60))))])
+
+
+def test_columns_by_which_rows_count_may_be_spelled_otherwise() -> None:
+    found = read(
+        [
+            (
+                "x.jsonl",
+                io.BytesIO(
+                    lines(
+                        *[
+                            {key.upper(): value for key, value in row.items()}
+                            for row in PROMPTFOO["results"]["results"]
+                        ]
+                    ).encode()
+                ),
+            )
+        ]
+    )  # type: ignore[index]
+    assert isinstance(found, Answers)
+    assert "1 answer has no score and is left out (1 error)" in found.notes
+
+
+def test_packed_files_name_the_model_too() -> None:
+    packed = gzip.compress(lines(sample(0, exact_match=1.0)).encode())
+    found = read([("out/one/samples_gsm8k.jsonl.gz", io.BytesIO(packed))])
+    assert isinstance(found, Answers)
+    assert (found.names, found.challenges) == (("one",), ("gsm8k/0",))

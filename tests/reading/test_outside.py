@@ -272,3 +272,16 @@ def test_outside_results_alone_are_signed_published_and_verified(folder: Path, t
     shown = said("verify", str(tmp_path / "results"))
     assert "outside results: 11 of b.csv, 2 of g.json" in shown
     assert "by 0 matches and 0 entries" in shown
+
+
+def test_what_outside_results_do_not_have_is_said_of_them(folder: Path, tmp_path: Path) -> None:
+    where = ("--dir", str(folder))
+    for words in (("players", "x"), ("compare", "x", "y", "--not-worse-by", "5%")):
+        shown = cli.invoke(app, [*words, *where])
+        assert shown.exit_code == 2
+        assert "no match was played here by x, which is in outside results alone" in " ".join(
+            shown.stderr.split()
+        )
+    assert "nothing is written: no match was played here; `--format outside`" in said("export", *where)
+    said("report", str(tmp_path / "r.html"), *where)
+    assert "the ledger of 11 votes and 2 games, head" in (tmp_path / "r.html").read_text("utf-8")

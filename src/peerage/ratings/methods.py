@@ -195,16 +195,16 @@ def _plain(name: str, row: RatingRow, shift: float) -> dict[str, Any]:
 
 def _refuse_unused(data: Battles | PlayedGames | Answers, method: Method, options: Options) -> None:
     regression = method == "bt"
-    for name, used, given in (
-        ("cluster", regression, bool(options.cluster)),
-        ("control", regression, bool(options.controls)),
-        ("ties", regression, options.ties != "half"),
-        ("track cost", method == "elo", options.track == "cost"),
-        ("anchor", method not in ("trueskill", "paired"), options.anchor is not None),
-        ("by", regression, bool(options.by)),
+    for name, used, given, those in (
+        ("cluster", regression, bool(options.cluster), "bt"),
+        ("control", regression, bool(options.controls), "bt"),
+        ("ties", regression, options.ties != "half", "bt"),
+        ("track cost", method == "elo", options.track == "cost", "elo"),
+        ("anchor", method not in ("trueskill", "paired"), options.anchor is not None, "bt and elo"),
+        ("by", regression, bool(options.by), "bt"),
     ):
         if given and not used:
-            raise ValueError(f"{name} does not go with the method {method}")
+            raise ValueError(f"{name} does not go with the method {method}, but with {those}")
     if options.by and (options.controls or not isinstance(data, Battles)):
         raise ValueError("by goes with battles of two, and not with control")
     if options.both_bad != 1 and not isinstance(data, Battles):

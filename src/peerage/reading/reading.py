@@ -162,6 +162,10 @@ class Reading:
         players = [given] if given in known else [name for name in self.names.meant(given) if name in known]
         if len(players) > 1:
             raise ScopeError(f"{given!r} may be {', '.join(players[:-1])} or {players[-1]}; name one of them")
+        if not players and {given, *self.names.meant(given)} & {*self.outsiders}:
+            raise ScopeError(
+                f"{missing} {given}, which is in outside results alone; the leaderboard counts them"
+            )
         if not players:
             near = suggest(given, [*map(self.names.short, known)])
             raise ScopeError(f"{missing} a player {given!r}{near}")

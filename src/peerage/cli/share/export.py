@@ -82,7 +82,9 @@ def export(
 
 
 _VOTES = ("battles", "cob", "fastchat")
+_NO_MATCH = "no match was played here; `--format outside` writes the results of others, if there are some"
 _NOTHING: Mapping[Document, str] = {
+    **dict.fromkeys(("jsonl", "json"), _NO_MATCH),
     "votes": "no judge has voted on a duel here; `--format csv` writes the results",
     "people": "nobody of an audience and no expert has voted here; `peerage annotate` takes votes",
     "outside": "nothing was imported here",

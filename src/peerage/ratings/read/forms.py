@@ -130,7 +130,7 @@ def _known() -> frozenset[str]:
         places = [
             place for known in (form.columns, form.answers) for each in known.values() for place in each
         ]
-        names |= {_first(place) for place in places} | {*form.columns, *form.flags}
+        names |= {_first(place) for place in (*places, *form.counted[:1])} | {*form.columns, *form.flags}
         names |= {name for sign in form.signs.split() for name in sign.lstrip("!").split("|")}
     return frozenset(names)
 

@@ -321,9 +321,11 @@ class PlayedRead:
         content = repr([row.get(key) for key in ("players", "ranks", "scores", "teams", "date")])
         if report.repeats("game_id", row.get("game_id"), content):
             return
-        listed = needed(row, "players")
+        listed = at(row, "players.*")
         if not isinstance(listed, list) or len(listed) < 2:
-            raise RowError(f"found {short(listed)}, expected a list of two or more", "players")
+            raise RowError(
+                f"found {short(needed(row, 'players'))}, expected a list of two or more", "players"
+            )
         self._append([entry if isinstance(entry, list) else [entry] for entry in listed], row)
 
     @property
@@ -406,9 +408,9 @@ def _used(row: Row, teams: int) -> tuple[Used, ...]:
 
 def _listed(row: Row, column: str, teams: int) -> list[Any]:
     """A list with an element for each team; empty where there is no such column."""
-    listed = row.get(column)
-    if listed is not None and (not isinstance(listed, list) or len(listed) != teams):
-        raise RowError(f"found {short(listed)}, expected a list of {teams}", column)
+    listed = at(row, f"{column}.*")
+    if row.get(column) not in (None, "") and len(listed or ()) != teams:
+        raise RowError(f"found {short(row[column])}, expected a list of {teams}", column)
     return listed or []
 
 

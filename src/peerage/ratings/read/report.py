@@ -170,7 +170,9 @@ def plain(value: Any) -> str:
 
 
 def as_name(value: Any, column: str) -> str:
-    """A player's name, as `plain`."""
+    """A player's name, as `plain`; a whole number is one, as in a table of texts."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
     if not isinstance(value, str) or not value.strip():
         raise RowError(f"found {short(value)}, expected a name", column)
     if len(value) > _LONGEST_NAME:

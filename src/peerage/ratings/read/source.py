@@ -50,6 +50,8 @@ _MARKED = (
     (rb"\0.", "utf-16-be"), (rb".\0", "utf-16-le"),
 )  # fmt: skip
 """Beginnings of files of other encodings than UTF-8."""
+_NO_TEXT = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f]|\0{2}")
+"""Bytes at the beginning that no table has, so that pictures and programs are no columns."""
 _BATCH = 5_000
 _NO_BYTE = re.compile("[\udc80-\udcff]")
 """Bytes that are no UTF-8, as Python escapes them."""
@@ -90,6 +92,10 @@ def records(
     encoding = next((encoding for mark, encoding in _MARKED if re.match(mark, head, re.DOTALL)), "utf-8-sig")
     first = head.decode(encoding, "ignore").lstrip("\ufeff \t\r\n")[:1]
     kind = _MAGIC.get(head[:4]) or _ENDINGS.get(ending) or ("json" if first and first in "[{" else "table")
+    if kind == "table" and encoding == "utf-8-sig" and _NO_TEXT.search(head):
+        raise DataError(
+            f"{name} is no text, but a picture, a program or the like; expected {', '.join(ENDINGS)}"
+        )
     if kind in ("parquet", "zip"):
         whole = source if source.seekable() else io.BytesIO(source.read(inputs.MOST_BYTES))
         yield from (_parquet if kind == "parquet" else inspect.zipped)(whole, name, report)

@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from peerage.game.blocks import Heading, Sentence
 from peerage.reading.match import in_words
+from peerage.reading.results.outside import in_words as results_in_words
 from peerage.render.blocks import Facts, Figure, LoneFigure, Notes, Rows, Section, ViewBlock
 from peerage.render.html.writer import Html
 from peerage.site.reading import Site
@@ -109,8 +110,8 @@ def _how(site: Site, names: Sequence[str]) -> Iterator[str]:
         counts = "; ".join(f"{whole(number)}: {in_words(reason)}" for reason, number in voids.items())
         yield f"Matches without a result, not counted: {counts}."
     yield (
-        f"Every number follows from the ledger: {whole(site.number)} records, head `{site.chain}`; with the "
-        "ledger, `peerage verify` and `peerage replay` check it."
+        f"Every number follows from the ledger of {results_in_words(site.results(site.number))}, head "
+        f"`{site.chain}`; with the ledger, `peerage verify` and `peerage replay` check it."
     )
 
 
