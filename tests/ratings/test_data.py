@@ -289,7 +289,7 @@ HEAD = "model_a,model_b,winner\n"
             "there is no column ranks or scores; the columns are players",
         ),
         ('[{"players": ["x", "y"], "ranks": [1, NaN]}]', "x.json", "ranks: found nan, expected a number"),
-        ('[{"players": ["x", 3], "ranks": [1, 2]}]', "x.json", "players: found 3, expected a name"),
+        ('[{"players": ["x", 3.5], "ranks": [1, 2]}]', "x.json", r"players: found 3\.5, expected a name"),
         ('[{"players": ["x", ["x", "y"]], "ranks": [1, 2]}]', "x.json", "'x' plays in two teams"),
         (
             '[{"players": ["x", "y"], "ranks": [1, 2], "scores": [3, 5]}]',
