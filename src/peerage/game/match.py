@@ -25,6 +25,11 @@ class Seat(Struct, frozen=True):
     cost: float = 1500.0
 
 
+ANSWERS = "answers"
+"""The key of the fact with the answers that a match got and later ones may be given, by player: the fields of
+`GivenAnswer` but for match, text and hidden."""
+
+
 class GivenAnswer(Struct, frozen=True):
     """An answer that a contestant gave in an earlier `match`, to the request `key` there, and is not asked
     for again: its status as the game saw it, its `text`, and the `reason` where it could not be used. `cost`

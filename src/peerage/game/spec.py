@@ -135,6 +135,9 @@ class MeetingMemory(Memory, Protocol):
     def meet(self, secret: str, match: int, players: Sequence[str]) -> DrawnMatch | None:
         """Draw for players who meet, as issued; None while there is nothing for them."""
 
+    def left(self, players: Sequence[str]) -> int:
+        """Return how many matches these have left among them."""
+
     def presume(self, match: int) -> None:
         """Take an issued match as decided, with all its answers."""
 

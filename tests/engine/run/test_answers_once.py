@@ -35,10 +35,16 @@ JUDGED = [f"Explain the tides to a child of {n}." for n in range(3, 6)]
 PAIRS = 4 * 3 // 2
 
 
-def arena(folder: Path, tasks: Any = (*CHECKED, *JUDGED), concurrency: int = 16, **rules: Any) -> Path:
+def arena(
+    folder: Path,
+    tasks: Any = (*CHECKED, *JUDGED),
+    concurrency: int = 16,
+    players: Any = house(4, **PRICE),  # noqa: B008
+    **rules: Any,
+) -> Path:
     return write_arena(
         folder,
-        house(4, **PRICE),
+        players,
         game="tasks",
         rules={"tasks": [*tasks], **rules},
         pairing={"window": 8, "policy": "swiss"},
@@ -173,6 +179,23 @@ def test_other_answers_are_asked_for_where_the_task_or_the_settings_say_so(tmp_p
         assert {*compared(ledger).values()} == {3}
 
 
+def test_a_plan_counts_what_those_who_are_there_have_left_to_be_compared_on(tmp_path: Path) -> None:
+    def left(folder: Path) -> str:
+        with open_arena(folder) as opened:
+            lines = opened.outlook().lines
+        return next((line for line in lines if "left" in line), "")
+
+    play(arena(tmp_path, CHECKED[:1]), None)
+    assert "so no match is left" in left(tmp_path)
+    replaced = [*house(4, **PRICE)[:3], {**house(1, **PRICE)[0], "name": "new"}]
+    arena(tmp_path, CHECKED[:1], players=replaced)
+    assert "so only 3 matches are left" in left(tmp_path)
+    play(tmp_path, None)
+    assert "so no match is left" in left(tmp_path)
+    arena(tmp_path, CHECKED[:1], players=replaced, samples=2)
+    assert "so only 6 matches are left" in left(tmp_path)
+
+
 def test_another_check_compares_the_same_answers_again(tmp_path: Path) -> None:
     play(arena(tmp_path, CHECKED[:2]), None)
     arena(tmp_path, [{**task, "check": "number"} for task in CHECKED[:2]])
@@ -224,12 +247,17 @@ def test_fresh_answers_have_no_end_and_no_memory(tmp_path: Path) -> None:
         assert not any(read_record(row.body).outcome.facts for row in ledger.records())
 
 
-def test_replay_notices_an_answer_that_nobody_gave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "forgery", [{"text": "4"}, {"status": "refused"}, {"reason": "it was cut off"}, {"cost": 0.5}], ids=str
+)
+def test_replay_notices_an_answer_that_nobody_gave(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forgery: dict[str, Any]
+) -> None:
     whole_answer = Remembered._whole
 
     def forged(self: Remembered, given: GivenAnswer) -> GivenAnswer:
         answer = whole_answer(self, given)
-        return msgspec.structs.replace(answer, text="4") if given.match == 1 else answer
+        return msgspec.structs.replace(answer, **forgery) if given.match == 1 else answer
 
     monkeypatch.setattr(Remembered, "_whole", forged)
     play(arena(tmp_path, CHECKED[:1]), None)

@@ -28,8 +28,8 @@ from peerage.cli.shared.options import HERE, MOST_MATCHES, Quiet, at, program, s
 if TYPE_CHECKING:
     from peerage.settings import ArenaSettings, PlayerSettings
 
-ANSWERS = 10
-"""Answers of each player to each task, on average, after which a choice ends where nothing else ends it."""
+PER_TASK = 10
+"""Matches of each player on each task, on average, after which a choice ends where nothing else ends it."""
 FEWEST, MOST_MOCK = 200, 300
 """Matches of a choice at least, and of mock answers at most."""
 MOCK = "-mock"
@@ -62,7 +62,7 @@ ChoiceMatches = Annotated[
         min=1,
         max=MOST_MATCHES,
         help="Stop when there are so many matches with a result.",
-        show_default=f"{ANSWERS} answers of each player to each task, {FEWEST} at least",
+        show_default=f"{PER_TASK} of each player on each task, {FEWEST} at least",
     ),
 ]
 ChoiceFolder = Annotated[
@@ -277,5 +277,5 @@ def _usual_matches(settings: ArenaSettings, mock: bool) -> int:
     from peerage.settings import rules_of
 
     tasks = len(getattr(rules_of(settings), "tasks", ()))
-    matches = max(FEWEST, ANSWERS * tasks * len(settings.players) // 2)
+    matches = max(FEWEST, PER_TASK * tasks * len(settings.players) // 2)
     return min(matches, MOST_MOCK) if mock else matches

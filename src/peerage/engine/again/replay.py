@@ -25,7 +25,7 @@ import msgspec
 from peerage.engine.again.replayed import UNREADABLE, Difference, Replayed, by_helper, replayed, short
 from peerage.engine.record.model_watch import Change, Watch, changes
 from peerage.engine.record.records import settle
-from peerage.game.match import Fixture, MatchRecord
+from peerage.game.match import ANSWERS, Fixture, MatchRecord
 from peerage.ledger import MENDED, Batch, FixtureRow, Ledger, LedgerError, RecordRow, Summary
 from peerage.ledger.forms.codec import by_hex, read_fixture, read_issued, read_record, read_reply
 from peerage.ledger.forms.merkle import digest as digest_of
@@ -129,6 +129,10 @@ def repair(
 
 class _Unreadable(Exception):
     """A part that a helper process could not read."""
+
+
+_STATED = ("key", "status", "reason", "cost")
+"""Fields of an answer that a fact has too."""
 
 
 class _Replay:
@@ -296,16 +300,20 @@ class _Replay:
         self._compare(fixture.number, stated, due_ratings)
 
     def _answers(self, fixture: Fixture) -> None:
-        """Compare answers that were given before with the replies that they are."""
+        """Compare answers that were given before with their replies, and with what came of these."""
         for label, answer in fixture.given.items():
             rows = self._ledger.match(answer.match) if answer.match < fixture.number else None
             reply = {row.key: row for row in rows.exchanges if row.reply is not None} if rows else {}
             own = next(seat.player for seat in fixture.seats if seat.label == label)
-            stated = own, answer.text, answer.hidden
+            stated = own, answer.text, answer.hidden, *[getattr(answer, name) for name in _STATED]
             due: tuple[Any, ...] = ("none",)
-            if (row := reply.get(answer.key)) is not None:
+            if rows and rows.record and (row := reply.get(answer.key)) is not None:
+                facts = read_record(rows.record.body).outcome.facts
+                new: Mapping[str, Any] = next(
+                    (fact[ANSWERS][own] for fact in facts if own in fact.get(ANSWERS, {})), {}
+                )
                 there = read_reply(row)
-                due = row.player, there.text, there.hidden
+                due = row.player, there.text, there.hidden, *map(new.get, _STATED)
             if stated != due:
                 about = f"answer of {label} from match {answer.match}"
                 self._differ(fixture.number, about, short(stated), short(due))

@@ -21,21 +21,22 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from itertools import combinations
 from random import Random
 from typing import Any, NamedTuple
 
 import msgspec
 
 from peerage.game import Ask, GameTable, Reply, Steps
-from peerage.game.match import GivenAnswer
+from peerage.game.match import ANSWERS, GivenAnswer
 from peerage.game.section import cost
 from peerage.game.spec import DrawnMatch
 from peerage.games.tasks.judges import CONTROL, Controls
 from peerage.games.tasks.rules import TasksRules
 from peerage.games.tasks.task import messages_of
 
-ANSWERS, COMPARED = "answers", "compared"
-"""The keys of the fact with a match's new answers, and with what it compared, if it did."""
+COMPARED = "compared"
+"""The key, next to `ANSWERS`, of what a match compared, if it did."""
 ANSWER_VARIANCE, VERDICT_VARIANCE = 1.0, 4.0
 """v and s², in squared log-odds."""
 
@@ -177,6 +178,11 @@ class TaskAnswers:
             return a != b and self._met[pair] + flying[pair] >= most
 
         return {name: frozenset([other for other in players if over(name, other)]) for name in players}
+
+    def left(self, players: Sequence[str]) -> int:
+        """Return how many comparisons are left to pairs of these."""
+        most = self._samples * len(self._now)
+        return sum(max(0, most - self._met[pair]) for pair in combinations(sorted(players), 2))
 
     def meet(self, secret: str, match: int, players: Sequence[str]) -> DrawnMatch | None:
         pair, flying = tuple(sorted(players)), self.in_flight.values()

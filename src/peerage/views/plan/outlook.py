@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from math import comb
-from typing import Any
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from peerage.engine.match.plans import policy_of
+from peerage.engine.match.plans import policy_of, schedulers
+from peerage.engine.record.memory import planned
 from peerage.game.blocks import Sentence
 from peerage.ratings.strength.posterior import strengths
 from peerage.reading.reading import Reading
@@ -22,7 +21,6 @@ from peerage.reading.scope import EVERYTHING, Scope
 from peerage.render.blocks import Rows, numbers, texts
 from peerage.scheduling.further import Further, forecast
 from peerage.scheduling.standing import BEST, Goal
-from peerage.settings import ArenaSettings, rules_of
 from peerage.values.figures import counted, dollars, percent, whole
 from peerage.views.shown import Sentences
 
@@ -117,10 +115,11 @@ def outlook(
         better, wins = float(found.better[a, b]), float(found.wins[a, b])
         pair = Pair(everybody[a], everybody[b], better, wins, ahead.pairs[0])
     lines = [*_lines(goal, ahead.proven, ahead.clear, pair, absent)]
-    left = _left(settings, played.count)
-    if left is not None and left < max(ahead.proven.matches or 0, ahead.clear.matches or 0):
+    left = _left(reading)
+    takes = [each.at_least if each.matches is None else each.matches for each in (ahead.proven, ahead.clear)]
+    if left is not None and left < max(takes):
         few = f"only {counted(left, 'match is', 'matches are')}" if left else "no match is"
-        lines.append(f"Players answer each task once, so {few} left: add tasks, or raise `samples`.")
+        lines.append(f"Answers are compared once, so {few} left: add tasks, or raise `samples`.")
     if outside:
         lines.append(
             f"This counts {in_words(outside.counts)} of others too; a run pairs, and proves its goal, by "
@@ -129,13 +128,13 @@ def outlook(
     return Outlook(tuple(lines), played.count, str(goal), ahead.proven, ahead.clear, pair)
 
 
-def _left(settings: ArenaSettings, played: int) -> int | None:
+def _left(reading: Reading) -> int | None:
     """Return how many matches are left where answers are given once; None where there is no end."""
-    rules: Any = next((rules_of(settings, game) for game in settings.lineup), None)
-    samples = getattr(rules, "samples", None) if len(settings.lineup) == 1 else None
-    if not isinstance(samples, int):
-        return None
-    return max(0, samples * len(rules.tasks) * comb(len(settings.players), 2) - played)
+    games = list(schedulers(reading.settings, "").values())
+    memories = [planned(game.spec, game.rules, reading.moment) for game in games]
+    names = [player.name for player in reading.settings.players]
+    left = [memory.left(names) for memory in memories if memory is not None]
+    return sum(left) if len(left) == len(games) else None
 
 
 def _per_match(played: PlayedMatches) -> float | None:
