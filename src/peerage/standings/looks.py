@@ -9,7 +9,7 @@ again at as many matches.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from operator import attrgetter
 
 import numpy as np
@@ -59,11 +59,16 @@ def look(ledger: Ledger, at_ms: int) -> Look | None:
     return made
 
 
-def ended(summary: Summary, series: int) -> EndedMatch:
-    """A match on record as pairing learns of it."""
+def ended(summary: Summary, series: int, given: Collection[str] = ()) -> EndedMatch:
+    """A match on record as pairing learns of it; an answer that a player had `given` before costs nothing."""
     scores = summary.scores if summary.status == DONE else ()
     spent = summary.spent_nano / 1e9
-    return EndedMatch(summary.game, summary.players, scores, series, summary.costs, spent)
+    costs = summary.costs
+    if given:
+        costs = tuple(
+            [0.0 if player in given else cost for player, cost in zip(summary.players, costs, strict=True)]
+        )
+    return EndedMatch(summary.game, summary.players, scores, series, costs, spent)
 
 
 def claims_of(matches: Iterable[Summary], series: dict[int, int]) -> frozenset[Claim]:

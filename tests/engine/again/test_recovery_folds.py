@@ -57,6 +57,7 @@ def rows(*statuses: str) -> Ledger:
 
 def test_a_match_without_a_result_has_no_scores_for_pairing() -> None:
     assert ended(summary(1), 7) == EndedMatch("duel", ("a", "b"), (1.0, 0.0), 7, (0.5, None), 2.5)
+    assert ended(summary(1), 0, ("a",)).costs == (0.0, None), "what was paid for an earlier match"
     assert ended(summary(1, "failed: down"), 0) == EndedMatch("duel", ("a", "b"), (), 0, (0.5, None), 2.5)
 
 

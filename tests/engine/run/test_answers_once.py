@@ -26,8 +26,10 @@ from peerage.engine.record.memory import Remembered
 from peerage.game.match import Fixture, GivenAnswer
 from peerage.ledger import Ledger
 from peerage.ledger.forms.codec import by_hex, read_fixture, read_record
+from peerage.ledger.topics.series import given_of
 from peerage.players.client import Answer, Call, Client, PlayerError
 from peerage.settings import PlayerSettings
+from peerage.standings.looks import ended
 
 PRICE = {"price": {"input": 1.0, "output": 4.0}}
 CHECKED = [{"prompt": f"What is {n} plus {n}?", "expected": str(2 * n)} for n in range(1, 6)]
@@ -131,6 +133,21 @@ def test_interruptions_leave_no_trace(tmp_path: Path, whole: Path) -> None:
     assert asked_again(tmp_path) == 0
 
 
+def test_pairing_by_the_dollar_goes_on_as_if_nothing_had_stopped_it(tmp_path: Path) -> None:
+    dear = [
+        {**player, "price": {"input": 1.0 + 9 * at, "output": 40.0}} for at, player in enumerate(house(4))
+    ]
+    pairing = {"window": 8, "policy": "adaptive", "per": "dollar"}
+    for name in ("whole", "stopped"):
+        folder = write_arena(
+            tmp_path / name, dear, game="tasks", rules={"tasks": [*CHECKED, *JUDGED]}, pairing=pairing
+        )
+        for done in range(7, 99, 7) if name == "stopped" else ():
+            play(folder, done)
+        assert play(folder, None).reason == "known"
+    assert head(tmp_path / "whole") == head(tmp_path / "stopped")
+
+
 def test_costs_and_accuracy_count_an_answer_once(whole: Path) -> None:
     with open_arena(whole) as opened:
         assert opened.verify().ok
@@ -142,6 +159,9 @@ def test_costs_and_accuracy_count_an_answer_once(whole: Path) -> None:
             for row in ledger.exchanges(1):
                 if row.key.startswith("answer/"):
                     own[row.player] += row.cost_nano or 0
+            given = given_of(ledger)
+            seats = [ended(row, 0, given.get(row.number, ())).costs for row in ledger.summaries()]
+            assert sum([cost or 0.0 for costs in seats for cost in costs]) == pytest.approx(own.total() / 1e9)
         accounts = opened.reading.position.accounts
         for player, nano in own.items():
             assert accounts[player].answers_priced == 8

@@ -18,7 +18,7 @@ from peerage.ledger import Exchange, FixtureRow, Ledger, LedgerError
 from peerage.ledger.forms.codec import by_hex, read_fixture, read_issued, read_record, read_reply
 from peerage.ledger.forms.merkle import GENESIS
 from peerage.ledger.forms.merkle import digest as digest_of
-from peerage.ledger.topics.series import clusters_of
+from peerage.ledger.topics.series import clusters_of, given_of
 from peerage.ledger.topics.uptimes import unused
 from peerage.ledger.topics.waits import TOPIC as WAITS
 from peerage.ledger.topics.waits import Stage, Waits
@@ -194,9 +194,10 @@ def _take_up(recovered: Recovered, ledger: Ledger, waiting: Iterable[FixtureRow]
 
 def all_ended(recovered: Recovered, ledger: Ledger) -> Iterator[tuple[int, EndedMatch]]:
     """Every match on record, with the round that went on when it was folded."""
-    series = clusters_of(ledger)
+    series, given = clusters_of(ledger), given_of(ledger)
     for place, summary in enumerate(ledger.summaries(), 1):
-        yield recovered.round_of(place), ended(summary, series.get(summary.number, 0))
+        over = ended(summary, series.get(summary.number, 0), given.get(summary.number, ()))
+        yield recovered.round_of(place), over
 
 
 def spent(ledger: Ledger) -> int:

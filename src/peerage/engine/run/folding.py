@@ -20,6 +20,7 @@ from peerage.game.match import DEVELOPMENT, Fixture, MatchRecord, Outcome
 from peerage.ledger import RecordRow, Summary
 from peerage.ledger.forms.merkle import link
 from peerage.ledger.topics.places import Bench
+from peerage.ledger.topics.series import gave_before
 from peerage.ratings.sequential.elo import EloSettings
 from peerage.standings.accounts import NOTHING, Account, count, snapshot_body
 from peerage.standings.looks import ended
@@ -117,7 +118,7 @@ class Folding:
             if tally.models and fixture.release:
                 self._watch_models(fixture.number, tally)
             self._count(outcome, bool(tally.failed))
-            over = ended(summary, fixture.series or fixture.shares)
+            over = ended(summary, fixture.series or fixture.shares, gave_before(fixture))
             self._rounds.folded(fixture, outcome, over, self.standings, tally.replies, late=late)
             if self.standings.number % SNAPSHOT_EVERY == 0:
                 self.snapshot()

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import count
 
+from peerage.game.match import Fixture
 from peerage.ledger.forms.codec import StoredFixture, read_issued
 from peerage.ledger.ledger import Ledger
 
@@ -33,6 +34,18 @@ def clusters_of(ledger: Ledger) -> dict[int, int]:
         return {header.number: header.series for header in in_series(ledger)}
     headers = (read_issued(row.body) for row in ledger.fixtures())
     return {header.number: first for header in headers if (first := header.series or header.shares)}
+
+
+def given_of(ledger: Ledger) -> dict[int, tuple[str, ...]]:
+    """The contestants who gave their answer before, of each match that has any, by its number."""
+    rows = ledger.fixtures() if ledger.meta().get(ANSWERS) else ()
+    headers = (read_issued(row.body) for row in rows if b'"given":{' in row.body)
+    return {header.number: gave_before(header) for header in headers}
+
+
+def gave_before(fixture: StoredFixture | Fixture) -> tuple[str, ...]:
+    """The contestants of a match who gave their answer before."""
+    return tuple([seat.player for seat in fixture.seats if seat.label in fixture.given])
 
 
 def shown(ledger: Ledger) -> int:
