@@ -34,6 +34,7 @@ from peerage.judging.panels.prompts import COMPARE
 from peerage.ratings.frames import named, rate
 from peerage.ratings.read.inspect import ANSWERS
 from peerage.ratings.read.report import ReadingReport, Row
+from peerage.ratings.read.words import SCORES, WINNERS
 from peerage.values.texts import storable
 
 try:
@@ -57,8 +58,6 @@ except ModuleNotFoundError as error:
         "peerage.inspect needs Inspect, which is not installed: pip install 'peerage[inspect]'"
     ) from None
 
-_WINNER = {"model_a": 1.0, "tie": 0.5, "model_b": 0.0}
-"""What the first of a pair gets."""
 _TURNS = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
 
 
@@ -228,7 +227,7 @@ async def _judged(pair: RecordedAnswers, judges: Mapping[str, Model], rules: Rej
     return {
         "model_a": pair.authors[FIRST],
         "model_b": pair.authors[SECOND],
-        "winner": next((winner for winner, won in _WINNER.items() if [won] == scores), ""),
+        "winner": next((WINNERS[score] for score in scores if score in WINNERS), ""),
         "share": driver.outcome.detail["share"],
         "votes": {
             seats[ballot.judge]: {
@@ -256,7 +255,7 @@ def _points(pairs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     points = defaultdict[str, list[float]](list)
     for pair in pairs:
         if pair["winner"]:
-            won = _WINNER[pair["winner"]]
+            won = SCORES[pair["winner"]]
             points[pair["model_a"]].append(won)
             points[pair["model_b"]].append(1 - won)
     return {name: fmean(won) for name, won in points.items()}

@@ -104,7 +104,13 @@ def test_tries_meet_try_by_try_and_scores_are_compared_where_both_are_there() ->
     for wrong in ("second", 1.5):
         with pytest.raises(DataError, match=r"line 1, column epoch: found .*, expected a (whole )?number"):
             of(row("a", epoch=wrong), row("b"))
-    for first, second, score in ((0.2, 0.9, 0.0), ("true", 1, 0.5), (None, 1, None), ("C", 1, None)):
+    for first, second, score in (
+        (0.2, 0.9, 0.0),
+        ("true", 1, 0.5),
+        ("failed", "pass", 0.0),
+        (None, 1, None),
+        ("C", 1, None),
+    ):
         assert of(row("a", solved=first), row("b", solved=second)).items[0].first.get("A") == score
 
 

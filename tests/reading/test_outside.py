@@ -272,6 +272,9 @@ def test_outside_results_alone_are_signed_published_and_verified(folder: Path, t
     shown = said("verify", str(tmp_path / "results"))
     assert "outside results: 11 of b.csv, 2 of g.json" in shown
     assert "by 0 matches and 0 entries" in shown
+    refused = cli.invoke(app, ["leaderboard", "--dir", str(tmp_path / "results")])
+    assert refused.exit_code == 2
+    assert "holds published results; `peerage verify FOLDER` checks them" in " ".join(refused.stderr.split())
 
 
 def test_what_outside_results_do_not_have_is_said_of_them(folder: Path, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from peerage.games.rejudge import GAME as REJUDGE
 from peerage.games.rejudge.recorded import read_recorded
 from peerage.ledger import Ledger, Summary
 from peerage.ledger.forms.codec import read_issued
+from peerage.ratings.read.words import WINNERS
 from peerage.reading.verdicts.votes import judged_duels, votes
 
 
@@ -24,7 +25,7 @@ def battles(ledger: Ledger) -> Iterator[str]:
     cast = votes(ledger, decided, {})
     questions = _questions(ledger, decided)
     at_ms = {summary.number: summary.at_ms for summary in decided}
-    history, winner = cast.history, {1.0: "model_a", 0.5: "tie", 0.0: "model_b"}
+    history = cast.history
     for first, second, score, weight, judge, match in zip(
         history.first.tolist(),
         history.second.tolist(),
@@ -38,7 +39,7 @@ def battles(ledger: Ledger) -> Iterator[str]:
             "question_id": str(match),
             "model_a": cast.players[first],
             "model_b": cast.players[second],
-            "winner": winner[score],
+            "winner": WINNERS[score],
             "judge": cast.judges[judge],
             "tstamp": at_ms[match] / 1000,
             "weight": weight,

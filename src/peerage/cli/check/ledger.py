@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from peerage.cli.shared.options import HERE, Folder, ReportFormat, Written, at, helpers, ledger_in, say
+from peerage.cli.shared.options import (
+    HERE,
+    Folder,
+    ReportFormat,
+    Written,
+    at,
+    helpers,
+    ledger_in,
+    published,
+    say,
+)
 from peerage.values.clock import now_ms
 from peerage.values.figures import counted
 from peerage.values.texts import visible
@@ -117,7 +127,7 @@ def _show_report(report: Report, roots: Collection[str]) -> None:
 @contextmanager
 def _arena(folder: Path) -> Iterator[Path]:
     """The folder of an arena; where there are published results instead, of the one they make again."""
-    if not (folder / "ledger.json").is_file() or (folder / "arena.db").exists():
+    if not published(folder):
         yield folder
         return
     from peerage.site.export.publishing import restore

@@ -84,10 +84,24 @@ def group(about: str) -> typer.Typer:
     return typer.Typer(help=about, no_args_is_help=True, rich_markup_mode=None)
 
 
+def published(folder: Path) -> bool:
+    """Return whether a folder holds the results that `peerage site publish` wrote, and no arena."""
+    return (folder / "ledger.json").is_file() and not (folder / "arena.db").exists()
+
+
+def _refuse_published(folder: Path) -> None:
+    from peerage.settings import ArenaError
+
+    if published(folder):
+        ways = "`peerage verify FOLDER` checks them, `peerage site build OUT --results FOLDER` shows them"
+        raise ArenaError(f"{folder} holds published results; {ways}")
+
+
 def arena_in(folder: Path) -> Arena:
     """The arena in `folder`, which has been played."""
     from peerage.arena import open_arena
 
+    _refuse_published(folder)
     arena = open_arena(folder, create=False)
     _stop_hosts(folder, arena.ledger)
     speak_of(arena.reading.names)
@@ -122,6 +136,7 @@ def ledger_in(folder: Path) -> AbstractContextManager[Ledger]:
     from peerage.ledger import open_ledger
     from peerage.settings import FILE_NAME, ArenaSettings, load
 
+    _refuse_published(folder)
     alone = (folder / "arena.db").exists() and not (folder / FILE_NAME).exists()
     settings = ArenaSettings() if alone else load(folder, reading=True)
     ledger = open_ledger(settings.ledger, folder, create=False)

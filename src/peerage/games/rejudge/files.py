@@ -21,6 +21,7 @@ import msgspec
 
 from peerage.games.rejudge.recorded import FIRST, SECOND, RecordedAnswers, RecordedText
 from peerage.judging.panels.prompts import COMPARE
+from peerage.ratings.read.answers import part_solved
 from peerage.ratings.read.report import ReadingReport, RowError, as_name, number_of
 from peerage.values.texts import storable, visible
 
@@ -125,7 +126,9 @@ def _take(row: Mapping[str, Any], samples: AnswersOfFiles, out: Counter[str]) ->
         if player in answers:
             out["{} that the same player gave again: the first in the files counts"] += 1
         else:
-            answers[player] = AnswerOfFile(player, storable(answered), _number(row.get("solved")))
+            answers[player] = AnswerOfFile(
+                player, storable(answered), part if (part := part_solved(row.get("solved"))) == part else None
+            )
 
 
 def _pairs(samples: AnswersOfFiles) -> Iterator[RecordedAnswers]:
@@ -181,15 +184,3 @@ def _try_of(row: Mapping[str, Any]) -> int:
     if number != int(number):
         raise RowError(f"found {value!r:.60}, expected a whole number", "epoch")
     return int(number)
-
-
-def _number(value: Any) -> float | None:
-    """Return the part that was solved, as a number; None where it cannot be compared."""
-    words = {"true": 1.0, "false": 0.0}
-    if isinstance(value, str):
-        value = words.get(value.strip().lower(), value)
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return number if number == number else None

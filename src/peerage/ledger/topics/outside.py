@@ -22,7 +22,7 @@ from peerage.ratings.read.answers import Answers
 from peerage.ratings.read.forms import GivenForm, Layout
 from peerage.ratings.read.histories import Battles, PlayedGames
 from peerage.ratings.read.results import read as read_files
-from peerage.ratings.read.words import BOTH_BAD
+from peerage.ratings.read.words import BOTH_BAD, WINNERS
 from peerage.values.figures import counted
 
 TOPIC = "outside"
@@ -170,15 +170,14 @@ def _games(data: PlayedGames) -> Iterator[tuple[dict[str, Any], float]]:
 
 
 def _battles(data: Battles) -> Iterator[tuple[dict[str, Any], float]]:
-    words = {1.0: "model_a", 0.0: "model_b", 0.5: "tie"}
     history = data.duels
     for number, score in enumerate(history.score.tolist()):
         bad = data.both_bad is not None and data.both_bad[number]
         row = {
             "model_a": data.names[history.first[number]],
             "model_b": data.names[history.second[number]],
-            "winner": BOTH_BAD if bad else words.get(score, ""),
+            "winner": BOTH_BAD if bad else WINNERS.get(score, ""),
         }
-        row |= {"share": score} if score not in words else {}
+        row |= {"share": score} if score not in WINNERS else {}
         row |= {label: values[number] for label, values in data.labels.items() if values[number]}
         yield row, float(history.weight[number])

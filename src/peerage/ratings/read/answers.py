@@ -95,16 +95,21 @@ class AnswersRead:
         return Answers(tuple(self._players), tuple(self._challenges), solved, notes)
 
 
-def _part(value: Any) -> float | None:
-    """Return the part that was solved, from 0 to 1; None where the cell is empty."""
+def part_solved(value: Any) -> float:
+    """Return what a file says was solved, as a number, words such as `pass` too; nan for anything else."""
     if isinstance(value, str):
         value = _SOLVED.get(value.strip().lower(), value)
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def _part(value: Any) -> float | None:
+    """Return the part that was solved, from 0 to 1; None where the cell is empty."""
     if value is None or value != value or not readable(value):
         return None
-    try:
-        part = float(value)
-    except (TypeError, ValueError, OverflowError):
-        part = math.nan
+    part = part_solved(value)
     if not 0 <= part <= 1:
         expected = "expected true, false or a part from 0 to 1; --score names another column"
         raise RowError(f"found {short(value)}, {expected}", "solved")

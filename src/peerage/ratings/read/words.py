@@ -25,6 +25,7 @@ from peerage.ratings.read.report import (
 TIE, BOTH_BAD, NO_RESULT = "tie", "tie (bothbad)", ""
 SCORES = {"model_a": 1.0, "model_b": 0.0, TIE: 0.5, BOTH_BAD: 0.5}
 """The verdicts, and what each is worth to `model_a`."""
+WINNERS = {1.0: "model_a", 0.0: "model_b", 0.5: TIE}
 BATTLE = ("model_a", "model_b", "winner")
 """The columns that a battle cannot do without."""
 NO_WINNER = "row without a winner is left out", "rows without a winner are left out"
