@@ -7,6 +7,7 @@ import csv
 import json
 import re
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import date
@@ -66,10 +67,12 @@ def test_an_example_says_how_it_is_played(path: Path) -> None:
 def test_an_example_of_house_players_is_played(tmp_path: Path) -> None:
     folder = Path(shutil.copytree(EXAMPLES[0].parents[1] / "own-prompts", tmp_path / "arena"))
     with open_arena(folder) as arena:
-        assert arena.run(4).settled == 4
-        prompts = {tasks(arena.match(number).blocks)["prompt"] for number in range(1, 5)}
-    assert len(prompts) == 4
-    assert prompts <= {task.messages[0][1] for task in rules_of(load(folder)).tasks}
+        pairs, stated = 6, {task.messages[0][1] for task in rules_of(load(folder)).tasks}
+        assert arena.run().settled == pairs * len(stated)
+        prompts = Counter(
+            tasks(arena.match(number).blocks)["prompt"] for number in range(1, pairs * len(stated) + 1)
+        )
+    assert prompts == dict.fromkeys(stated, pairs)
 
 
 def code() -> Iterator[tuple[str, str]]:
@@ -112,10 +115,10 @@ def test_tickets_in_a_table_go_in_and_a_verdict_comes_out(tmp_path: Path) -> Non
     cli, here = CliRunner(), ["--dir", str(folder)]
     with (folder / "tickets.csv").open(encoding="utf-8", newline="") as file:
         tickets = {row["prompt"]: row["category"] for row in csv.DictReader(file)}
-    assert cli.invoke(app, ["run", "--yes", "--max-matches", "24", *here]).exit_code == 0
+    assert cli.invoke(app, ["run", "--yes", *here]).exit_code == 0
     with open_arena(folder) as arena:
-        asked = {tasks(arena.match(number).blocks)["prompt"] for number in range(1, 25)}
-    assert asked == tickets.keys(), "each ticket came up twice"
+        asked = Counter(tasks(arena.match(number).blocks)["prompt"] for number in range(1, 73))
+    assert asked == dict.fromkeys(tickets, 6), "each pair met on each ticket"
     shown = cli.invoke(app, ["leaderboard", *here]).stdout
     with closing(Site.open(folder)) as site:
         answer = " ".join(site.board().verdict.lines)

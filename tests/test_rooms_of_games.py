@@ -29,6 +29,7 @@ ONE_GAME = {
     "interchange/challenges.py": ({"challenge_exchange"}, "reads for a benchmark's own folder"),
     "views/rejudge.py": ({"rejudge"}, "compares what this game found"),
     "interchange/battles.py": ({"rejudge"}, "tells which pairs share a question"),
+    "inspect.py": ({"rejudge"}, "has answers judged as this game does"),
     "reading/tournaments.py": ({"last_arena"}, "reads its matches for this command"),
     "views/tournament.py": ({"last_arena"}, "the tables of `peerage tournament`"),
 }
@@ -38,6 +39,9 @@ SHARED = {
     "game/blocks.py": ({""}, "the default shows whatever is there"),
     "challenges/drafting.py": ({"drafts"}, "written and read by drafting, for every game that drafts"),
     "engine/match/driver.py": ({""}, "adds `unranked`"),
+    "engine/record/memory.py": ({""}, "hands what was drawn to a game's memory, whole"),
+    "inspect.py": ({"share"}, "a panel's share, of the one game that it plays"),
+    "scheduling/fixtures.py": ({""}, "takes what a game's memory draws, whole"),
     "engine/run/folding.py": (
         {"by", "ballots"},
         "the engine's own mark on what it voided; a panel's ballots",
@@ -72,6 +76,7 @@ SHARED = {
         {""},
         "leaves out attempts at withdrawn challenges, in any game with a pool",
     ),
+    "views/decision/examples.py": ({"messages"}, "what was asked where an answer was given before"),
     "views/match/match.py": ({""}, "handed on as JSON, whole"),
     "views/match/why.py": (
         {"", "expected"},
