@@ -563,6 +563,7 @@ def test_what_is_stated_twice_is_refused() -> None:
 
 def test_numbers_are_names_and_lists_may_be_texts() -> None:
     assert battles(lines({"model_a": 1, "model_b": 2, "winner": 2})).names == ("1", "2")
+    assert battles(lines({"model_a": "a\nb", "model_b": "c\u2028", "winner": "tie"})).names == ("a b", "c")
     found = read([("x.csv", io.BytesIO(b'players,ranks\n"[""x"",[""y"",""z""]]","[1,2]"\n'))])
     assert isinstance(found, PlayedGames)
     assert found.games[0].teams == ((0,), (1, 2))

@@ -170,7 +170,7 @@ def plain(value: Any) -> str:
 
 
 def as_name(value: Any, column: str) -> str:
-    """A player's name, as `plain`; a whole number is one, as in a table of texts."""
+    """A player's name, as `plain` and in one line; a whole number is one, as in a table of texts."""
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str) or not value.strip():
@@ -178,7 +178,7 @@ def as_name(value: Any, column: str) -> str:
     if len(value) > _LONGEST_NAME:
         problem = f"found {len(value):,} characters, expected a name of at most {_LONGEST_NAME:,}"
         raise RowError(problem, column)
-    return plain(value)
+    return " ".join(plain(value).splitlines())
 
 
 def number_of(value: Any, column: str) -> float:
