@@ -258,6 +258,27 @@ def test_what_a_provider_failed_to_give_is_asked_again(tmp_path: Path) -> None:
         ]
 
 
+def test_a_run_without_a_player_who_is_benched_does_not_say_that_all_is_compared(tmp_path: Path) -> None:
+    class Failing(Client):
+        def __init__(self, settings: PlayerSettings) -> None:
+            self._client = paced()(settings)
+            self._name = settings.name
+
+        async def answer(self, call: Call) -> Answer:
+            if self._name == "p1" and call.key.startswith("answer/"):
+                raise PlayerError("the key is wrong", kind="auth")
+            return await self._client.answer(call)
+
+    report = play(arena(tmp_path, CHECKED[:3]), None, clients=Failing)
+    assert "p1" in report.benched
+    assert report.note.startswith("every pair that may meet now has been compared")
+    report = play(tmp_path, None)
+    assert report.note.startswith("every pair has been compared on every task")
+    with closing(ledger_of(tmp_path)) as ledger:
+        assert {*compared(ledger).values()} == {1}
+        assert len(compared(ledger)) == 3 * PAIRS
+
+
 def test_fresh_answers_have_no_end_and_no_memory(tmp_path: Path) -> None:
     report = play(arena(tmp_path, CHECKED[:2], samples="fresh"), 30)
     assert report.reason == "limit"

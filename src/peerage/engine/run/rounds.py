@@ -38,6 +38,7 @@ MOST_WAITING = 8
 
 
 ALL_MET = "every pair has been compared on every task; add tasks, or raise `samples`"
+HERE_MET = "every pair that may meet now has been compared on every task"
 
 
 class Rounds:
@@ -239,7 +240,8 @@ class Rounds:
         if not fixtures:
             self.over = "fewer than two players are left for a match"
             if meeting is not None and len(pool) > 1:
-                self.over, self.reached = ALL_MET, True
+                left = meeting.left([player.name for player in self._players])
+                self.over, self.reached = HERE_MET if left else ALL_MET, True
                 self._unanswered |= bool(meeting.in_flight)
         return tuple(map(memory.whole, fixtures)) if memory else fixtures
 
