@@ -603,3 +603,10 @@ def test_packed_files_name_the_model_too() -> None:
     found = read([("out/one/samples_gsm8k.jsonl.gz", io.BytesIO(packed))])
     assert isinstance(found, Answers)
     assert (found.names, found.challenges) == (("one",), ("gsm8k/0",))
+
+
+def test_words_for_winners_are_hinted_at_where_a_word_is_the_mistake() -> None:
+    for rows, hinted in (("x,y,maybe\n", True), ("x,y\n", False)):
+        with pytest.raises(DataError) as wrong:
+            battles(f"model_a,model_b,winner\n{rows}", "x.csv")
+        assert ("--winner WORD=a" in str(wrong.value)) is hinted

@@ -277,3 +277,11 @@ def test_categories_of_votes_are_kept(tmp_path: Path) -> None:
             run("rate", str(tmp_path / "out.jsonl"), "--by", "category", "--output", "json")
         )
     } == {"(all)", "math", "if"}
+
+
+def test_a_pipe_is_not_imported(tmp_path: Path) -> None:
+    shown = cli.invoke(
+        app, ["import", "-", "--dir", str(tmp_path / "arena")], input="model_a,model_b,winner\n"
+    )
+    assert (shown.exit_code, "save it as a file first" in shown.stderr) == (1, True)
+    assert not (tmp_path / "arena").exists()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from peerage.cli.data.rate import Columns, Score, Strict, Winner
+from peerage.cli.data.rate import Columns, Layout, Score, Strict, Winner
 from peerage.cli.shared.options import HERE, Folder, at, program, say
 from peerage.interchange.outside import (
     Entry,
@@ -32,7 +32,6 @@ players: []
 """
 
 
-Layout = Literal["auto", "battles", "games", "answers", "valyrian", "cob", "fastchat"]
 Reading = Literal["attacker", "void", "ignore"]
 
 
@@ -64,6 +63,8 @@ def enter(
     """
     from peerage.ratings.frames import named
 
+    if "-" in files:
+        raise ImportRefused("a pipe has no name that the ledger could keep: save it as a file first")
     paths = [Path(name) for name in named(files)]
     with refusing():
         form = GivenForm.of(pairs(columns, "--columns"), pairs(winner, "--winner"), strict=strict)

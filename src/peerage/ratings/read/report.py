@@ -119,7 +119,7 @@ class ReadingReport:
         if lacking:
             there = ", ".join(map(str, self.row)) or "none"
             column, problem = "", f"there is no column {column}; the columns are {there:.2000}"
-        self._words |= error.column == "winner" and not lacking
+        self._words |= error.column == "winner" and problem.startswith(("found '", 'found "'))  # no count
         self._count += 1
         self._ended |= error.ends
         if self._count <= _KEPT:
