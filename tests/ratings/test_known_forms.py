@@ -610,3 +610,11 @@ def test_words_for_winners_are_hinted_at_where_a_word_is_the_mistake() -> None:
         with pytest.raises(DataError) as wrong:
             battles(f"model_a,model_b,winner\n{rows}", "x.csv")
         assert ("--winner WORD=a" in str(wrong.value)) is hinted
+
+
+def test_votes_without_answers_are_nothing_to_judge(tmp_path: Any) -> None:
+    (tmp_path / "votes.csv").write_text("model_a,model_b,winner,question\nx,y,x,q\n", "utf-8")
+    with pytest.raises(
+        NoAnswers, match=r"votes\.csv, line 2: expected recorded answers .*; there is no answer"
+    ):
+        pairs_in([str(tmp_path / "votes.csv")], "")

@@ -38,9 +38,8 @@ def _of_battle(row: Row) -> list[Row]:
     """Return the two answers of a battle, of which the first turn counts."""
     asked = row.get("prompt")
     shared = {"challenge": row.get("question") or asked, "question": asked}
-    return [
-        {**shared, "player": row.get(f"model_{side}"), "answer": row[f"answer_{side}"]}
-        if f"answer_{side}" in row
-        else row
-        for side in "ab"
+    sides = [side for side in "ab" if f"answer_{side}" in row]
+    given: list[Row] = [
+        {**shared, "player": row.get(f"model_{side}"), "answer": row[f"answer_{side}"]} for side in sides
     ]
+    return given or [{**row, **shared, "player": row.get("model_a")}]  # a vote alone, which is refused
