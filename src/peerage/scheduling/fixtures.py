@@ -117,7 +117,9 @@ def next_round(
     drawn_up = _drawn_up(scheduler, here, history, results or Results(), lot, _outside(required))
     if here and not drawn_up and memory is not None:  # those who may meet were drawn to sit out
         pairs = [(a.player, b.player) for a, b in combinations(here, 2) if b.player not in a.met]
-        drawn_up = (min(pairs, key=lambda pair: history.met(*pair)),)
+        placed = scheduler.policy.player
+        pairs = [pair for pair in pairs if not placed or placed in pair]
+        drawn_up = tuple(sorted(pairs, key=lambda pair: history.met(*pair))[:1])
     order = Random(f"{lot}/seats")  # else labels would tell who is stronger, and which seats are whose
     seated = tuple([tuple(order.sample(table, len(table))) for table in drawn_up])
     ratings = {standing.player: standing for standing in (*standings, *judges)}

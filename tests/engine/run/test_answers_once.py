@@ -271,12 +271,30 @@ def test_a_run_without_a_player_who_is_benched_does_not_say_that_all_is_compared
 
     report = play(arena(tmp_path, CHECKED[:3]), None, clients=Failing)
     assert "p1" in report.benched
-    assert report.note.startswith("every pair that may meet now has been compared")
+    assert report.note.startswith("every pair that may meet in this run has been compared")
     report = play(tmp_path, None)
     assert report.note.startswith("every pair has been compared on every task")
     with closing(ledger_of(tmp_path)) as ledger:
         assert {*compared(ledger).values()} == {1}
         assert len(compared(ledger)) == 3 * PAIRS
+
+
+def test_a_newcomer_who_has_met_all_on_all_tasks_is_placed_without_matches_of_others(tmp_path: Path) -> None:
+    players = house(4, **PRICE)
+    play(arena(tmp_path, CHECKED[:4], players=players[:3]), 4)
+    write_arena(
+        tmp_path,
+        players,
+        game="tasks",
+        rules={"tasks": CHECKED[:4]},
+        pairing={"window": 8, "policy": "adaptive"},
+        until="p3 placed",
+    )
+    report = play(tmp_path, None)
+    assert report.note.startswith("every pair that may meet in this run has been compared")
+    with closing(ledger_of(tmp_path)) as ledger:
+        assert sum("p3" in row.players for row in ledger.summaries()) == 3 * 4
+        assert sum("p3" not in row.players for row in ledger.summaries()) < 3 * 4
 
 
 def test_fresh_answers_have_no_end_and_no_memory(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ MOST_WAITING = 8
 
 
 ALL_MET = "every pair has been compared on every task; add tasks, or raise `samples`"
-HERE_MET = "every pair that may meet now has been compared on every task"
+HERE_MET = "every pair that may meet in this run has been compared on every task"
 
 
 class Rounds:
