@@ -247,6 +247,10 @@ def test_answers_are_counted_alike_everywhere(tmp_path: Path) -> None:
     where = ("--dir", str(tmp_path / "arena"))
     assert "a.csv: 4 answers of 2 players" in said("import", str(tmp_path / "a.csv"), *where)
     assert "outside results: 4 of a.csv" in said("verify", *where)
+    said("export", "--format", "outside", "--to", str(tmp_path / "files"), *where)
+    again = ("--dir", str(tmp_path / "again"))
+    assert "4 answers of 2 players" in said("import", str(tmp_path / "files"), *again)
+    assert "after 4 answers." in said("verdict", *again)
 
 
 def test_several_kinds_are_exported_a_file_each_and_imported_again(folder: Path, tmp_path: Path) -> None:

@@ -143,6 +143,7 @@ def texts(ledger: Ledger) -> Iterator[tuple[Source, list[str]]]:
     each marked with the source."""
     for source, written, _ in _joined(ledger.amendments(TOPIC)):
         mark = {"source": source.name, "sha256": source.sha256}
+        mark |= {"layout": "answers"} if source.layout == "answers" else {}  # games of a question each
         rows = (mark | msgspec.json.decode(row) for row in written)
         yield source, [f"{msgspec.json.encode(row).decode()}\n" for row in rows]
 
