@@ -231,7 +231,7 @@ def test_logs_of_inspect_become_games_of_all_models_and_come_back(tmp_path: Path
     run("verify", *where)
     (tmp_path / "out.jsonl").write_text(run("export", "--format", "outside", *where), "utf-8")
     again = ["--dir", str(tmp_path / "again")]
-    assert "6 games of 3 players" in run("import", str(tmp_path / "out.jsonl"), *again)
+    assert "18 answers of 3 players" in run("import", str(tmp_path / "out.jsonl"), *again)
     assert "1 line is no vote" in run("import", str(FILE.parents[1] / "fastchat/conv.json"), *again)
     assert "3 votes of 6 players" in run("import", str(FILE.parents[1] / "lmarena/140k.csv"), *again)
 
