@@ -618,3 +618,9 @@ def test_votes_without_answers_are_nothing_to_judge(tmp_path: Any) -> None:
         NoAnswers, match=r"votes\.csv, line 2: expected recorded answers .*; there is no answer"
     ):
         pairs_in([str(tmp_path / "votes.csv")], "")
+
+
+def test_columns_are_called_as_their_file_has_them() -> None:
+    text = "MODEL_A,MODEL_B,WINNER,LANGUAGE\nx,y,x,en\ny,x,x,de\n"
+    for name in ("LANGUAGE", "language"):
+        assert battles(text, "x.csv", by=name, labels=(name,)).labels[name] == ("en", "de")

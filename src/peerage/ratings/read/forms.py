@@ -249,9 +249,9 @@ class Mapper:
         self._of_table = self._moves_of(tuple(self._row(row))) if report.fixed else None
 
     def _row(self, row: dict[str, Any]) -> dict[str, Any]:
-        """Return the row with columns as we spell them, and with what its file states elsewhere."""
+        """Return the row with columns as we spell them too, and with what its file states elsewhere."""
         if self._spelled:
-            row = {self._spelled.get(column, column): value for column, value in row.items()}
+            row = {**row, **{ours: row[column] for column, ours in self._spelled.items() if column in row}}
         return {**self._more, **row} if self._more else row
 
     def __call__(self, written: dict[str, Any]) -> dict[str, Any]:
