@@ -228,6 +228,19 @@ def test_another_check_compares_the_same_answers_again(tmp_path: Path) -> None:
         assert {one.answers for one in opened.reading.played.credits.accuracies.values()} == {2}
 
 
+def test_tasks_whose_places_move_are_not_compared_again(tmp_path: Path) -> None:
+    play(arena(tmp_path, CHECKED[:3]), None)
+    arena(tmp_path, [CHECKED[4], *CHECKED[:3]])
+    assert play(tmp_path, None).reason == "known"
+    with closing(ledger_of(tmp_path)) as ledger:
+        assert len([*ledger.summaries()]) == 4 * PAIRS
+        cluster = {str(match.drawn["messages"]): match.shares for match in fixtures(ledger)}
+        assert {(str(match.drawn["messages"]), match.shares) for match in fixtures(ledger)} == {
+            *cluster.items()
+        }
+        assert len({*cluster.values()}) == 4
+
+
 def test_what_a_provider_failed_to_give_is_asked_again(tmp_path: Path) -> None:
     fails = {"left": 3}
 

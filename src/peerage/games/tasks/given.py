@@ -82,10 +82,15 @@ def request_of(rules: TasksRules, drawn: Mapping[str, Any], player: str) -> str:
 
 def compared_of(rules: TasksRules, drawn: Mapping[str, Any]) -> str:
     """Return a digest of what is compared and how: where any of it is changed, the same answers may be
-    compared again."""
+    compared again. The id of a task is not in it: in a list without ids it is a place, which may move."""
     judging = rules.judging.model_dump(mode="json", exclude={"controls"})
-    shown = [drawn.get(key) for key in ("task", "rubric", "expected")]
+    shown = [drawn.get(key) for key in ("rubric", "expected")]
     return _digest([rules.digest(drawn), shown, judging, rules.then])
+
+
+def question_of(drawn: Mapping[str, Any]) -> str:
+    """Return a digest of what contestants are asked, whatever the id of the task."""
+    return _digest([drawn.get(key) for key in ("messages", "vars")])
 
 
 def _digest(parts: Any) -> str:
@@ -93,10 +98,12 @@ def _digest(parts: Any) -> str:
 
 
 class _Comparison(NamedTuple):
-    """A task to compare players on: what is drawn, the digest of what is compared, a verdict's price."""
+    """A task to compare players on: what is drawn, the digests of what is compared and of what is asked, and
+    a verdict's price."""
 
     drawn: Mapping[str, Any]
     compared: str
+    question: str
     verdict: float = 0.0
 
 
@@ -120,7 +127,9 @@ class TaskAnswers:
         self._tasks: dict[str, _Comparison] = {}
         for task in rules.tasks:
             drawn = task.drawn()
-            self._tasks[task.id] = _Comparison(drawn, compared_of(rules, drawn), verdict[task.id])
+            self._tasks[task.id] = _Comparison(
+                drawn, compared_of(rules, drawn), question_of(drawn), verdict[task.id]
+            )
         self._now = {task.compared for task in self._tasks.values()}
         self._order: list[_Comparison] = []
         self._requests: dict[tuple[str, str], str] = {}
@@ -142,10 +151,10 @@ class TaskAnswers:
         plain = {key: value for key, value in drawn.drawn.items() if key != CONTROL}
         task = self._tasks.get(plain.get("task", ""))
         if task is None or task.drawn != plain:  # as it was when the match was issued
-            task = _Comparison(plain, compared_of(self._rules, plain))
+            task = _Comparison(plain, compared_of(self._rules, plain), question_of(plain))
         asked = [(player, self._request(task, player)) for player in players if player not in drawn.given]
         self.in_flight[match] = _InFlight(tuple(sorted(players)), task.compared, tuple(asked))
-        self._first.setdefault(plain.get("task", ""), drawn.shares or match)
+        self._first.setdefault(task.question, drawn.shares or match)
 
     def learn(self, match: int, facts: Sequence[Mapping[str, Any]]) -> None:
         """Take in the new answers of a match, and what it compared; without facts there was no result."""
@@ -169,7 +178,7 @@ class TaskAnswers:
     def met(self, match: int, players: Sequence[str]) -> Mapping[str, frozenset[str]]:
         for number in [number for number in self.in_flight if number >= match]:
             del self.in_flight[number]
-        self._first = {task: first for task, first in self._first.items() if first < match}
+        self._first = {question: first for question, first in self._first.items() if first < match}
         flying = Counter([other.pair for other in self.in_flight.values() if other.compared in self._now])
         most = self._samples * len(self._now)
 
@@ -191,7 +200,7 @@ class TaskAnswers:
         best: tuple[float, _Comparison, dict[str, GivenAnswer]] | None = None
         new = False
         for task in self._in_order(secret):
-            if task.drawn["task"] not in self._first:
+            if task.question not in self._first:
                 if new:  # all that nobody has met on say the same, and the first of them comes first
                     continue
                 new = True
@@ -213,7 +222,7 @@ class TaskAnswers:
         if best is None:
             return None
         _, task, given = best
-        shares = self._first.get(task.drawn["task"], match)
+        shares = self._first.get(task.question, match)
         drawn = DrawnMatch(self._controls.marked(task.drawn), given, shares)
         self.issued(match, players, drawn)
         return drawn

@@ -284,7 +284,7 @@ def remarks(rules: TasksRules) -> Iterator[str]:
 
 GAME: GameSpec[TasksRules] = GameSpec(
     name="tasks",
-    version=11,
+    version=12,
     about="Two players answer a task of yours; a check or judges decide.",
     contestants=(2, 2),
     rules=TasksRules,
