@@ -41,14 +41,14 @@ EVERYWHERE = {
 SILENT: dict[str, dict[str, str]] = {
     "duel": {
         **dict.fromkeys(("author", "committee"), WHO),
-        **dict.fromkeys(("judges", "exclude_family"), WHO),
+        **dict.fromkeys(("judges", "exclude_family", "early_stop", "judging.early_stop"), WHO),
     },
     "color-obfuscation": {"same_family": WHO},
     "code-golf": {"seats": WHO},
     "allocation": {"seats": WHO},
     "bug-hunt": {"seats": WHO},
     "tasks": {
-        **dict.fromkeys(("then", "judging.controls", "judging.checks"), WHO),
+        **dict.fromkeys(("then", "judging.controls", "judging.checks", "judging.early_stop"), WHO),
         **dict.fromkeys(("check", "judging.order"), "contestants get the owner's texts and nothing else"),
         "templates": "only those who have one are asked otherwise",
         "samples": "an answer is asked for in the same words, however often it is compared",
@@ -106,7 +106,9 @@ def told(game: str, rules: Rules) -> dict[str, frozenset[str]]:
 def changes_a_prompt(game: str, path: str) -> bool:
     rules, value = OTHER[game][path]
     before, after = told(game, rules), told(game, laid(rules, path, value))
-    return any(not before[key] & after[key] for key in before.keys() & after.keys())
+    # a repair repeats its prompt, and few of them may come to be about other texts
+    both = [key for key in before.keys() & after.keys() if not key.endswith("~repair")]
+    return any(not before[key] & after[key] for key in both)
 
 
 def silent(game: str, path: str) -> str:
