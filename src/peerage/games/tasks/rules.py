@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from pydantic import Field, field_validator, model_validator
@@ -73,7 +73,7 @@ class TasksRules(GameRules):
         description="What follows where a check gives both answers the same credit: `judges`, or it is "
         "a `tie`. Default: a tie, unless the task or `judging` has a rubric, criteria or a prompt.",
     )
-    samples: int | Literal["fresh"] = Field(
+    samples: Annotated[int, Field(ge=1, le=1_000)] | Literal["fresh"] = Field(
         1,
         description="Answers of each player to each task: they are on record, and compared with those of "
         "others, each pair of answers once. `fresh`: every match asks for new ones, without end.",

@@ -12,6 +12,7 @@ from msgspec.structs import asdict
 from peerage.engine.match.plans import policy_of, schedulers
 from peerage.engine.record.memory import planned
 from peerage.game.blocks import Sentence
+from peerage.games import installed
 from peerage.ratings.strength.posterior import strengths
 from peerage.reading.reading import Reading
 from peerage.reading.results.evidence import SEED
@@ -129,7 +130,10 @@ def outlook(
 
 
 def _left(reading: Reading) -> int | None:
-    """Return how many matches are left where answers are given once; None where there is no end."""
+    """Return how many matches are left where answers are given once; None where there is no end, or where a
+    game is not installed, so that nobody can say."""
+    if not all(map(installed, reading.settings.lineup)):
+        return None
     games = list(schedulers(reading.settings, "").values())
     memories = [planned(game.spec, game.rules, reading.moment) for game in games]
     names = [player.name for player in reading.settings.players]
