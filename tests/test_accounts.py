@@ -35,17 +35,28 @@ def summary(status: str, scores: dict[str, float], costs: tuple[float | None, ..
 
 def test_a_match_of_four_has_one_winner_or_those_who_share_it() -> None:
     accounts: dict[str, Account] = {}
-    count(accounts, summary("done", {"a": 0.2, "b": 1.0, "c": 1.0, "d": 0.9}, (1.0, None, 2.0, 0.0)), {})
+    asked = dict.fromkeys("abcd", Totals(1))
+    count(accounts, summary("done", {"a": 0.2, "b": 1.0, "c": 1.0, "d": 0.9}, (1.0, None, 2.0, 0.0)), asked)
     assert [(accounts[p].wins, accounts[p].draws, accounts[p].losses) for p in "abcd"] == [
         (0, 0, 1),
         (0, 1, 0),
         (0, 1, 0),
         (0, 0, 1),
     ]
-    count(accounts, summary("done", {"a": 0.2, "b": 1.0, "c": 0.0, "d": 0.9}, (3.0, 1.0, 2.0, 0.0)), {})
+    count(accounts, summary("done", {"a": 0.2, "b": 1.0, "c": 0.0, "d": 0.9}, (3.0, 1.0, 2.0, 0.0)), asked)
     assert (accounts["b"].wins, accounts["b"].draws, accounts["b"].matches) == (1, 1, 2)
     assert accounts["a"].cost_per_match == 2.0
     assert accounts["b"].cost_per_match == 1.0, "over the matches whose cost is known"
+
+
+def test_an_answer_that_was_given_before_is_not_paid_again() -> None:
+    accounts: dict[str, Account] = {}
+    won = summary("done", {"a": 1.0, "b": 0.0}, (3.0, 1.0))
+    count(accounts, won, {"a": Totals(1), "b": Totals(1)})
+    count(accounts, summary("done", {"a": 1.0, "c": 0.0}, (3.0, 5.0)), {"c": Totals(1)})
+    count(accounts, won, {"judge": Totals(1)})
+    assert (accounts["a"].matches, accounts["a"].answers_priced, accounts["a"].cost_per_match) == (3, 1, 3.0)
+    assert (accounts["b"].answers_priced, accounts["c"].cost_per_match) == (1, 5.0)
 
 
 def test_a_void_match_counts_as_void_and_costs_all_the_same() -> None:
