@@ -227,7 +227,7 @@ def main() -> None:
             name="Customer mail",
             game="tasks",
             judging={"judges": 3},
-            rules={"tasks": tasks},
+            rules={"tasks": tasks, "samples": "fresh"},
         )
         played(folder / "village", NIGHTS, name="Village", game="werewolf")
         for arena in ("mail", "village"):
