@@ -21,7 +21,8 @@ from peerage.views.rejudge import RejudgeReport, kendall_tau, rejudge_report
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("rejudged") / "first"
-    write_arena(folder, 7, game="tasks", rules={"tasks": ["Say why."]}, judging={"judges": 3})
+    rules = {"tasks": ["Say why.", "Say how."]}
+    write_arena(folder, 7, game="tasks", rules=rules, judging={"judges": 3})
     play(folder, 42)
     return folder
 

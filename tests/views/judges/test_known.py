@@ -17,7 +17,7 @@ from peerage.site.reading import Site
 from peerage.views.judges.report import judges
 
 JUDGES = [{"model": "house:0.95", "name": "ada"}, {"model": "house:0.5", "name": "toss"}]
-TASKS = [{"prompt": f"What is {at} + {at}?", "expected": str(2 * at)} for at in range(1, 21)]
+TASKS = [{"prompt": f"What is {at} + {at}?", "expected": str(2 * at)} for at in range(1, 201)]
 
 
 def arena(folder: Path, matches: int, **judging: Any) -> Path:

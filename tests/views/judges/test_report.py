@@ -186,9 +186,9 @@ def test_a_judge_of_its_own_kin_stands_out(tmp_path: Path) -> None:
         {"name": f"p{at}", "model": f"house:{0.4 + 0.05 * at:.2f}", "family": f"f{at}"} for at in range(6)
     ]
     players[5] |= {"family": "f0", "faults": {"self_preference": 0.9}}
-    folder = write_arena(
-        tmp_path / "arena", players, game="tasks", rules={"tasks": ["Say why."]}, judging={"judges": 4}
-    )
+    rules = {"tasks": ["Say why."], "samples": "fresh"}
+    judging = {"judges": 4, "order": "both", "early_stop": False}
+    folder = write_arena(tmp_path / "arena", players, game="tasks", rules=rules, judging=judging)
     play(folder, 120)
     with open_arena(folder, create=False) as arena:
         found = judges(arena.reading)
