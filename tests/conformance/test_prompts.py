@@ -66,6 +66,9 @@ SILENT: dict[str, dict[str, str]] = {
 }
 """Game → setting → why it changes no prompt."""
 
+ALIKE: dict[str, Rules] = {"duel": {"topics": ["tides"]}}
+"""Rules under which all matches of a game tell of one topic: who is asked again is asked in other matches."""
+
 
 def spoken(ask: Ask) -> str:
     """What the arena says in a request, with the texts of players left out, and which format it expects."""
@@ -105,6 +108,7 @@ def told(game: str, rules: Rules) -> dict[str, frozenset[str]]:
 
 def changes_a_prompt(game: str, path: str) -> bool:
     rules, value = OTHER[game][path]
+    rules = {**ALIKE.get(game, {}), **rules}
     before, after = told(game, rules), told(game, laid(rules, path, value))
     # a repair repeats its prompt, and few of them may come to be about other texts
     both = [key for key in before.keys() & after.keys() if not key.endswith("~repair")]
@@ -114,7 +118,7 @@ def changes_a_prompt(game: str, path: str) -> bool:
 def silent(game: str, path: str) -> str:
     """Why a setting may change no prompt; empty for one that must."""
     return SILENT.get(game, {}).get(path) or next(
-        (why for part, why in EVERYWHERE.items() if path.endswith(part) or path.startswith(part)), ""
+        (why for part, why in EVERYWHERE.items() if path.split(".")[-1] == part or path.startswith(part)), ""
     )
 
 

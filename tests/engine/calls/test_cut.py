@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+from collections import Counter
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -193,7 +195,8 @@ async def test_judges_that_think_too_long_get_more_room_and_their_matches_are_de
     assert {600, 1200} == set(thinker.limits)
     found = replies(tmp_path)
     first = {key: said for key, said in found.items() if said.cut}
-    assert len(first) >= 4 * 3 * 2
+    # For two judges in opposite orders "A" is another answer, so the third is asked, in both orders.
+    assert len(first) == 4 * (2 + 2)
     for (match, key), said in first.items():
         assert (said.cut, said.truncated, said.reasoning_tokens) == (600, True, 600)
         assert found[match, key + ROOM].text == '{"reason": "r", "verdict": "A"}'
@@ -323,7 +326,10 @@ async def test_an_interrupted_run_goes_on_with_what_it_has(tmp_path: Path, stop_
     for name in ("whole", "parts"):
         ledger = ledger_of(tmp_path / name)
         assert replay(ledger).ok
-        roots.append({key[1] for key in replies(tmp_path / name)})
+        # Which answer a judge sees first is drawn anew in each arena.
+        roots.append(
+            Counter([(match, re.sub("A-B|B-A", "-", key)) for match, key in replies(tmp_path / name)])
+        )
         ledger.close()
         assert head(tmp_path / name)[0] == 2
     assert roots[0] == roots[1]

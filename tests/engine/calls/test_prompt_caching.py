@@ -85,7 +85,7 @@ async def test_most_of_what_judges_read_is_cached_and_costs_what_a_cache_costs(
     rubric = words("rubric", 900 if long != "task" else 40)
     tasks = [
         {"id": f"t{at}", "prompt": f"Task {at}: {words(f't{at}', 900 if long == 'task' else 60)}"}
-        for at in range(6)
+        for at in range(20)
     ]
     judging: dict[str, Any] = {"rubric": rubric, "criteria": ["correct", "tone"]}
     if long == "prompt":
