@@ -42,7 +42,7 @@ players:
   - house:0.8
   - house:0.5
   - {{model: "{model}", base_url: "{url}", name: Q, price: {{input: 1, output: 2}}, timeout_s: 10{stated}}}
-tasks: ["Explain in one sentence why a bicycle stays upright."]
+tasks: {{tasks: ["Explain in one sentence why a bicycle stays upright."], samples: fresh}}
 judging: {{judges: 1}}
 engine: {{retries: 1}}
 budget: 1.0
