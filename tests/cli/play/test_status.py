@@ -52,7 +52,7 @@ def seen_within(folder: Path, at: int) -> dict[str, Any]:
 
 def test_while_a_run_goes_on_it_tells_who_runs_and_how_far_matches_are(tmp_path: Path) -> None:
     write_arena(tmp_path, PAID, engine={"concurrency": 4})
-    found = seen_within(tmp_path, 60)
+    found = seen_within(tmp_path, 30)
     assert found["runner"] == US
     assert found["recorded"] < 6
     assert found["recorded"] + len(found["under_way"]) + found["issued"] >= 6

@@ -27,7 +27,7 @@ PATIENCE_S = 60
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An arena that was left in the middle of a round."""
     folder = write_arena(tmp_path_factory.mktemp("events"))
-    play_stopping_at(folder, MATCHES, 20, paced())
+    play_stopping_at(folder, MATCHES, 25, paced())
     return folder
 
 
