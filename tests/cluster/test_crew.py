@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.cluster.links import HereLink, HerePlaces, here
-from tests.engine.arenas import house, play, write_arena
+from tests.engine.arenas import SMALL, house, play, write_arena
 from tests.engine.clients import Cast
 from tests.servers import openai_server
 from tests.servers.crowded import Crowded
@@ -354,7 +354,7 @@ def test_status_tells_who_works_on_what(
 
     def act(call: Call, attempt: int) -> None:
         calls[0] += 1
-        if calls[0] == 40:
+        if calls[0] == 20:
             done = CliRunner().invoke(app, ["status", "--format", "json", "--dir", str(folder)])
             seen.append(json.loads(done.output))
             shown.append(CliRunner().invoke(app, ["status", "--dir", str(folder)]).output)
@@ -390,9 +390,10 @@ async def test_the_limit_that_a_provider_bears_is_found_over_all_workers_and_tol
         server.always(crowded)
         asked = {"name": "a", "model": "openai:tiny", "base_url": server.url, "key_env": ""}
         players = [*house(4), asked | {"price": {"input": 0, "output": 0}}]
-        folder = arena(tmp_path, postgres, players=players, engine={"workers": 2}, budget=50)
+        rules = {**SMALL, "judges": 5, "order": "both", "early_stop": False}  # so that it is asked often
+        folder = arena(tmp_path, postgres, players=players, rules=rules, engine={"workers": 2}, budget=50)
         with open_arena(folder) as opened:
-            report = await opened.play(8, beside=look)
+            report = await opened.play(12, beside=look)
             assert opened.verify().ok
     assert report.reason == "limit"
     assert 2 <= max(crowded.seen) <= 6
