@@ -63,16 +63,17 @@ def table_share(seats: int) -> float:
     return 4 * (seats - sum(1 / place for place in range(1, seats + 1))) / (seats * (seats - 1))
 
 
-def fit(wins: Floats, ties: Floats, flying: Floats) -> PairingStrengths:
+def fit(wins: Floats, ties: Floats, flying: Floats, precision: float = _PRECISION) -> PairingStrengths:
     """The strengths at the top of the posterior: `wins[i, j]` of i over j, `ties` and matches in flight of
-    each pair, both ways round. Leading axes are of several arenas, each fitted for itself."""
+    each pair, both ways round. Leading axes are of several arenas, each fitted for itself. The prior on each
+    strength has that `precision`, 1 by its variance in squared log-odds."""
     games, points = wins + turned(wins) + ties, wins + ties / 2
     tied = total(ties.sum(axis=-2)) / 2
     mean, nu = np.zeros(wins.shape[:-1]), np.full(wins.shape[:-2], _NU)
     for _ in range(50):
         score, information, tie = _match(mean, nu)
-        slope = (games * score - points).sum(axis=-2) - _PRECISION * mean
-        step = (inverse(_posterior(games * information)) * slope[..., None]).sum(axis=-2)
+        slope = (games * score - points).sum(axis=-2) - precision * mean
+        step = (inverse(laplacian(games * information, precision)) * slope[..., None]).sum(axis=-2)
         expected = total((games * tie).sum(axis=-2)) / 2
         before, nu = nu, np.clip(nu * (tied + 0.5) / (expected + 0.5), 1e-3, 1e3)
         far = np.abs(step).max(axis=-1)
@@ -80,7 +81,7 @@ def fit(wins: Floats, ties: Floats, flying: Floats) -> PairingStrengths:
         if (far < 1e-4).all() and (np.abs(nu / before - 1) < 1e-2).all():
             break
     _, information, _ = _match(mean, nu)
-    return PairingStrengths(mean, inverse(_posterior((games + flying) * information)), information)
+    return PairingStrengths(mean, inverse(laplacian((games + flying) * information, precision)), information)
 
 
 def _match(mean: Floats, nu: Floats) -> tuple[Floats, Floats, Floats]:
@@ -91,10 +92,6 @@ def _match(mean: Floats, nu: Floats) -> tuple[Floats, Floats, Floats]:
     win, tie = up / every, nu / every
     score = win + tie / 2
     return score, win + tie / 4 - score * score, tie
-
-
-def _posterior(information: Floats) -> Floats:
-    return laplacian(information, _PRECISION)
 
 
 def laplacian(weights: Floats, more: float = 0.0) -> Floats:

@@ -17,11 +17,14 @@ FIRST_S = 0.01
 PAIR_S = 3e-6
 """About what the first fit takes in seconds of a processor: in any case, and for each pair of players."""
 DRAWS = 1000
+SPREADS = 4
+"""How often the fit is made, each time with the spread of the strengths that the last one came to."""
 
 
 class Leader:
     """A fold of matches: who leads, and how sure that is. Tables draw from the posterior of strengths;
-    this is a normal approximation to it (`scheduling.strengths`), in which all games count alike."""
+    this is a normal approximation to it (`scheduling.strengths`), in which all games count alike and the
+    spread of the strengths is the likeliest, by the EM algorithm."""
 
     def __init__(self) -> None:
         self._players: dict[str, int] = {}
@@ -61,7 +64,11 @@ class Leader:
         for into, counts in ((won, self._won), (tied, self._tied)):
             for pair, matches in counts.items():
                 into[pair] = matches
-        estimate = fit(won, tied, np.zeros_like(won))
+        precision = 1.0
+        for _ in range(SPREADS):
+            estimate = fit(won, tied, np.zeros_like(won), precision)
+            squares = np.square(estimate.mean).sum() + np.trace(estimate.covariance)
+            precision = (players + 1) / (float(squares) + 1)  # as if one more player, of spread 1, were known
         root = np.linalg.cholesky(estimate.covariance)
         draws = estimate.mean + np.random.default_rng(1).standard_normal((DRAWS, players)) @ root.T
         best = np.bincount(draws.argmax(axis=1), minlength=players)

@@ -241,5 +241,5 @@ def test_what_a_player_learns_during_a_run_is_told_once(
             return await super().answer(call)
 
     with open_arena(tmp_path) as arena:
-        arena.run(2, clients=lambda player: Learner(HouseClient(player), lambda call, answer: 0.0))
+        arena.run(6, clients=lambda player: Learner(HouseClient(player), lambda call, answer: 0.0))
     assert caplog.messages == ["known at start"] * 8 + ["learnt"] * 8
