@@ -128,6 +128,7 @@ def test_who_met_is_listed_by_place(scores: tuple[float, ...], shown: list[tuple
         ("a/b:c-d_e.f,", "a/b:c-d_e.f,"),  # twelve characters stay together
         ("a/b:c-d_e.f,g", "a/<wbr>b:<wbr>c-<wbr>d_<wbr>e.<wbr>f,g"),
         ("claude-sonnet-4.5", "claude-<wbr>sonnet-<wbr>4.5"),
+        ("claude-sonnet-4.5 1 · al 0", "<span>claude-<wbr>sonnet-<wbr>4.5 1</span> · <wbr><span>al 0</span>"),
         ("neXt LaXge letters", "neXt LaXge letters"),
         ("<b>", "&lt;b&gt;"),
         ("a\u202e<b>/long name", "a\ufffd&lt;b&gt;/<wbr>long name"),

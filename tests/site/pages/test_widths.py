@@ -88,10 +88,19 @@ LOOK = """() => {
       }
     }
   }
-  // A row's name has four lines on a phone, and one where there is room.
+  // A row's name has four lines on a phone, and one where there is room; so has each name of a result.
   for (const link of [...document.querySelectorAll("table:not(.board, .heat) tbody th > a")].filter(seen)) {
     const lines = new Set([...link.getClientRects()].map((box) => Math.round(box.top))).size;
-    if (lines > (innerWidth < 736 ? 4 : 1)) wrong.push(`${link.textContent} takes ${lines} lines`);
+    const names = [...link.children].filter((part) => part.matches("span:not([title])"));
+    const beside = names.reduce((sum, name) => sum + name.getBoundingClientRect().width + 20, 0);
+    const room = beside < link.parentElement.getBoundingClientRect().width ? 1 : Math.max(1, names.length);
+    if (lines > (innerWidth < 736 ? 4 : room)) wrong.push(`${link.textContent} takes ${lines} lines`);
+    for (const name of innerWidth < 736 ? [] : names) {
+      const range = document.createRange();
+      range.selectNodeContents(name);
+      const tops = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
+      if (tops.size > 1) wrong.push(`${name.textContent} is broken in ${link.textContent}`);
+    }
   }
   for (const drawing of [...document.querySelectorAll(".drawing")].filter(seen)) {
     const texts = [...drawing.querySelectorAll("text")].filter(seen)

@@ -8,6 +8,7 @@ from html import escape
 
 from peerage.values.texts import visible
 
+_BETWEEN = " · "
 _PLAIN = bytes({*range(32, 127), 9, 10} - {*b"&<>\"'"})
 
 
@@ -35,8 +36,11 @@ def coded(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def breakable(name: str) -> str:
-    """Return a long name that may be broken after its punctuation, but for a point within a number."""
+    """Return a long name that may be broken after its punctuation, but for a point within a number; a result
+    of several is rather broken between them."""
     whole = visible(name)
+    if _BETWEEN in whole:
+        return f"{_BETWEEN}<wbr>".join([f"<span>{breakable(part)}</span>" for part in whole.split(_BETWEEN)])
     if len(whole) <= 12:
         return escape(whole)
     parts = re.split(r"(?<=[/:_-])|(?<=\.)(?!\d)", whole)
