@@ -9,9 +9,9 @@ import asyncio
 import random
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import yaml
@@ -30,11 +30,13 @@ PLAYERS = 8
 
 
 class Played(NamedTuple):
-    """One run: its report, how many virtual seconds it took, the money in matches that the budget ended."""
+    """One run: its report, how many virtual seconds it took, the money in matches that the budget ended, and
+    the most that one of its calls could have cost."""
 
     report: RunReport
     seconds: float
     lost_nano: int
+    reach_nano: int
 
 
 class Wordy(HouseClient):
@@ -62,7 +64,13 @@ def players(times: int) -> Callable[[PlayerSettings], Client]:
 
 
 def play(
-    game: str, matches: int | None, budget: float | None, concurrency: int, seed: int = 1, times: int = 1
+    game: str,
+    matches: int | None,
+    budget: float | None,
+    concurrency: int,
+    seed: int = 1,
+    times: int = 1,
+    rules: Mapping[str, Any] = {},
 ) -> Played:
     """Play a fresh arena of paid players."""
     names = [
@@ -71,6 +79,7 @@ def play(
     settings = {
         "seed": seed,
         "game": game,
+        "rules": dict(rules),
         "players": names,
         "budget": budget,
         "pairing": {"window": 64},
@@ -89,15 +98,18 @@ def play(
         (folder / "arena.yaml").write_text(yaml.safe_dump(settings), "utf-8")
         with open_arena(folder) as arena:
             report = virtual.run(arena.play(matches, clients=players(times), beside=clock, inline=True))
-        return Played(report, ended[0], lost(folder))
+        return Played(report, ended[0], *lost_and_reach(folder))
 
 
-def lost(folder: Path) -> int:
-    """What was spent on matches that the budget ended, or stopped before their end."""
+def lost_and_reach(folder: Path) -> tuple[int, int]:
+    """What was spent on matches that the budget ended, or stopped before their end, and what the costliest
+    call could have cost."""
     ledger = open_ledger("sqlite:///arena.db", folder, create=False)
     try:
         done = {row.number for row in ledger.summaries() if "budget" not in row.status}
-        return sum(row.cost_nano or 0 for row in ledger.exchanges(1) if row.match not in done)
+        rows = list(ledger.exchanges(1))
+        lost = sum(row.cost_nano or 0 for row in rows if row.match not in done)
+        return lost, max(row.worst_nano or 0 for row in rows)
     finally:
         ledger.close()
 
