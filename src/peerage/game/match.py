@@ -33,7 +33,8 @@ ANSWERS = "answers"
 class GivenAnswer(Struct, frozen=True):
     """An answer that a contestant gave in an earlier `match`, to the request `key` there, and is not asked
     for again: its status as the game saw it, its `text`, and the `reason` where it could not be used. `cost`
-    is what it cost then, in the arena's unit, None where unknown; `hidden` is as in `Reply`."""
+    is what it cost then, in the arena's unit, None where unknown; `hidden` is as in `Reply`; `request` is a
+    digest of all that was asked, by which the game knows that it would ask the same now."""
 
     match: int
     key: str
@@ -42,6 +43,7 @@ class GivenAnswer(Struct, frozen=True):
     reason: str = ""
     cost: float | None = None
     hidden: Any = None
+    request: str = ""
 
 
 class Fixture(Struct, frozen=True):

@@ -24,6 +24,7 @@ from tests.engine.arenas import (
 from peerage.arena import open_arena
 from peerage.engine.record.memory import Remembered
 from peerage.game.match import Fixture, GivenAnswer
+from peerage.games.tasks.given import TaskAnswers, request_of
 from peerage.ledger import Ledger
 from peerage.ledger.forms.codec import by_hex, read_fixture, read_record
 from peerage.ledger.topics.series import given_of
@@ -320,7 +321,9 @@ def test_fresh_answers_have_no_end_and_no_memory(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "forgery", [{"text": "4"}, {"status": "refused"}, {"reason": "it was cut off"}, {"cost": 0.5}], ids=str
+    "forgery",
+    [{"text": "4"}, {"status": "refused"}, {"reason": "it was cut off"}, {"cost": 0.5}, {"request": "other"}],
+    ids=str,
 )
 def test_replay_notices_an_answer_that_nobody_gave(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forgery: dict[str, Any]
@@ -338,3 +341,23 @@ def test_replay_notices_an_answer_that_nobody_gave(
         differences = opened.replay().differences
     assert differences
     assert all("from match 1" in difference.about for difference in differences)
+
+
+def test_an_answer_to_something_else_decides_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An issuer that takes each answer for one to every task."""
+    first: dict[str, str] = {}
+
+    def any_task(self: TaskAnswers, task: Any, player: str) -> str:
+        return first.setdefault(player, request_of(self._rules, task.drawn, player))
+
+    monkeypatch.setattr(TaskAnswers, "_request", any_task)
+    play(arena(tmp_path, CHECKED[:2]), 6)
+    with closing(ledger_of(tmp_path)) as ledger:
+        voids = {
+            (bool(match.given), match.drawn["task"] != fixtures(ledger)[0].drawn["task"], row.outcome.void)
+            for match, row in zip(
+                fixtures(ledger), [read_record(row.body) for row in ledger.records()], strict=True
+            )
+        }
+    assert (True, True, "other_request") in voids
+    assert {void for given, other, void in voids if not (given and other)} == {""}

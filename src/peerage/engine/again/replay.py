@@ -131,7 +131,7 @@ class _Unreadable(Exception):
     """A part that a helper process could not read."""
 
 
-_STATED = ("key", "status", "reason", "cost")
+_STATED = ("key", "status", "reason", "cost", "request")
 """Fields of an answer that a fact has too."""
 
 

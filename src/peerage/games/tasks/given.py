@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from peerage.game import Ask, GameTable, Reply, Steps
+from peerage.game import Ask, GameTable, Reply, Steps, Voided
 from peerage.game.match import ANSWERS, GivenAnswer
 from peerage.game.section import cost
 from peerage.game.spec import DrawnMatch
@@ -42,7 +42,12 @@ ANSWER_VARIANCE, VERDICT_VARIANCE = 1.0, 4.0
 
 
 def given_or_asked(table: GameTable, asks: Sequence[Ask]) -> Steps[list[Reply]]:
-    """Return the replies to `asks`, one to each contestant; those given before are not asked for."""
+    """Return the replies to `asks`, one to each contestant; those given before are not asked for. Raises
+    Voided for an answer to something else, which no honest issuer gives."""
+    for seat in table.seats:
+        given = table.given.get(seat.label)
+        if given is not None and given.request != request_of(table.rules, table.drawn, seat.player):
+            raise Voided("other_request")
     replies: list[Reply] = yield [ask for ask in asks if ask.to not in table.given]
     asked = iter(replies)
     return [_reply(table.given[ask.to], ask) if ask.to in table.given else next(asked) for ask in asks]
@@ -162,7 +167,15 @@ class TaskAnswers:
         flying = self.in_flight.pop(match, None)
         for fact in facts:
             for player, new in fact.get(ANSWERS, {}).items():
-                answer = GivenAnswer(match, new["key"], new["status"], "", new["reason"], new["cost"])
+                answer = GivenAnswer(
+                    match=match,
+                    key=new["key"],
+                    status=new["status"],
+                    text="",
+                    reason=new["reason"],
+                    cost=new["cost"],
+                    request=new["request"],
+                )
                 self._given[player, new["request"]].append(answer)
             if flying is not None and (compared := fact.get(COMPARED)):
                 self._compared[flying.pair, compared] += 1

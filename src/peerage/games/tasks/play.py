@@ -284,7 +284,7 @@ def remarks(rules: TasksRules) -> Iterator[str]:
 
 GAME: GameSpec[TasksRules] = GameSpec(
     name="tasks",
-    version=12,
+    version=13,
     about="Two players answer a task of yours; a check or judges decide.",
     contestants=(2, 2),
     rules=TasksRules,
