@@ -343,6 +343,17 @@ def test_replay_notices_an_answer_that_nobody_gave(
     assert all("from match 1" in difference.about for difference in differences)
 
 
+def test_the_verdict_says_that_nothing_is_left_to_compare(tmp_path: Path) -> None:
+    play(arena(tmp_path, CHECKED[:1]), None)
+    with open_arena(tmp_path) as opened:
+        verdict = opened.verdict()
+    assert verdict.may_be_as_good
+    assert (
+        "Answers are compared once, so no match is left: add tasks, or raise `samples`."
+        in verdict.would_change
+    )
+
+
 def test_an_answer_to_something_else_decides_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An issuer that takes each answer for one to every task."""
     first: dict[str, str] = {}

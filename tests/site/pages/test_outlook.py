@@ -43,6 +43,21 @@ def test_the_bar_says_how_sure_the_pick_is_and_what_makes_it_clear(
     assert not [block for block in concluded(verdict, verdict, None) if isinstance(block, Bar)]
 
 
+def test_the_bar_does_not_speak_of_matches_that_cannot_be_played() -> None:
+    verdict = replace(NO_VERDICT, chance=0.53, proven_best=False)
+    more = Further(26, 7, 89, 0.24)
+    for left, words in (
+        (0, "sure; all answers are compared: more tasks say more"),
+        (30, "sure; about 26 more"),
+    ):
+        ahead = Outlook(("More.",), 60, "best known", more, more, left=left)
+        (bar,) = [block for block in concluded(verdict, verdict, ahead) if isinstance(block, Bar)]
+        assert bar.caption.startswith(words)
+        assert ahead.shortage == (
+            "" if left else "Answers are compared once, so no match is left: add tasks, or raise `samples`."
+        )
+
+
 def test_every_board_says_it_and_it_is_computed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hands = Path(__file__).parents[2] / "engine" / "hands.py"
     (tmp_path / "hands.py").write_text(hands.read_text("utf-8"), "utf-8")

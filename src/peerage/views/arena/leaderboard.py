@@ -161,6 +161,8 @@ def _certainty(verdict: Verdict, ahead: Outlook) -> str:
         return "sure: this is proven"
     if ahead.clear.matches == 0:
         return "sure: the pick is clear"
+    if ahead.left == 0:
+        return "sure; all answers are compared: more tasks say more"
     make = "makes" if (ahead.clear.matches or ahead.clear.at_least) == 1 else "make"
     return f"sure; {ahead.clear.brief} {make} the pick clear"
 

@@ -26,7 +26,6 @@ from peerage.views.leaderboard.row import Row
 from peerage.views.leaderboard.verdict import Verdict, named
 
 if TYPE_CHECKING:
-    from peerage.scheduling.further import Further
     from peerage.views.plan.outlook import Outlook
 
 ENOUGH = 5
@@ -55,7 +54,9 @@ def decision(reading: Reading, board: Leaderboard, ahead: Callable[[], Outlook |
         by_task=True,
         lines=(*verdict.lines, *behind, *_changed(reading, credits), *_unchecked(credits)),
         contenders=tuple(ranked),
-        would_change=tuple(_would_change(ranked, board, parts, _clear(board, ahead))),
+        would_change=tuple(
+            _would_change(ranked, board, parts, ahead() if board.verdict.may_be_as_good else None)
+        ),
         examples=tuple(examples(reading, credits.matches, order)),
     )
 
@@ -169,18 +170,14 @@ def _less_accurate(ranked: Sequence[Row], credits: Credits) -> Iterator[str]:
         yield f"By the checks alone, {less} (95%)."
 
 
-def _clear(board: Leaderboard, ahead: Callable[[], Outlook | None]) -> Further | None:
-    """Return what it takes until nobody else may be as good as the pick; None where nothing can be said."""
-    if not board.verdict.may_be_as_good:
-        return None
-    found = ahead()
-    return found.clear if found else None
-
-
 def _would_change(
-    ranked: Sequence[Row], board: Leaderboard, by_category: Mapping[str, CategoryPart], clear: Further | None
+    ranked: Sequence[Row],
+    board: Leaderboard,
+    by_category: Mapping[str, CategoryPart],
+    ahead: Outlook | None,
 ) -> Iterator[str]:
-    """Yield what would change the pick: more matches, a price, a category."""
+    """Yield what would change the pick: more matches, if any are left, a price, a category."""
+    clear = ahead.clear if ahead else None
     pick, *rivals = [row for row in ranked if row.player not in board.verdict.out]
     if not board.verdict.may_be_as_good:
         if len(ranked) > 1:
@@ -197,6 +194,8 @@ def _would_change(
             f"More matches may change the pick, but slowly: at least {clear.at_least:,} more until nobody "
             "else has a 5% chance to be better."
         )
+    if ahead is not None and ahead.shortage:
+        yield ahead.shortage
     if board.in_dollars and (told := _price(pick, rivals)):
         yield told
     if told := _category(pick.player, [row.player for row in rivals], by_category):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import asdict
@@ -49,7 +50,8 @@ class Pair(Struct, frozen=True):
 class Outlook(Sentences, frozen=True):
     """The forecast after so many decided `matches`, as the arena's pairing goes on: until the `goal` is
     `proven`; until the pick is `clear`, which nobody else has a chance of 5% to be better than; and until the
-    order of the `pair` asked about is proven. `lines` say it in sentences."""
+    order of the `pair` asked about is proven. Where answers are given once, `left` is how many comparisons
+    of them are left; None where there is no end. `lines` say it in sentences."""
 
     lines: tuple[str, ...]
     matches: int
@@ -57,6 +59,18 @@ class Outlook(Sentences, frozen=True):
     proven: Further
     clear: Further
     pair: Pair | None = None
+    left: int | None = None
+
+    @property
+    def shortage(self) -> str:
+        """The sentence on what is left to compare, where that is too little; else empty."""
+        takes = [
+            each.at_least if each.matches is None else each.matches for each in (self.proven, self.clear)
+        ]
+        if self.left is None or self.left >= max(takes):
+            return ""
+        few = f"only {counted(self.left, 'match is', 'matches are')}" if self.left else "no match is"
+        return f"Answers are compared once, so {few} left: add tasks, or raise `samples`."
 
 
 def outlook(
@@ -115,18 +129,15 @@ def outlook(
     for a, b in pairs:
         better, wins = float(found.better[a, b]), float(found.wins[a, b])
         pair = Pair(everybody[a], everybody[b], better, wins, ahead.pairs[0])
+    foreseen = Outlook((), played.count, str(goal), ahead.proven, ahead.clear, pair, _left(reading))
     lines = [*_lines(goal, ahead.proven, ahead.clear, pair, absent)]
-    left = _left(reading)
-    takes = [each.at_least if each.matches is None else each.matches for each in (ahead.proven, ahead.clear)]
-    if left is not None and left < max(takes):
-        few = f"only {counted(left, 'match is', 'matches are')}" if left else "no match is"
-        lines.append(f"Answers are compared once, so {few} left: add tasks, or raise `samples`.")
+    lines += filter(None, [foreseen.shortage])
     if outside:
         lines.append(
             f"This counts {in_words(outside.counts)} of others too; a run pairs, and proves its goal, by "
             "matches played here."
         )
-    return Outlook(tuple(lines), played.count, str(goal), ahead.proven, ahead.clear, pair)
+    return msgspec.structs.replace(foreseen, lines=tuple(lines))
 
 
 def _left(reading: Reading) -> int | None:
