@@ -107,9 +107,9 @@ def part_solved(value: Any) -> float:
 
 def _part(value: Any) -> float | None:
     """Return the part that was solved, from 0 to 1; None where the cell is empty."""
-    if value is None or value != value or not readable(value):
+    part = part_solved(value)  # `failed` is a result here, and none of a battle
+    if part != part and (value is None or value != value or not readable(value)):
         return None
-    part = part_solved(value)
     if not 0 <= part <= 1:
         expected = "expected true, false or a part from 0 to 1; --score names another column"
         raise RowError(f"found {short(value)}, {expected}", "solved")
