@@ -102,7 +102,7 @@ def play(
 
 
 def lost_and_reach(folder: Path) -> tuple[int, int]:
-    """What was spent on matches that the budget ended, or stopped before their end, and what the costliest
+    """Money spent on matches that the budget ended, or stopped before their end, and what the costliest
     call could have cost."""
     ledger = open_ledger("sqlite:///arena.db", folder, create=False)
     try:

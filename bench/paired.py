@@ -1,4 +1,4 @@
-"""How often the interval of a paired difference holds the truth: a table of docs/ratings.md.
+"""Coverage of the interval of a paired difference: a table of docs/ratings.md.
 
 Two models answer the same samples, drawn with difficulties of SD 1.5 log-odds and each model's own luck on a
 sample of SD 0.5. Answers are right or wrong, given once, three or five times; graded in thirds; or graded

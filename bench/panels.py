@@ -1,4 +1,4 @@
-"""What a panel of judges costs until the best is known with 90%: kinds of panels on the same answers.
+"""Costs of panels of judges until the best is known with 90%: kinds of panels on the same answers.
 
 Eight players, the best at least 50 Elo ahead, meet at random; five judges see the answers by `panel` itself.
 A judge's verdict is the players' difference, that of the answers to this question, an error that all judges

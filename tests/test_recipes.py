@@ -83,7 +83,7 @@ def test_the_recipes_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
 
 
 def np_close(one: Any, other: Any) -> bool:
-    """Whether two ways to an interval agree within a fifth of its usual width."""
+    """Return whether two ways to an interval agree within a fifth of its usual width."""
     return bool(abs(one - other).max() < 12)
 
 

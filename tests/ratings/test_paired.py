@@ -23,6 +23,15 @@ def test_alike_samples_still_leave_something_open() -> None:
         assert lower <= gaps[0] <= upper
 
 
+def test_right_or_wrong_has_pseudo_samples() -> None:
+    """Of ten differences, two for one and one for the other, c is 7/9: 0.39 pseudo-samples."""
+    gaps = np.array([1.0, 1.0, -1.0, *[0.0] * 7])
+    n = 10 + 7 / 18
+    middle, second = 1 / n, (3 + 7 / 36) / n
+    half = 2.262157 * np.sqrt((second - middle**2) / (n - 1))  # Student's t, 9 degrees
+    assert bounds(gaps) == pytest.approx((middle - half, middle + half), abs=1e-6)
+
+
 def test_differences_are_paired_and_only_of_common_samples() -> None:
     rng = np.random.default_rng(2)
     level = rng.random(60)

@@ -18,7 +18,7 @@ PAIR_S = 3e-6
 """About what the first fit takes in seconds of a processor: in any case, and for each pair of players."""
 DRAWS = 1000
 SPREADS = 4
-"""How often the fit is made, each time with the spread of the strengths that the last one came to."""
+"""The number of fits, each with the spread of the strengths that the last one came to."""
 
 
 class Leader:

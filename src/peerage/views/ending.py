@@ -68,7 +68,7 @@ def ending(
         yield f"{listed}; the next run takes them up first, each when its time has come"
     for trouble in together(report.benched):
         yield visible(f"benched until you fix it and run again: {trouble}")
-    yield f"ledger: {_place(ledger.address)}"
+    yield f"ledger: {place(ledger.address)}"
 
 
 def _stopped(report: RunReport) -> Iterator[str]:
@@ -138,8 +138,8 @@ def _troubles(ledger: Ledger, numbers: Sequence[int]) -> Counter[str]:
     return troubles
 
 
-def _place(address: str) -> str:
-    """A file's path, as short as it can be pasted; any other address as it is."""
+def place(address: str) -> str:
+    """Return a ledger file's path, as short as it can be pasted; any other address as it is."""
     if not address.startswith("sqlite:///"):
         return address
     path = Path(address.removeprefix("sqlite:///"))

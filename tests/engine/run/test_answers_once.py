@@ -61,7 +61,7 @@ def fixtures(ledger: Ledger) -> list[Fixture]:
 
 
 def compared(ledger: Ledger) -> Counter[tuple[str, ...]]:
-    """How often each pair met on each task with a result, or without one that judges could come to."""
+    """Count how often each pair met on each task with a result, or without one that judges could come to."""
     status = {row.number: row.status for row in ledger.summaries()}
     return Counter(
         [
@@ -73,7 +73,7 @@ def compared(ledger: Ledger) -> Counter[tuple[str, ...]]:
 
 
 def answers(ledger: Ledger) -> Counter[tuple[str, str]]:
-    """How often each player was asked for an answer to each task."""
+    """Count how often each player was asked for an answer to each task."""
     task = {match.number: match.drawn["task"] for match in fixtures(ledger)}
     return Counter(
         [

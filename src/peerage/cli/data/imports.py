@@ -21,6 +21,7 @@ from peerage.interchange.outside import (
 from peerage.ratings.read.forms import GivenForm, pairs
 from peerage.values.clock import now_ms
 from peerage.values.figures import counted
+from peerage.views.ending import place
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -103,7 +104,7 @@ def _enter_outside(found: list[Entry], folder: Path, *, again: bool) -> None:
             )
             for note in source.notes:
                 say(f"  {note}")
-        say(f"ledger: {arena.ledger.address}")
+        say(f"ledger: {place(arena.ledger.address)}")
         if any(source.sha256 not in known for source, _ in found):
             say(f"see them: {program()} verdict{at(folder)}")
 
@@ -147,7 +148,8 @@ def _enter_cob(file: Path, folder: Path, ally_failure: Reading) -> None:
         typer.echo(
             f"{counted(len(new), 'battle')} entered, {len(battles) - len(new)} were there already\n"
             f"{same} of {len(new)} come out as recorded when broken encodings are ignored; with "
-            f"ally_failure: {rules.ally_failure}, {other} come out otherwise\nledger: {arena.ledger.address}"
+            f"ally_failure: {rules.ally_failure}, {other} come out otherwise\n"
+            f"ledger: {place(arena.ledger.address)}"
         )
 
 

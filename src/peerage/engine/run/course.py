@@ -147,12 +147,11 @@ class Course:
                 self._queue.append((fixture, digest))
                 continue
             left_s = max(0, self._availability.goes_on(wait) - self._clock()) / 1000
-            unknown = self._hosts.away(wait.player) and wait.until_ms is None
+            stated = wait.until_ms is not None
+            unknown = self._hosts.away(wait.player) and not stated
             due = inf if unknown else self._loop.time() + left_s
             player = wait.player if self._plans.playable(fixture) else ""  # ends at once
-            self._waiting.add(
-                WaitingUntil(fixture, digest, player, due, wait.until_ms is not None), saved=True
-            )
+            self._waiting.add(WaitingUntil(fixture, digest, player, due, stated), saved=True)
         for bench in self._recovered.benches.out.values():
             if bench.event == "paused" and bench.player in self._runtimes:
                 self._availability.paused[bench.player] = bench.why

@@ -62,8 +62,8 @@ class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class GivenForm(NamedTuple):
-    """What a user states about files: our `columns` with theirs, their `words` for winners with our verdicts,
-    and whether a row that cannot be used refuses them all (`strict`)."""
+    """Statements of a user about files: our `columns` with theirs, their `words` for winners with our
+    verdicts, and whether a row that cannot be used refuses them all (`strict`)."""
 
     columns: Mapping[str, str] = {}
     words: Mapping[str, str] = {}

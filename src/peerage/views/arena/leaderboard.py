@@ -44,7 +44,7 @@ from peerage.views.plan.outlook import Outlook
 from peerage.views.stats import outside as imported
 
 SOURCES = {"all": "", "played": "Played here", "outside": "Outside results"}
-"""Whose results there are tables of, and their names."""
+"""Sources of results that there are tables of, and their names."""
 NAMED = 3
 """Games that a sentence names at most."""
 LOOKED_AT = 300
@@ -52,7 +52,7 @@ LOOKED_AT = 300
 
 
 class Filter(NamedTuple):
-    """What a leaderboard is of: a track, over one game, topic, side or source of results, or everything."""
+    """The scope of a leaderboard: a track, over one game, topic, side or source of results, or everything."""
 
     track: Track
     game: str = ""
