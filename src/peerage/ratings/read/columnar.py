@@ -45,9 +45,7 @@ def take(
         if mapper.form.kind == "battles":
             _take(names, batches, mapper, into, report, alone)
             return mapper.form
-    except (ValueError, TypeError, LookupError, AttributeError, RuntimeError, ArithmeticError, OSError):
-        pass  # ours, and what Arrow raises for what it cannot do
-    except (ImportError, StopIteration):
+    except Exception:  # ours, or Arrow's for what it cannot do: who reads rows says what is wrong
         pass
     if not isinstance(source, Frame) and source.seekable():
         source.seek(0)
