@@ -58,6 +58,7 @@ from peerage.game.blocks import (
     unusable,
 )
 from peerage.game.house import House, HouseCall, HouseReply, usual
+from peerage.game.levels import LevelRules
 from peerage.game.match import Fixture, GameTable, Outcome, Seat
 from peerage.game.protocol import Ask, Prompt, Quote, Reply, Role, Run, Steps, Together, Voided, Works
 from peerage.game.ranking import SCORE, by_rank
@@ -114,6 +115,7 @@ __all__ = [
     "Integer",
     "Json",
     "Judging",
+    "LevelRules",
     "MaxTokens",
     "Needs",
     "Outcome",

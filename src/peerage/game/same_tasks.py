@@ -16,10 +16,12 @@ import msgspec
 from msgspec.structs import replace
 
 from peerage.game.blocks import Block, Cell, CellMark, Grid, credit_mark, result_grid
+from peerage.game.levels import by_level
+from peerage.game.levels import fact as fact_of
 from peerage.game.match import Fixture, GameTable, Outcome, Seat
 from peerage.game.protocol import Ask, Prompt, Reply, Steps
 from peerage.game.ranking import by_rank
-from peerage.game.spec import Asks, GameRules, GameSpec, Secrecy
+from peerage.game.spec import Asks, GameSpec, Secrecy
 from peerage.values.sealing import unseal
 
 FEWEST = 2
@@ -27,17 +29,19 @@ FEWEST = 2
 TASKS = "tasks"
 """Key under which a fixture holds them."""
 
-Rules = TypeVar("Rules", bound=GameRules)
-Task = TypeVar("Task")
+Rules = TypeVar("Rules", bound=Any)
+Task = TypeVar("Task", bound=Any)
 Came: TypeAlias = Mapping[str, Sequence[Reply]]
 """Each seat's replies, in the order of the requests, by its label."""
 
 
 class Achieved(NamedTuple):
-    """Achievement of each label, the greater the better, and what goes on record."""
+    """Achievement of each label, the greater the better; what goes on record; and the credit for each task,
+    from 0 to 1, by which `auto` chooses the levels of later ones."""
 
     achieved: Mapping[str, Any]
     detail: Mapping[str, Any]
+    credits: Mapping[str, Sequence[float]] = {}
 
 
 def asked_alike(seats: Sequence[Seat], asks: Sequence[Ask]) -> Steps[Came]:
@@ -63,28 +67,35 @@ def same_tasks(
     rules: type[Rules],
     *,
     name: str,
-    drawn: Callable[[Rules, Random], Sequence[Task]],
+    drawn: Callable[..., Sequence[Task]],
     asked: Callable[[Rules, Sequence[Task]], Sequence[Ask]],
     scored: Callable[[Rules, Sequence[Task], Came], Achieved],
     usual_output: Callable[[Rules], int],
+    tasks: Callable[[Rules], int] | None = None,
     **more: Any,
 ) -> GameSpec[Rules]:
     """The game of that name; `more` is what else its `GameSpec` says.
 
-    `drawn` are the tasks of a match; `asked` are requests addressed to nobody, which every seat gets, each
-    answered in `usual_output` tokens as a rule; `scored` says what the replies came to.
+    A match has so many `tasks`; `drawn` are those of a match, one of each of the levels, and each says its
+    own as `level`; `asked` are requests addressed to nobody, which every seat gets, each answered in
+    `usual_output` tokens as a rule; `scored` says what the replies came to.
     """
 
     def play(table: GameTable) -> Steps[Outcome]:
-        tasks = tasks_of(table.drawn, task)
-        came = yield from asked_alike(table.seats, asked(table.rules, tasks))
+        given = tasks_of(table.drawn, task)
+        came = yield from asked_alike(table.seats, asked(table.rules, given))
         if not came:
             return Outcome(void="no_answer")
-        achieved, detail = scored(table.rules, tasks, came)
-        return Outcome(scores=by_rank(achieved), detail=detail)
+        achieved, detail, credits = scored(table.rules, given, came)
+        levels = [each.level for each in given] if tasks is not None else []
+        facts = (fact_of(table.seats, levels, credits),) if levels else ()
+        return Outcome(scores=by_rank(achieved), detail=detail, facts=facts)
 
-    def draw(rules: Rules, secret: str, number: int) -> dict[str, Any]:
+    def plain(rules: Rules, secret: str, number: int) -> dict[str, Any]:
         return {TASKS: msgspec.to_builtins(drawn(rules, Random(f"{secret}/{name}/{number}")))}
+
+    def draw(rules: Rules, of_levels: Sequence[int], secret: str, number: int) -> dict[str, Any]:
+        return {TASKS: msgspec.to_builtins(drawn(rules, of_levels, Random(f"{secret}/{name}/{number}")))}
 
     def asks(rules: Rules, fixture: Fixture) -> Iterator[Asks]:
         for ask in asked(rules, tasks_of(fixture.drawn, task)):
@@ -109,10 +120,10 @@ def same_tasks(
         rules=rules,
         contestants=(2, 10),
         play=play,
-        draw=draw,
         asks=asks,
         survives=True,
         secrecy=Secrecy(hides=True, unshown=(TASKS,)),
+        **({"draw": plain} if tasks is None else by_level(draw, tasks)),
         **more,
     )
 
