@@ -101,8 +101,8 @@ bench-numbers: $(VENV)/.bench ## simulate how far ratings and judgements can be 
 	$(BIN)/python -m bench.panels 40 --write
 	$(BIN)/python -m bench.validity
 	$(BIN)/python -m bench.overall
-	for game in allocation bug-hunt code-golf color-obfuscation compression duel logic market text-metrics transform; do \
-		$(BIN)/python -m bench.separation $$game || exit 1; done
+	for game in allocation bug-hunt code-golf color-obfuscation compression duel fact-check logic market text-metrics transform trivia; do \
+		$(BIN)/python -m bench.separation $$game --pool all || exit 1; done
 	$(BIN)/python -m bench.separation werewolf --rounds 1000
 	$(BIN)/python -m bench.separation last-arena '{"questions": 10}' --rounds 16
 	$(BIN)/python -m bench.elo_error
