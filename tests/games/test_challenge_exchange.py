@@ -403,4 +403,4 @@ def test_an_author_is_told_of_tools_limits_and_reviewers() -> None:
     assert "at most 2,000 characters" in told()
     assert "2 other players review" in told(committee=2)
     assert "`solution`" in told()
-    assert "Leave `solution` empty" in told(proof="blind")
+    assert "Leave `solution` and `tests` empty" in told(proof="blind")

@@ -102,7 +102,7 @@ def digits(given: Numbers, what: str) -> Numbers:
     return [MANY[what]([int(one) for one in re.findall(r"\d", str(n))]) for n in given]
 
 
-def divided(given: Numbers, what: str, by: str, sign: str) -> Numbers:
+def divided(given: Numbers, sign: str, by: str, what: str) -> Numbers:
     listed = [abs(n) for n in given] if sign else given
     quotients = [next(q for q in range(-9999, 9999) if q * int(by) <= n < (q + 1) * int(by)) for n in listed]
     return (
@@ -168,7 +168,7 @@ SENTENCES: dict[str, Callable[..., Any]] = {
     rf"Leave out every number that is ({COMPARED}) the number just before it, also where .* too\.": stepping,
     r"Replace the numbers by the (\w+) of each (\d+) neighbouring ones, .*": windows,
     r"Replace every number by the (\w+) of its decimal digits, its sign left out\.": digits,
-    r"Replace every number by its (.*) when divided by (\d+)(, its sign left out first)?\.": divided,
+    r"Divide every number(, its sign left out,)? by (\d+), and put the (.*) in its place\.": divided,
     r"Print their sum, where numbers count with plus and minus in turn, the first with (\w+).*": alternating,
     rf"Print how many numbers are ({COMPARED}) the number just before them\.": count_neighbours,
     rf"Print how many pairs of them, neighbours or not, have a sum that is ({COMPARED}) (\d+)\.": pairs,

@@ -53,7 +53,7 @@ def languages(rng: Random, level: int) -> Fact:
         alike = [other for other in listed if other[0] == code[0]]
         plausible = [name[:2].lower(), name[0].lower() + name[-1].lower(), *rng.sample([*listed], 12)]
         return Fact(
-            f"Which two-letter code (ISO 639) has the language {name}?",
+            f"What is the two-letter code (ISO 639) of the language {name}?",
             f"The two-letter code of the language {name} (ISO 639) is “{{}}”.",
             code,
             others(rng, [language for language in (*alike, *plausible) if len(language) == 2], [code]),
@@ -144,14 +144,14 @@ def characters(rng: Random, level: int) -> Fact:
             )
         case 1:
             return Fact(
-                f"Which code point (U+ and hexadecimal digits) has the character {char} ?",
+                f"What is the code point (U+ and hexadecimal digits) of the character {char} ?",
                 f"The code point of the character {char} is {{}}.",
                 code,
                 others(rng, [f"U+{ord(other):04X}" for other in near], [code]),
                 (f"{ord(char):04X}", f"0x{ord(char):X}"),
             )
     return Fact(
-        f"Which Unicode name has the character {char} ({code})?",
+        f"What is the Unicode name of the character {char} ({code})?",
         f"The Unicode name of the character {char} ({code}) is {{}}.",
         name,
         others(rng, [_OLD.name(other) for other in near], [name]),

@@ -203,7 +203,7 @@ def cities(rng: Random, level: int) -> Fact:
     listed_as = ", ".join(sorted(names))
     return Fact(
         f"Which of these cities{where} {what}: {listed_as}?",
-        f"Of the cities {listed_as}{where}, {{}} {what}.",
+        f"{{}} {what} of these cities{where}: {listed_as}.",
         names[0],
         tuple(names[1:]),
         closed=True,

@@ -60,13 +60,13 @@ You play {title} with {others}.
 {rules}
 
 The match is {deals}; who is which player changes from deal to deal. {scoring} A reply that names no legal \
-move, also when you are asked once more, loses the match at once.""",
+move is asked for once more; another such reply loses the match at once.""",
     "Deal {deal} of {deals_count}. You are player {me}; players are counted from 0. What you see:\n\n"
     "{view}\n\nIt is your move.\n{format}",
 )
 SCORING = (
-    "Whoever has most points over all deals wins the match; a deal won counts 1 and a deal lost -1, unless "
-    "the rules above say otherwise."
+    "Whoever has the most points over all deals wins the match; a deal won counts 1, a drawn deal 0 and a "
+    "lost one -1, unless the rules above say otherwise."
 )
 VIEW_CHARS, REASON_CHARS = 6_000, 200
 
@@ -327,7 +327,7 @@ def _spec(library: Library, name: str) -> GameSpec[Any]:
     fewest, most = entry.players
     return GameSpec(
         name=f"{library.name}-{name}",
-        version=3,
+        version=4,
         about=entry.about,
         contestants=entry.players,
         rules=ManyRules if most > fewest else TwoRules,

@@ -199,7 +199,7 @@ def _changes(before: str, after: str) -> str:
 
 GAME: GameSpec[BugHuntRules] = GameSpec(
     name="bug-hunt",
-    version=8,
+    version=9,
     about="Everybody repairs the same program; most bugs fixed with nothing broken wins.",
     contestants=(2, 10),
     rules=BugHuntRules,

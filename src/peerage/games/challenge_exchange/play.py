@@ -263,7 +263,7 @@ def asks(rules: ChallengeExchangeRules, fixture: Fixture) -> Iterator[Asks]:
 
 GAME: GameSpec[ChallengeExchangeRules] = GameSpec(
     name="challenge-exchange",
-    version=11,
+    version=12,
     about="Everybody writes challenges with one number as the answer and solves those of others.",
     contestants=(2, 10),
     rules=ChallengeExchangeRules,

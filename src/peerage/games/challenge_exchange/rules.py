@@ -105,7 +105,7 @@ def stakes(rules: ChallengeExchangeRules, difficulty: float | None = None) -> st
     )
     if rules.own:
         text += (
-            " It may be a challenge of your own; not solving that, wrong or passed, counts "
+            " Some challenges may be your own; anything but the right number for one of those counts "
             f"{_signed(rules.own_failed)} more."
         )
     return text
@@ -114,7 +114,8 @@ def stakes(rules: ChallengeExchangeRules, difficulty: float | None = None) -> st
 def solving(rules: ChallengeExchangeRules) -> str:
     """Return what its author must know of how a challenge is solved and paid."""
     text = (
-        f"It earns nothing by itself: players are dealt challenges at random, and solve them. {stakes(rules)}"
+        "Writing a challenge earns nothing by itself: players are dealt challenges at random, and solve "
+        f"them. {stakes(rules)}"
     )
     if rules.scoring == "difficulty":
         text += (
@@ -132,21 +133,22 @@ def proving(rules: ChallengeExchangeRules) -> str:
     """Return when a challenge is accepted, to its author."""
     program = (
         f"`solution`, a Python 3.12 program of at most {SOLUTION_CHARS:,} characters that prints the answer "
-        "and nothing else; it reads no input unless there are tests"
+        "and nothing else when its standard input is empty, and for the `input` of each of `tests` (smaller "
+        "cases, if you state any) the `output` stated there"
     )
     blind = (
         f"you will be shown your description again {rules.attempts} times, just as a solver is and without "
-        f"your answer, and must find it at least {FOUND_AGAIN:.0%} of the times"
+        f"your answer, and must find that answer at least {FOUND_AGAIN:.0%} of the times"
     )
     text = (
         f"The description has at most {DESCRIPTION_CHARS:,} characters. To be accepted it must be solvable: "
     )
     text += {
-        "blind": f"{blind}. Leave `solution` empty.",
-        "both": f"{blind}. You may also write {program}; where there is one it must do so.",
+        "blind": f"{blind}. Leave `solution` and `tests` empty.",
+        "both": f"{blind}. You may also write {program}; if you write it, it must do that.",
         "solution": f"write {program}.",
     }[rules.proof]
-    text += " One that was written before, also in other words, is not accepted."
+    text += " A challenge that was written before, also in other words, is not accepted."
     if rules.proof != "blind":
         text += f" {environment()}"
     if rules.committee:

@@ -189,7 +189,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
 
 GAME: GameSpec[CodeGolfRules] = GameSpec(
     name="code-golf",
-    version=10,
+    version=11,
     about="Everybody solves one task; the shortest program that passes the hidden tests wins.",
     contestants=(2, 10),
     rules=CodeGolfRules,

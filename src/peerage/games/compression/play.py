@@ -287,7 +287,7 @@ def _reads(reader: Mapping[str, Any] | None) -> Cell:
 
 GAME: GameSpec[CompressionRules] = GameSpec(
     name="compression",
-    version=5,
+    version=6,
     about="Everybody sums up a report; the shortest summary from which others know every fact wins.",
     contestants=(3, 10),
     rules=CompressionRules,

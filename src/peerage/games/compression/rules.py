@@ -49,8 +49,9 @@ _COMPARED = """\
 Answers are compared word by word with the right ones, which are a name, a number, a word or a day as \
 “14 March”, without units or articles; capitals, punctuation and the order of words do not count."""
 _CONTROL = """\
-Among what readers get is a summary by the arena itself, which surely holds all answers. Who gets less than \
-{trust} right of it, and of what most others who read the same got right, does not count as a reader."""
+Among what readers get is a summary by the arena itself, which surely holds all answers. A reader \
+counts when it gets {trust} right of what that summary answers and of what most other readers of the same \
+summary got right, both together."""
 
 WRITE: Prompt = texts(__package__)["write"]
 

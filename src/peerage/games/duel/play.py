@@ -247,7 +247,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
 
 GAME: GameSpec[DuelRules] = GameSpec(
     name="duel",
-    version=7,
+    version=8,
     about="Two players answer a challenge that peers drafted; peers judge.",
     contestants=(2, 2),
     rules=DuelRules,

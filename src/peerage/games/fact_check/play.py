@@ -236,7 +236,7 @@ GAME = same_tasks(
     Statement,
     FactCheckRules,
     name="fact-check",
-    version=4,
+    version=5,
     about="Everybody judges the same statements, half subtly false; most right, or the best forecasts, win.",
     drawn=drawn,
     asked=asked,

@@ -97,7 +97,7 @@ def gain(board: Mapping[str, int], own: str, theirs: str) -> int:
 
 
 def _past(other: str, own: Sequence[str], theirs: Sequence[str]) -> str:
-    return f"{other}, you {_letters(own)}, it {_letters(theirs)}" if own else f"{other}, nothing yet"
+    return f"{other}: you {_letters(own)}, {other} {_letters(theirs)}" if own else f"{other}: nothing yet"
 
 
 def _letters(chosen: Sequence[str]) -> str:

@@ -214,7 +214,7 @@ def _terms(market: str, board: Mapping[str, Any]) -> str:
 
 GAME: GameSpec[MarketRules] = GameSpec(
     name="market",
-    version=4,
+    version=5,
     about="Auctions, bargains, prisoner's dilemmas and votes with simultaneous moves; most gained wins.",
     contestants=(2, 10),
     rules=MarketRules,

@@ -117,9 +117,9 @@ def constraints(task: TextTask) -> str:
     """The constraints, in words."""
     limits, lines = task.limits, list[str]()
     if limits.words:
-        lines.append(f"It has at most {limits.words} words.")
+        lines.append(f"Your text has at most {limits.words} words.")
     if limits.chars:
-        lines.append(f"It has at most {limits.chars} characters.")
+        lines.append(f"Your text has at most {limits.chars} characters.")
     for words, how in ((limits.required, "Use"), (limits.forbidden, "Do not use")):
         if words:
             lines.append(
@@ -248,7 +248,7 @@ GAME = same_tasks(
     TextTask,
     TextMetricsRules,
     name="text-metrics",
-    version=4,
+    version=5,
     about="Everybody puts texts into another form; nearest to the references by BLEU, chrF or ROUGE wins.",
     drawn=drawn,
     asked=asked,

@@ -13,12 +13,11 @@ from peerage.formats import read_json
 from peerage.formats.texts import blocks, unix, words
 from peerage.game import FormatError
 
-JSON_READING = (
-    "It is compared as JSON: white space and the order of an object's keys do not count, all else does."
-)
+JSON_READING = """\
+Your output is compared as JSON: white space and the order of an object's keys do not count, all else does."""
 LINES_READING = """\
-It is compared line by line: white space at the end of a line, and empty lines at the beginning and at the \
-end, do not count, all else does."""
+Your output is compared line by line: white space at the end of a line, and empty lines at the beginning \
+and at the end, do not count, all else does."""
 
 
 class Output(Struct, frozen=True):

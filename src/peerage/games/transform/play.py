@@ -171,7 +171,7 @@ GAME = same_tasks(
     TransformTask,
     TransformRules,
     name="transform",
-    version=2,
+    version=3,
     about="Everybody transforms the same data by steps in plain words; most exact outputs win.",
     drawn=drawn,
     asked=asked,

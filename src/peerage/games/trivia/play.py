@@ -246,7 +246,7 @@ _FACTS = same_tasks(
     TriviaQuestion,
     TriviaRules,
     name="trivia",
-    version=4,
+    version=5,
     about="Everybody answers the same questions, from packaged facts or your own quiz; most right wins.",
     drawn=drawn,
     asked=asked,

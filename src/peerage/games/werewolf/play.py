@@ -124,7 +124,7 @@ class Village:
         prompt = Prompt(self._systems[self.parts[label]], f"{history}{question}\n{{format}}")
         fill: dict[str, str | Quote] = {
             "me": label,
-            "mates": f"The other werewolves: {', '.join(mates)}." if mates else "You have no mate.",
+            "mates": f"The other werewolves: {', '.join(mates)}." if mates else "There is no other werewolf.",
             "living": ", ".join(self.living),
             **more,
             **{f"e{at}": what for at, what in enumerate(known)},
@@ -148,12 +148,12 @@ class Village:
         if reply.status == "void":
             self.lost[label] = None
 
-    def heard(self, ask: Ask, reply: Reply, day: int) -> None:
+    def heard(self, ask: Ask, reply: Reply, when: str) -> None:
         """Return what a seat said aloud, or that it said nothing."""
         self._note_lost(ask.to, reply)
         self.scene.claims[ask.to] = reply.hidden if reply.ok else None
         if reply.ok:
-            self.tell(Quote.of(f"player {ask.to}, day {day}", reply, SPEECH_CHARS))
+            self.tell(Quote.of(f"player {ask.to}, {when}", reply, SPEECH_CHARS))
         else:
             self.tell(f"Player {ask.to} said nothing.")
 
@@ -215,7 +215,7 @@ def night(village: Village, day: int, before: str) -> Steps[str]:
     seer, doctor = by_part.get("seer", ""), by_part.get("doctor", "")
     prey = [label for label in village.living if village.parts[label] != "werewolf"]
     tells = (
-        "your reason is told to the other werewolves." if len(village.pack) > 1 else "your reason to nobody."
+        "the other werewolves learn your reason." if len(village.pack) > 1 else "nobody learns your reason."
     )
     hunts = [
         village.choose(wolf, f"night/{day}/kill/1", HUNT, "kill", prey, day=at, pack=tells) for wolf in pack
@@ -230,7 +230,7 @@ def night(village: Village, day: int, before: str) -> Steps[str]:
         key = f"night/{day}/protect"
         others.append(village.choose(doctor, key, PROTECT, "protect", may, day=at, not_again=again))
     replies = yield [*hunts, *others]
-    named = whispered(village, day, hunts, replies)
+    named = whispered(village, f"night {day}", hunts, replies)
     for once_more in range(2, PACK_ROUNDS + 1):
         if len(hunts) < 2 or len({*named.values()}) < 2:
             break
@@ -239,7 +239,7 @@ def night(village: Village, day: int, before: str) -> Steps[str]:
             village.choose(wolf, key, HUNT, "kill", prey, day=at, pack=tells)
             for wolf in village.able(village.pack)
         ]
-        named = whispered(village, day, hunts, (yield hunts))
+        named = whispered(village, f"night {day}, asked again", hunts, (yield hunts))
     votes = Counter(filter(None, named.values()))
     most = [label for label, count in votes.items() if count == max(votes.values())]
     victim = village.lot(f"kill/{day}", most) if most else ""
@@ -269,15 +269,17 @@ def night(village: Village, day: int, before: str) -> Steps[str]:
     return safe
 
 
-def whispered(village: Village, day: int, hunts: Sequence[Ask], replies: Sequence[Reply]) -> dict[str, str]:
+def whispered(village: Village, when: str, hunts: Sequence[Ask], replies: Sequence[Reply]) -> dict[str, str]:
     """Return whom each werewolf chose to kill; all of them know it from now on."""
     named: dict[str, str] = {}
     for ask, reply in zip(hunts, replies, strict=False):
         named[ask.to] = village.took(ask, reply)
         if len(village.pack) > 1:
-            village.tell(f"Night {day}: werewolf {ask.to} chose {named[ask.to] or NOBODY}.", village.pack)
+            village.tell(
+                f"{when.capitalize()}: werewolf {ask.to} chose {named[ask.to] or NOBODY}.", village.pack
+            )
             if reply.ok and reply.value.reason.strip():
-                village.tell(Quote(f"werewolf {ask.to}, night {day}", reply.value.reason), village.pack)
+                village.tell(Quote(f"werewolf {ask.to}, {when}", reply.value.reason), village.pack)
     return named
 
 
@@ -287,13 +289,12 @@ def talk(village: Village, day: int) -> Steps[None]:
     for turn in range(1, rules.talk + 1):
         fill = {
             "day": str(day),
-            "chars": str(SPEECH_CHARS),
             "turn": ", for the last time before the vote" if turn == rules.talk else "",
         }
         key = f"day/{day}/talk/{turn}"
         asked = [village.ask(label, key, SPEAK, expects, **fill) for label in village.able(village.parts)]
         for ask, reply in zip(asked, (yield asked), strict=True):
-            village.heard(ask, reply, day)
+            village.heard(ask, reply, f"day {day}" + (f", round {turn}" if rules.talk > 1 else ""))
 
 
 def vote(village: Village, day: int) -> Steps[None]:
@@ -317,7 +318,7 @@ def vote(village: Village, day: int) -> Steps[None]:
 
 GAME: GameSpec[WerewolfRules] = GameSpec(
     name="werewolf",
-    version=3,
+    version=4,
     about="Hidden werewolves kill by night, the village votes by day; the side that is left wins.",
     contestants=(5, 10),
     rules=WerewolfRules,

@@ -82,9 +82,7 @@ ROLES: dict[Part, str] = texts(__package__)["roles"]
 HUNT = "It is night {day}. Living players: {living}. Choose whom to kill; {pack}"
 LOOK = "It is night {day}. Living players: {living}. Choose whom to learn about."
 PROTECT = "It is night {day}. Living players: {living}. Choose whom to protect.{not_again}"
-SPEAK = (
-    "It is day {day}. Living players: {living}. Speak to all of them{turn}; at most {chars} characters count."
-)
+SPEAK = "It is day {day}. Living players: {living}. Speak to all of them{turn}."
 VOTE: str = texts(__package__)["vote"]
 HISTORY = "What happened so far, as far as you know:"
 QUESTIONS = (HUNT, LOOK, PROTECT, SPEAK, VOTE)
@@ -97,8 +95,9 @@ def system(rules: WerewolfRules, fixture: Fixture, part: Part) -> str:
     rounds = "the living speak all at once" + (f", {rules.talk} times" if rules.talk > 1 else "")
     fill = {
         "others": str(seats - 1),
-        "seats": str(seats),
-        "pack": "A werewolf is one" if pack == 1 else f"Werewolves, who know each other, are {pack}",
+        "pack": f"One of the {seats} players is a werewolf"
+        if pack == 1
+        else f"{pack} of the {seats} players are werewolves, who know each other",
         "villagers": {0: "nobody else", 1: "one villager"}.get(villagers, f"{villagers} villagers"),
         "talk": rounds if rules.talk else "nobody speaks",
         "days": str(rules.days),
