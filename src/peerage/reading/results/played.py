@@ -298,15 +298,26 @@ class PlayedMatches(MatchEvidence):
         """The votes of judges on the decided matches."""
         return votes(self.ledger, self.decided, self.scope.weights, self._silenced)
 
+    def newest(self, most: int) -> dict[str, list[Summary]]:
+        """Return the last decided matches by game, `most` of each in the mean. Raises LedgerError."""
+        by_game: dict[str, list[Summary]] = {}
+        for row in self._last(most * len(self.games)):
+            by_game.setdefault(row.game, []).append(row)
+        return by_game
+
+    def _last(self, most: int) -> list[Summary]:
+        """The last decided matches, so many at most, without reading all."""
+        if self._columns is None:
+            return self.decided[-most:]
+        at = np.flatnonzero(self._decided)[-most:]
+        span = (int(at[0]) + 1, int(at[-1]) + 1) if len(at) else (1, 0)
+        rows = {row.number: row for row in self.ledger.summaries(*span)}
+        return [rows[number] for number in self._numbers[at].tolist()]
+
     @cached_property
     def flips(self) -> tuple[int, int]:
         """As `votes.flips` of the decided matches, read once for all their tables."""
-        if self._columns is None:
-            return flips(self.ledger, self.decided)
-        at = np.flatnonzero(self._decided)[-LOOKED_AT:]
-        span = (int(at[0]) + 1, int(at[-1]) + 1) if len(at) else (1, 0)
-        rows = {row.number: row for row in self.ledger.summaries(*span)}
-        return flips(self.ledger, [rows[number] for number in self._numbers[at].tolist()])
+        return flips(self.ledger, self.decided if self._columns is None else self._last(LOOKED_AT))
 
     @cached_property
     def credits(self) -> Credits:

@@ -10,11 +10,14 @@ from peerage.game.blocks import Heading, Sentence, Target
 from peerage.game.match import DONE
 from peerage.games import installed, tracks_of
 from peerage.reading.match import in_words
+from peerage.reading.results.discrimination import RECENT, discrimination, matches_to_tell
+from peerage.reading.scope import Scope
 from peerage.render.blocks import Beside, Fold, Link, Links, Section, ViewBlock
 from peerage.settings import EVERY, ArenaSettings
-from peerage.values.figures import counted, likely
+from peerage.values.figures import counted, likely, two_digits
 from peerage.views.arena.tables import ArenaTables
 from peerage.views.leaderboard.board import Leaderboard
+from peerage.views.leaderboard.overall import FEW
 from peerage.views.leaderboard.tracks import METHODS, Track
 from peerage.views.match.finder import telling
 from peerage.views.player import settings
@@ -75,6 +78,7 @@ def _card(
     if found and player:
         about = f"{likely(chance)} likely the best after {counted(matches, 'match')}"
         yield Sentence(f"{player}: {about}." if chance > CLEAR else f"Nobody stands out ({player}: {about}).")
+        yield from _tells_apart(arena, name, matches)
         number, why = telling([row for row in arena.summaries if row.game == name], found.chances)
         links = [Link(f"Watch match {number:,}", ("match", str(number)), note=why)] * bool(number)
     else:
@@ -84,6 +88,19 @@ def _card(
     yield from [Links(links)] * bool(links)
     if rules := stated_rules(arena.settings, name):
         yield Fold("Rules stated here", [settings(rules)])
+
+
+def _tells_apart(arena: ArenaTables, name: str, matches: int) -> Iterator[Sentence]:
+    """Yield how many matches a game takes to tell two players apart, and whether it still does."""
+    played = arena.within(Scope(name if len(arena.board().games) > 1 else ""))
+    newest = played.newest(RECENT).get(name, [])
+    rules = arena.settings.lineup[name].rules if name in arena.settings.lineup else {}
+    if remark := discrimination(arena.moment, newest).remark(name, rules):
+        yield Sentence(f"{remark}.", "bad")
+    count = matches_to_tell(played.strengths, played.count)
+    if matches >= FEW and count is not None:
+        about = counted(two_digits(count), "match")
+        yield Sentence(f"Two typical players are told apart after about {about}.", "quiet")
 
 
 def rated_by(arena: ArenaTables, game: str) -> tuple[Track, ...]:

@@ -17,6 +17,7 @@ from peerage.players.prices import PLAY_PRICE
 from peerage.ratings.columns.connection import strong_components
 from peerage.ratings.table import ranks
 from peerage.reading.reading import Reading
+from peerage.reading.results.discrimination import RECENT, discrimination
 from peerage.reading.results.outside import Imported, Outside, total
 from peerage.reading.results.outside import in_words as results_in_words
 from peerage.reading.results.sides import ELSEWHERE, by_side, sides_of
@@ -209,6 +210,15 @@ class _Making:
             if len({*first.values()}) > 1:
                 yield "; ".join([f"{what} alone put {name} first" for what, name in first.items()])
 
+    def _saturated(self) -> Iterator[str]:
+        """Yield the games that no longer tell players apart."""
+        if not self.scope.own or self.scope.side or self.asked:
+            return
+        for game, newest in sorted(self.played.newest(RECENT).items()):
+            stated = self.reading.settings.lineup.get(game)
+            remark = discrimination(self.reading.moment, newest).remark(game, stated.rules if stated else {})
+            yield from [remark] * bool(remark)
+
     def _when_withdrawn(self) -> dict[str, tuple[int, float]]:
         """Return the last decided match of each player that left, and its rating after that."""
         played, reading = self.played, self.reading
@@ -372,7 +382,7 @@ class _Making:
             outside=self.outside.counts if self.outside else {},
             elsewhere="" if self.outside else self.elsewhere,
             judges=judges_matter(played, self.chances.pick) if judged and not scope.side else "",
-            doubts=tuple(self._doubts()) if self.outside else (),
+            doubts=(*(self._doubts() if self.outside else ()), *self._saturated()),
             coins=tuple(accused(played.known_votes())) if judged else (),
         )
         made = Leaderboard(
