@@ -26,6 +26,7 @@ FORMS = {
     "standings/accounts.py": "snapshots",
     "engine/record/memory.py": "facts, as a game's memory takes them",
     "engine/record/model_watch.py": "changes of models",
+    "game/levels.py": "facts about tasks",
     "challenges/pool.py": "facts, details and entries about challenges",
     "games/rejudge/recorded.py": "what is drawn for answers that are judged again",
     "judging/marks/ballots.py": "details about ballots",

@@ -77,6 +77,10 @@ class TaskCredits(Struct, frozen=True, tag_field="fact", tag="tasks"):
     credits: Mapping[str, tuple[float, ...]]
 
 
+read_task_facts = msgspec.json.Decoder(tuple[TaskCredits, ...]).decode
+"""Reads the facts of a match whose tasks have levels."""
+
+
 def fact(
     seats: Sequence[Seat], levels: Sequence[int], credits: Mapping[str, Sequence[float]]
 ) -> Mapping[str, Any]:

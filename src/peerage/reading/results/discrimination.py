@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
-import msgspec
 import numpy as np
 
-from peerage.game.levels import AUTO, LEVELS, LevelRules, TaskCredits
+from peerage.game.levels import AUTO, LEVELS, LevelRules, TaskCredits, read_task_facts
 from peerage.games import installed
 from peerage.ledger import Ledger, Summary
 from peerage.ledger.forms.codec import read_header
@@ -29,7 +28,6 @@ SATURATED, TIED = 0.5, 0.7
 longer tells players apart."""
 SURE = 1.645
 """Standard normal deviate that 5% exceed."""
-_read_facts = msgspec.json.Decoder(tuple[dict[str, Any], ...]).decode
 
 
 class Discrimination(NamedTuple):
@@ -75,9 +73,7 @@ def discrimination(ledger: Ledger, newest: Sequence[Summary]) -> Discrimination:
 
 def _credits(ledger: Ledger, matches: Sequence[Summary]) -> Iterator[TaskCredits]:
     for record in records_of(ledger, {row.number: row for row in matches}):
-        for fact in _read_facts(read_header(record.body).outcome.facts):
-            if fact.get("fact") == "tasks":
-                yield msgspec.convert(fact, TaskCredits)
+        yield from read_task_facts(read_header(record.body).outcome.facts)
 
 
 def matches_to_tell(strengths: Strengths, matches: int) -> float | None:
