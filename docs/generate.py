@@ -21,6 +21,7 @@ from typer.main import get_command
 import peerage
 from peerage.cli.main import app
 from peerage.engine.again.replay import Difference, Elsewhere, ReplayReport
+from peerage.game import GameRules
 from peerage.game.blocks import Block
 from peerage.game.match import Fixture, MatchRecord, Outcome, Totals
 from peerage.games import GAMES
@@ -31,6 +32,7 @@ from peerage.ledger.check.kept_checkpoints import Extension
 from peerage.ledger.check.verify import Problem, Report
 from peerage.ratings.accuracy import AccuracyDifference
 from peerage.settings import ArenaSettings
+from peerage.settings.game_texts import TEXTS
 from peerage.settings.lineup import ARENAS
 from peerage.values.figures import span
 from peerage.views.catalogue import GameRow, PlayerRow
@@ -135,9 +137,11 @@ def settings_page() -> str:
     ):
         about = schema["$defs"][name]
         lines += _section(_TITLES[name], about, schema["$defs"], skip=())
+    shared = GameRules.model_json_schema() | {"description": ""}
+    lines += _section("`rules` of every game whose prompts are its own", shared, {}, skip=tuple(ARENAS))
     for game in GAMES.values():
         rules = game.rules.model_json_schema()
-        lines += _section(f"`rules` of the {game.name}", rules, rules.get("$defs", {}), skip=tuple(ARENAS))
+        lines += _section(f"`rules` of the {game.name}", rules, rules.get("$defs", {}), skip=(*ARENAS, TEXTS))
         for name, about in rules.get("$defs", {}).items():
             if name not in _TITLES and not name.endswith("JudgingRules"):  # stated for the arena
                 lines += _section(f"{game.name}: {name}", about, rules["$defs"], skip=())

@@ -42,7 +42,7 @@ ITEM = RecordedAnswers(
 )
 """A recorded pair of answers, to be judged again."""
 
-_PROMPTS = LastArenaRules.model_validate({}).texts
+_PROMPTS = LastArenaRules.model_validate({}).prompts
 SCORED = RecordedAnswers(
     source=7,
     record="0" * 64,

@@ -20,8 +20,8 @@ import peerage.judging
 from peerage.formats import Choice
 from peerage.game.protocol import template_parts
 from peerage.game.ranking import by_rank
+from peerage.game.texts import texts as of_game
 from peerage.games import GAMES
-from peerage.games.bug_hunt.play import HUNT
 
 UNRAISED = "Take the change back, or write version="
 NO_PROMPTS = ("_NO_RESULT", "MARKETS", "WINS", "WORDS")
@@ -60,12 +60,14 @@ def test_every_text_that_a_prompt_may_hold_is_in_some_match() -> None:
         for message in step.get("messages", ())
     )
     settings = repr([on_file(name)["fixture"]["settings"] for name in MATCHES])
-    for module in modules():
-        for name, value in vars(module).items():
+    constants = [(module.__name__, vars(module)) for module in modules()]
+    constants += [(spec.name, of_game(spec.texts)) for spec in GAMES.values() if spec.texts]
+    for where, held in constants:
+        for name, value in held.items():
             for text in [] if name.startswith("__") or name in NO_PROMPTS else texts(value):
                 parts = [part.strip() for is_place, part in parts_of(text) if not is_place]
                 missing = [part for part in parts if part not in asked and repr(part)[1:-1] not in settings]
-                assert not missing, f"no golden match shows {missing[0][:80]!r} of {module.__name__}.{name}"
+                assert not missing, f"no golden match shows {missing[0][:80]!r} of {where}.{name}"
 
 
 def modules() -> Iterator[Any]:
@@ -111,7 +113,9 @@ def put(patch: pytest.MonkeyPatch, old: object, new: object) -> None:
 
 
 def one_word(patch: pytest.MonkeyPatch) -> None:
-    put(patch, HUNT, msgspec.structs.replace(HUNT, user=HUNT.user.replace("the", "each", 1)))
+    hunt = of_game("peerage.games.bug_hunt")["hunt"]
+    other = {"hunt": msgspec.structs.replace(hunt, user=hunt.user.replace("the", "each", 1))}
+    patch.setattr("peerage.games.bug_hunt.play.texts", lambda package, replaced: other)
 
 
 def instruction(patch: pytest.MonkeyPatch) -> None:

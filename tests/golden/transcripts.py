@@ -62,6 +62,12 @@ MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
         {"preset": "development", "seats": 3, "questions": 1, "tricks": 1},
         26,
     ),
+    "last-arena-one": (
+        "last-arena",
+        {"preset": "development", "seats": 3, "questions": 1, "meta": 1, "per_call": 1},
+        2,
+    ),
+    "last-arena-original": ("last-arena", {"preset": "original", "seats": 3, "questions": 1}, 2),
     "compression": ("compression", {"seats": 5, "facts": 6}, 3),
     "compression-troubled": ("compression", {"seats": 6, "facts": 5}, 4),
     "tasks": ("tasks", {}, 2),

@@ -35,6 +35,11 @@ class GameRules(SettingsSection):
     cost_unit: CostUnit = Field(
         CostUnit(), description="What a reply costs; set from the arena's rating.cost_unit."
     )
+    texts: Mapping[str, Any] = Field(
+        {},
+        description="Texts of prompts in place of the game's own, by the names that `peerage games texts "
+        "GAME` prints: a TOML file, or a mapping of them, each a text or `{file: PATH}`.",
+    )
 
 
 Rules = TypeVar("Rules", bound=BaseModel)
@@ -301,6 +306,9 @@ class GameSpec(Generic[Rules]):
     version: int = 1
     """Goes up whenever the same replies could give another outcome or other requests."""
     rules: type[Rules] = GameRules  # type: ignore[assignment]
+    texts: str | Mapping[str, Any] = ""
+    """The texts of its prompts, which `rules.texts` may replace: the package whose `texts.toml` holds them,
+    or a table of prompts and texts by name. It gets them by `peerage.game.texts(those, rules.texts)`."""
     presets: Mapping[str, Preset] = field(default_factory=dict)
     """The settings that each word of its rule `preset` stands for; rules with that key expand it."""
     files: Mapping[str, Callable[[bytes, str, Mapping[str, Any]], Sequence[Any]]] = field(
@@ -369,8 +377,10 @@ class GameSpec(Generic[Rules]):
         """Return the bounds on each seat's requests, from the game's declaration, templates and formats."""
         shown = {key: value for key, value in fixture.drawn.items() if key not in self.secrecy.unshown}
         drawn = len(msgspec.json.encode(shown)) if shown else 0
+        replaced = getattr(rules, "texts", None)
+        small = _SMALL_BYTES + (len(msgspec.json.encode(replaced)) if replaced else 0)
         return tuple(
-            _bound(label, asks, drawn)
+            _bound(label, asks, drawn, small)
             for asks in self.asks(rules, fixture)
             if asks.calls
             for label in asked_of(asks, fixture)
@@ -385,7 +395,7 @@ def asked_of(asks: Asks, fixture: Fixture) -> tuple[str, ...]:
     return tuple([seat.label for seat in seats])
 
 
-def _bound(label: str, asks: Asks, drawn: int) -> CallBound:
+def _bound(label: str, asks: Asks, drawn: int, small: int) -> CallBound:
     prompts = (asks.prompts,) if isinstance(asks.prompts, Prompt) else tuple(asks.prompts)
     prompt_bytes = _prompt_bytes(prompts, asks.expects)
     quoted = (drawn + asks.quoted) // 16 if asks.usual_quoted is None else asks.usual_quoted
@@ -393,7 +403,7 @@ def _bound(label: str, asks: Asks, drawn: int) -> CallBound:
         label,
         _REPAIRED * (asks.calls if asks.usual is None else asks.usual),
         2 * asks.calls,
-        prompt_bytes + drawn + _CHAR_BYTES * asks.quoted + _SMALL_BYTES + REPAIR_BYTES,
+        prompt_bytes + drawn + _CHAR_BYTES * asks.quoted + small + REPAIR_BYTES,
         prompt_bytes // 4 + quoted,
         min(asks.max_tokens, asks.usual_output),
         asks.max_tokens,

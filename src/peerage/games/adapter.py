@@ -51,19 +51,21 @@ from peerage.game import (
     by_rank,
     ending,
 )
-from peerage.game.texts import toml
+from peerage.game.texts import texts, toml
 
-MOVE = Prompt(
-    """\
+TEXTS = {
+    "move": Prompt(
+        """\
 You play {title} with {others}.
 
 {rules}
 
 The match is {deals}; who is which player changes from deal to deal. {scoring} A reply that names no legal \
 move is asked for once more; another such reply loses the match at once.""",
-    "Deal {deal} of {deals_count}. You are player {me}; players are counted from 0. What you see:\n\n"
-    "{view}\n\nIt is your move.\n{format}",
-)
+        "Deal {deal} of {deals_count}. You are player {me}; players are counted from 0. What you see:\n\n"
+        "{view}\n\nIt is your move.\n{format}",
+    )
+}
 SCORING = (
     "Whoever has the most points over all deals wins the match; a deal won counts 1, a drawn deal 0 and a "
     "lost one -1, unless the rules above say otherwise."
@@ -243,7 +245,8 @@ def _ask(
         "view": world.view(player).rstrip()[-VIEW_CHARS:],
     }
     key = f"deal/{number}/{move}/{label}"
-    return MOVE.ask(label, key, expects, fill, rules.max_tokens, oracle=world.oracle(player))
+    prompt: Prompt = texts(TEXTS, rules.texts)["move"]
+    return prompt.ask(label, key, expects, fill, rules.max_tokens, oracle=world.oracle(player))
 
 
 def deals_of(rules: TwoRules, entry: AdaptedGame) -> int:
@@ -255,7 +258,8 @@ def asks(rules: TwoRules, fixture: Fixture, entry: AdaptedGame) -> Iterator[Asks
     """Each seat makes some of the moves of each deal; at most it makes all of them."""
     deals = deals_of(rules, entry)
     expects = Choice("move", (), REASON_CHARS)
-    prompt = Prompt(MOVE.system + entry.rules, MOVE.user)
+    move: Prompt = texts(TEXTS, rules.texts)["move"]
+    prompt = Prompt(move.system + entry.rules, move.user)
     usual = deals * entry.turns
     yield Asks(
         "contestant",
@@ -328,6 +332,7 @@ def _spec(library: Library, name: str) -> GameSpec[Any]:
     return GameSpec(
         name=f"{library.name}-{name}",
         version=4,
+        texts=TEXTS,
         about=entry.about,
         contestants=entry.players,
         rules=ManyRules if most > fewest else TwoRules,

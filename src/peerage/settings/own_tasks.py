@@ -78,7 +78,7 @@ def texts_of_files(data: MutableMapping[str, Any], folder: Path, source: Setting
         if isinstance(value, dict):
             if value.keys() != {FILE} or not isinstance(value[FILE], str):
                 raise SettingsError(f"{source.place(place)}: expected a text, or `{{file: PATH}}`")
-            holder[key] = _read(folder / value[FILE], source.place(place), _text)
+            holder[key] = read_named(folder / value[FILE], source.place(place), _text)
 
 
 def _holders(data: Mapping[str, Any]) -> Iterator[tuple[MutableMapping[str, Any], str, Place]]:
@@ -96,7 +96,8 @@ def _holders(data: Mapping[str, Any]) -> Iterator[tuple[MutableMapping[str, Any]
         yield tasks, "template", (KEY, "template")
 
 
-def _read(path: Path, where: str, read: Callable[[bytes], Any]) -> Any:
+def read_named(path: Path, where: str, read: Callable[[bytes], Any]) -> Any:
+    """Return what `read` makes of a file that settings name at `where`. Raises SettingsError."""
     if not path.exists():
         raise SettingsError(f"{where}: {path} does not exist; the path is relative to the arena's folder")
     try:
@@ -108,13 +109,13 @@ def _read(path: Path, where: str, read: Callable[[bytes], Any]) -> Any:
 def schema_of_file(rules: dict[str, Any], folder: Path, where: str) -> None:
     """Put the schema that a file holds in place of its name. Raises SettingsError."""
     if isinstance(named := rules.get(SCHEMA), str):
-        rules[SCHEMA] = _read(folder / named, where, _json)
+        rules[SCHEMA] = read_named(folder / named, where, _json)
 
 
 def programs_of_files(rules: dict[str, Any], folder: Path, where: str) -> None:
     """Add the sources of the programs that checks of `rules` name. Raises SettingsError."""
     names = sorted({name.rpartition(":")[0] for name in _programs(rules)})
-    rules[PROGRAMS] = {name: _read(folder / name, where, _text) for name in names}
+    rules[PROGRAMS] = {name: read_named(folder / name, where, _text) for name in names}
 
 
 _PYTHON = re.compile(r"\s*python\s*:?\s*(\S+\.py:\w+)\s*")

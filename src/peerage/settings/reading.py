@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from peerage.game.spec import GameSpec
 from peerage.games import GAMES, installed
 from peerage.settings.game_file import load_file
+from peerage.settings.game_texts import texts_of_owner
 from peerage.settings.lineup import ARENAS
 from peerage.settings.mistakes import explain
 from peerage.settings.own_tasks import (
@@ -95,14 +96,16 @@ def loads(
         for name, path, rules in _ruled(data)
         if (spec := _game(name, where, reading)) is not None
     ]
+    wrong: list[str] = []
     for spec, path, rules in ruled:
         if TEMPLATES in spec.rules.model_fields:
             rules[TEMPLATES] = templates_of(data.get("players"))
             schema_of_file(rules, Path(folder or "."), source.place((*path, SCHEMA)))
         _listed(spec, rules, Path(folder or "."), source, path)
+        wrong += texts_of_owner(spec, rules, Path(folder or "."), source, path)
         if PROGRAMS in spec.rules.model_fields:
             programs_of_files(rules, Path(folder or "."), source.place((*path, "tasks")))
-    settings = _validated(data, source, ruled, READING if reading else None)
+    settings = _validated(data, source, ruled, wrong, READING if reading else None)
     everyone, playing = of_one_family(settings.everyone, Path(folder or ".")), len(settings.players)
     players = tuple(everyone)
     return settings.model_copy(update={"players": players[:playing], "judges": players[playing:]})
@@ -112,11 +115,12 @@ def _validated(
     data: Mapping[str, Any],
     source: SettingsSource,
     ruled: Sequence[tuple[GameSpec[Any], tuple[str, ...], dict[str, Any]]],
+    known: Iterable[str],
     context: Any,
 ) -> ArenaSettings:
     """Return the settings that `data` states. Raises SettingsError with all that is wrong with them, and with
-    the rules of games."""
-    wrong: list[str] = []
+    the rules of games; `known` is found already."""
+    wrong = [*known]
     settings = None
     try:
         settings = ArenaSettings.model_validate(data, context=context)

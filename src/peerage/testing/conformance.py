@@ -33,6 +33,7 @@ from peerage.testing.offline import (
     require,
     unfenced,
 )
+from peerage.testing.replaced_texts import asked_by
 
 Rules: TypeAlias = Mapping[str, Any]
 Place = TypeVar("Place")
@@ -359,6 +360,13 @@ def its_settings_are_sound(spec: GameSpec[Any], rules: Rules) -> None:
     require(not bare, f"the settings {', '.join(bare)} have no description")
 
 
+def its_texts_are_what_it_asks_by(spec: GameSpec[Any], rules: Rules) -> None:
+    """It asks by the texts of an arena's owner where the rules have some."""
+    if spec.texts:
+        made = _made(spec, rules)
+        asked_by(spec, made, house(HOUSE, made.seed))
+
+
 def it_can_be_shown(spec: GameSpec[Any], rules: Rules) -> None:
     """A match of it can be shown, also one that is void or sealed replies of which cannot be read."""
     for number in range(1, 6):
@@ -411,5 +419,6 @@ CHECKS: tuple[Check, ...] = (
     it_survives_hostile_replies,
     what_it_declares_holds,
     words_of_players_are_fenced,
+    its_texts_are_what_it_asks_by,
     it_can_be_shown,
 )

@@ -64,6 +64,20 @@ def about(
 
 
 @app.command()
+def texts(
+    game: Annotated[str, typer.Argument(help="A game's file, or its name.")],
+) -> None:
+    """Print the texts of a game's prompts as TOML, for an arena to change: `rules: {texts: FILE}`."""
+    from peerage.game.texts import texts_page
+    from peerage.settings import SettingsError
+
+    spec = _spec(game)
+    if not spec.texts:
+        raise SettingsError(f"{spec.name} has no texts that others could replace")
+    typer.echo(texts_page(spec.texts).rstrip())
+
+
+@app.command()
 def new(
     name: Annotated[str, typer.Argument(help="The game's name, such as auction.")],
 ) -> None:
@@ -98,6 +112,7 @@ def check(
     """
     import json
 
+    from peerage.game.texts import text_faults
     from peerage.settings import SettingsError
     from peerage.testing import findings
 
@@ -105,6 +120,8 @@ def check(
     try:
         stated = spec.demo.rules if rules is None else json.loads(rules)
         spec.rules.model_validate(stated)
+        if faults := list(text_faults(spec.texts, stated.get("texts", {}))):
+            raise ValueError("\n".join(faults))
     except ValueError as error:
         raise SettingsError(f"--rules: {error}") from None
     if extra := spec.needs.extra(spec.rules.model_validate(stated)):

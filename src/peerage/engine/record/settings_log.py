@@ -12,10 +12,12 @@ from typing import Any
 
 import msgspec
 
+from peerage.game.texts import digests
 from peerage.games import GAMES, release_of
 from peerage.ledger import Amendment, Batch, Ledger
 from peerage.ledger.topics.settings_log import TOPIC, Stated, statements
 from peerage.settings import ArenaSettings, rules_of
+from peerage.settings.game_texts import TEXTS
 
 
 def log_settings(ledger: Ledger, settings: ArenaSettings, key: str, at_ms: int) -> None:
@@ -54,4 +56,6 @@ def _rules(settings: ArenaSettings, game: str, key: str) -> dict[str, Any]:
         if rules.get(name):
             digest = hmac.new(key.encode(), msgspec.json.encode(rules[name]), sha256).hexdigest()
             rules[name] = {"how_many": len(rules[name]), "digest": digest}
+    if rules.get(TEXTS):  # a fixture has them whole, stored once
+        rules[TEXTS] = digests(rules[TEXTS])
     return rules

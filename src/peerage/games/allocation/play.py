@@ -34,7 +34,6 @@ from peerage.game import (
     Json,
     MaxTokens,
     Outcome,
-    Prompt,
     Replies,
     Reply,
     SeatName,
@@ -68,7 +67,6 @@ class AllocationRules(GameRules):
     max_tokens: MaxTokens = 4_000
 
 
-ALLOCATE: Prompt = texts(__package__)["allocate"]
 SHARES = {
     False: "Your plan counts its worth as a share of the worth of the best possible plan, from 0 to 1.",
     True: "Your plan counts the cost of the best possible plan as a share of its own cost, from 0 to 1.",
@@ -85,15 +83,16 @@ def drawn(rules: AllocationRules, rng: Random) -> list[AllocationTask]:
 
 def asked(rules: AllocationRules, tasks: Sequence[AllocationTask]) -> list[Ask]:
     """All tasks of the match."""
+    own = texts(__package__, rules.texts)
     return [
-        ALLOCATE.ask(
+        own["allocate"].ask(
             "",
             str(number),
             Json(AllocationPlan, plan=Meta(min_length=len(task.rows), max_length=len(task.rows))),
             {
                 "number": str(number),
                 "tasks": str(rules.tasks),
-                "statement": statement(task),
+                "statement": statement(task, own),
                 "share": SHARES[FAMILIES[task.family].costs],
                 "score": SCORE,
             },
@@ -188,6 +187,7 @@ GAME = same_tasks(
     AllocationRules,
     name="allocation",
     version=4,
+    texts=__package__,
     about="Everybody plans the same scarce resources; closest to the proven optimum wins.",
     drawn=drawn,
     asked=asked,

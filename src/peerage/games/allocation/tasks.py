@@ -6,10 +6,10 @@ whose best plan is proven. In every family a plan is one whole number for each n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from random import Random
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from msgspec import Struct
@@ -48,7 +48,7 @@ class TaskFamily(NamedTuple):
 
     draw: Callable[[Random, Size], tuple[Rows, tuple[int, ...]]]
     problem: Callable[[Rows, tuple[int, ...]], LinearProblem]
-    statement: Callable[[Rows, tuple[int, ...]], str]
+    statement: Callable[[str, Rows, tuple[int, ...]], str]
     costs: bool = False
     """A plan's worth is a cost: the least is best."""
 
@@ -75,9 +75,10 @@ def worth(task: AllocationTask, plan: Sequence[int]) -> int:
     return abs(problem(task).gain(plan))
 
 
-def statement(task: AllocationTask) -> str:
+def statement(task: AllocationTask, own: Mapping[str, Any] | None = None) -> str:
     """The task as players read it."""
-    return FAMILIES[task.family].statement(task.rows, task.limits)
+    text = (own or texts(__package__))[task.family]
+    return FAMILIES[task.family].statement(text, task.rows, task.limits)
 
 
 def broken(task: AllocationTask, plan: Sequence[int]) -> list[str]:
@@ -138,13 +139,10 @@ def _knapsack(rows: Rows, limits: tuple[int, ...]) -> LinearProblem:
     )
 
 
-_KNAPSACK: str = texts(__package__)["knapsack"]
-
-
-def _state_knapsack(rows: Rows, limits: tuple[int, ...]) -> str:
+def _state_knapsack(text: str, rows: Rows, limits: tuple[int, ...]) -> str:
     names = _RESOURCES[: len(limits)]
     bounds = ", ".join(f"total {name} at most {limit}" for name, limit in zip(names, limits, strict=True))
-    return _KNAPSACK.format(lines=_lines(["worth", *names], rows), limits=bounds)
+    return text.format(lines=_lines(["worth", *names], rows), limits=bounds)
 
 
 # ------------------------------------------------------------------------------------------ portfolio
@@ -166,14 +164,9 @@ def _portfolio(rows: Rows, limits: tuple[int, ...]) -> LinearProblem:
     return _problem(gains, uses, (budget, risk), ("total price", "total risk"))
 
 
-_PORTFOLIO: str = texts(__package__)["portfolio"]
-
-
-def _state_portfolio(rows: Rows, limits: tuple[int, ...]) -> str:
+def _state_portfolio(text: str, rows: Rows, limits: tuple[int, ...]) -> str:
     budget, risk, most = limits
-    return _PORTFOLIO.format(
-        most=most, lines=_lines(("return", "price", "risk"), rows), budget=budget, risk=risk
-    )
+    return text.format(most=most, lines=_lines(("return", "price", "risk"), rows), budget=budget, risk=risk)
 
 
 # ----------------------------------------------------------------------------------------- assignment
@@ -197,10 +190,7 @@ def _assignment(rows: Rows, limits: tuple[int, ...]) -> LinearProblem:
     return _problem([(0, *row[:count]) for row in rows], uses, limits, names)
 
 
-_ASSIGNMENT: str = texts(__package__)["assignment"]
-
-
-def _state_assignment(rows: Rows, limits: tuple[int, ...]) -> str:
+def _state_assignment(text: str, rows: Rows, limits: tuple[int, ...]) -> str:
     count = len(limits)
     lines = "\n".join(
         f"{line}: "
@@ -208,7 +198,7 @@ def _state_assignment(rows: Rows, limits: tuple[int, ...]) -> str:
         for line, row in enumerate(rows, 1)
     )
     bounds = ", ".join(f"hours of project {at} at most {limit}" for at, limit in enumerate(limits, 1))
-    return _ASSIGNMENT.format(count=count, lines=lines, limits=bounds)
+    return text.format(count=count, lines=lines, limits=bounds)
 
 
 # ----------------------------------------------------------------------------------------- scheduling
@@ -241,12 +231,9 @@ def _scheduling(rows: Rows, limits: tuple[int, ...]) -> LinearProblem:
     return _problem([[0, *[row[0]] * machines] for row in rows], uses, [due for _, due in places], names)
 
 
-_SCHEDULING: str = texts(__package__)["scheduling"]
-
-
-def _state_scheduling(rows: Rows, limits: tuple[int, ...]) -> str:
+def _state_scheduling(text: str, rows: Rows, limits: tuple[int, ...]) -> str:
     machines = "1 machine" if limits[0] == 1 else f"{limits[0]} equal machines"
-    return _SCHEDULING.format(machines=machines, lines=_lines(("worth", "hours", "deadline"), rows))
+    return text.format(machines=machines, lines=_lines(("worth", "hours", "deadline"), rows))
 
 
 # ------------------------------------------------------------------------------------------- covering
@@ -267,16 +254,13 @@ def _covering(rows: Rows, limits: tuple[int, ...]) -> LinearProblem:
     return _problem([(0, -row[0]) for row in rows], uses, [-limit for limit in limits], names, 1)
 
 
-_COVERING: str = texts(__package__)["covering"]
-
-
-def _state_covering(rows: Rows, limits: tuple[int, ...]) -> str:
+def _state_covering(text: str, rows: Rows, limits: tuple[int, ...]) -> str:
     lines = "\n".join(
         f"{line}: cost {cost}, serves {'area' if sum(serves) == 1 else 'areas'} "
         + ", ".join([str(at) for at, serving in enumerate(serves, 1) if serving])
         for line, (cost, *serves) in enumerate(rows, 1)
     )
-    return _COVERING.format(lines=lines, areas=len(limits))
+    return text.format(lines=lines, areas=len(limits))
 
 
 SIZES = {

@@ -39,7 +39,6 @@ from peerage.game import (
     MaxTokens,
     Needs,
     Outcome,
-    Prompt,
     Replies,
     Reply,
     Seats,
@@ -59,7 +58,6 @@ from peerage.games.bug_hunt.tasks import BUGS, BuggyTask, buggy, repairs
 from peerage.sandbox.program import environment
 from peerage.values.figures import counted
 
-HUNT: Prompt = texts(__package__)["hunt"]
 MOST_BYTES = 6_000
 """Longest program, in bytes of UTF-8."""
 
@@ -85,7 +83,9 @@ def play(table: GameTable) -> Steps[Outcome]:
         "score": SCORE,
     }
     oracle = {"programs": repairs(task)}
-    asked = HUNT.ask("", "repair", Code(MOST_BYTES), fill, rules.max_tokens, oracle=oracle)
+    asked = texts(__package__, rules.texts)["hunt"].ask(
+        "", "repair", Code(MOST_BYTES), fill, rules.max_tokens, oracle=oracle
+    )
     results = yield from tried(table.seats, asked, task.tests)
     if not results:
         return Outcome(void="no_answer")
@@ -140,7 +140,16 @@ def draw(rules: BugHuntRules, seed: str, number: int) -> dict[str, Any]:
 
 def asks(rules: BugHuntRules, fixture: Fixture) -> tuple[Asks, ...]:
     """Each contestant is asked once."""
-    return (Asks("contestant", HUNT, Code(MOST_BYTES), 1, rules.max_tokens, usual_output=700),)
+    return (
+        Asks(
+            "contestant",
+            texts(__package__, rules.texts)["hunt"],
+            Code(MOST_BYTES),
+            1,
+            rules.max_tokens,
+            usual_output=700,
+        ),
+    )
 
 
 # ----------------------------------------------------------------------------------------------------- shown
@@ -200,6 +209,7 @@ def _changes(before: str, after: str) -> str:
 GAME: GameSpec[BugHuntRules] = GameSpec(
     name="bug-hunt",
     version=9,
+    texts=__package__,
     about="Everybody repairs the same program; most bugs fixed with nothing broken wins.",
     contestants=(2, 10),
     rules=BugHuntRules,

@@ -22,19 +22,15 @@ from msgspec.structs import replace
 from peerage.challenges.drafting import VOTES, reviewed
 from peerage.challenges.pool import Result
 from peerage.formats.integer import DIGITS, whole_number
-from peerage.game import Choice, Integer, Json, Quote, Reply, Role, Run, Seat, Steps, Together, Works
+from peerage.game import Choice, Integer, Json, Quote, Reply, Role, Run, Seat, Steps, Together, Works, texts
 from peerage.game.protocol import Ran
 from peerage.game.tools import with_python
 from peerage.games.challenge_exchange.rules import (
     DESCRIPTION_CHARS,
     FOUND_AGAIN,
     SOLUTION_CHARS,
-    SOLVE,
     TOOL_RUNS,
-    UNSCORED,
-    VOTE,
     VOTE_TOKENS,
-    WRITE,
     WRITE_TOKENS,
     ChallengeExchangeRules,
     proving,
@@ -129,7 +125,8 @@ def answering(
         "stakes": stakes,
     }
     oracle = {"description": challenge.description, "answer": challenge.answer}
-    ask = SOLVE.ask(to, key, Integer(), fill, rules.max_tokens, role=role, oracle=oracle)
+    solve = texts(__package__, rules.texts)["solve"]
+    ask = solve.ask(to, key, Integer(), fill, rules.max_tokens, role=role, oracle=oracle)
     if rules.tools == "python":
         return (yield from with_python(ask, TOOL_RUNS))
     reply: Reply = yield ask
@@ -148,7 +145,8 @@ def graded(reply: Reply, reference_answer: int) -> Result:
 def creating(author: Seat, committee: Sequence[Seat], rules: ChallengeExchangeRules) -> Steps[Creation]:
     """One challenge by `author`, from the draft to its acceptance. No author votes on its own."""
     fill = {"solving": solving(rules), "proof": proving(rules)}
-    draft: Reply = yield WRITE.ask(author.label, "draft", PROPOSAL, fill, WRITE_TOKENS, role="author")
+    own = texts(__package__, rules.texts)
+    draft: Reply = yield own["write"].ask(author.label, "draft", PROPOSAL, fill, WRITE_TOKENS, role="author")
     if not draft.ok:
         return Creation(author.label, draft.status)
     challenge: Proposed = draft.value
@@ -174,7 +172,7 @@ def creating(author: Seat, committee: Sequence[Seat], rules: ChallengeExchangeRu
         return made
     review = yield from reviewed(
         [
-            VOTE.ask(
+            own["vote"].ask(
                 member.label,
                 f"vote/{member.label}",
                 Choice("vote", VOTES),
@@ -211,9 +209,10 @@ def _verdict(run: Ran, wanted: int) -> str:
 
 
 def _solve_blind(author: Seat, challenge: Proposed, rules: ChallengeExchangeRules) -> Steps[list[Reply]]:
+    unscored = texts(__package__, rules.texts)["unscored"]
     replies: Mapping[str, Reply] = yield Together(
         {
-            f"blind/{at}": answering(author.label, "answer", "author", challenge, UNSCORED, rules)
+            f"blind/{at}": answering(author.label, "answer", "author", challenge, unscored, rules)
             for at in range(1, rules.attempts + 1)
         }
     )

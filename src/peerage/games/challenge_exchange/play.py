@@ -42,6 +42,7 @@ from peerage.game import (
     Together,
     by_rank,
     presets,
+    texts,
 )
 from peerage.game.spec import QUOTE
 from peerage.game.tools import turns
@@ -56,11 +57,8 @@ from peerage.games.challenge_exchange.creation import (
 from peerage.games.challenge_exchange.house import house
 from peerage.games.challenge_exchange.rules import (
     DESCRIPTION_CHARS,
-    SOLVE,
     TOOL_RUNS,
-    VOTE,
     VOTE_TOKENS,
-    WRITE,
     WRITE_TOKENS,
     ChallengeExchangeRules,
     points,
@@ -251,19 +249,23 @@ def asks(rules: ChallengeExchangeRules, fixture: Fixture) -> Iterator[Asks]:
     """Each contestant writes, tries its own challenges blind and solves; each member votes on everything."""
     shown, written = DESCRIPTION_CHARS + QUOTE, rules.write * len(fixture.seats)
     rule_texts = len(solving(rules)) + len(proving(rules))
-    yield Asks("contestant", WRITE, PROPOSAL, rules.write, WRITE_TOKENS, rule_texts, usual_output=600)
+    own = texts(__package__, rules.texts)
+    yield Asks("contestant", own["write"], PROPOSAL, rules.write, WRITE_TOKENS, rule_texts, usual_output=600)
     blind = rules.write * rules.attempts if rules.proof != "solution" else 0
     for count in (blind, min(rules.assigned, written + rules.pool)):
-        answer = Asks("contestant", SOLVE, Integer(), count, rules.max_tokens, shown + len(stakes(rules)))
+        answer = Asks(
+            "contestant", own["solve"], Integer(), count, rules.max_tokens, shown + len(stakes(rules))
+        )
         answer = answer._replace(usual_output=600)
         yield turns(answer, TOOL_RUNS) if rules.tools == "python" else answer
     vote = Choice("vote", VOTES)
-    yield Asks("committee", VOTE, vote, written, VOTE_TOKENS, shown, usual_output=150)
+    yield Asks("committee", own["vote"], vote, written, VOTE_TOKENS, shown, usual_output=150)
 
 
 GAME: GameSpec[ChallengeExchangeRules] = GameSpec(
     name="challenge-exchange",
     version=12,
+    texts=__package__,
     about="Everybody writes challenges with one number as the answer and solves those of others.",
     contestants=(2, 10),
     rules=ChallengeExchangeRules,

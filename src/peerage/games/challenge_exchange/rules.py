@@ -7,18 +7,10 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from peerage.challenges.pool import Result
-from peerage.game import GameRules, MaxTokens, Prompt, Seats, texts
+from peerage.game import GameRules, MaxTokens, Seats
 from peerage.game.texts import expanded
 from peerage.judging.panels.panel import QUORUM
 from peerage.sandbox.program import environment
-
-WRITE: Prompt = texts(__package__)["write"]
-
-SOLVE: Prompt = texts(__package__)["solve"]
-UNSCORED: str = texts(__package__)["unscored"]
-
-VOTE: Prompt = texts(__package__)["vote"]
-
 
 DESCRIPTION_CHARS, SOLUTION_CHARS = 2_000, 6_000
 """Characters of a description and of a solution, at most."""

@@ -26,12 +26,12 @@ from peerage.game import (
     credit_mark,
     quoted,
     result_grid,
-    texts,
 )
+from peerage.game.texts import toml
 
-_PROOFS: Mapping[str, str] = texts(__package__)["proofs"]
-_STATUSES: Mapping[str, str] = texts(__package__)["statuses"]
-_NO_RESULT: Mapping[str, str] = texts(__package__)["no_result"]
+_PROOFS: Mapping[str, str] = toml(__package__, "shown")["proofs"]
+_STATUSES: Mapping[str, str] = toml(__package__, "shown")["statuses"]
+_NO_RESULT: Mapping[str, str] = toml(__package__, "shown")["no_result"]
 WINS = "✓ solved, ✗ answered wrong, – passed. The most points win."
 
 

@@ -39,7 +39,6 @@ from peerage.game import (
     MaxTokens,
     Needs,
     Outcome,
-    Prompt,
     Replies,
     Reply,
     Seats,
@@ -52,6 +51,7 @@ from peerage.game import (
 )
 from peerage.game.house import programmer
 from peerage.game.run_tests import Test, hidden_tests, programs_shown, tried, verdict_marks
+from peerage.game.texts import toml
 from peerage.games.numbers import Plan, drawn, line, outputs, program, statement
 from peerage.sandbox.program import environment
 
@@ -88,7 +88,6 @@ def solutions(plan: Plan) -> tuple[str, str]:
     return program(plan, form="short"), program(plan)
 
 
-GOLF: Prompt = texts(__package__)["golf"]
 MOST_BYTES = 2_000
 """Longest program, in bytes of UTF-8."""
 EXAMPLES, TESTS = 2, 6
@@ -115,7 +114,9 @@ def play(table: GameTable) -> Steps[Outcome]:
         "examples": _shown(task),
     }
     oracle = {"programs": solutions(task.plan)}
-    asked = GOLF.ask("", "program", Code(MOST_BYTES), fill, rules.max_tokens, oracle=oracle)
+    asked = texts(__package__, rules.texts)["golf"].ask(
+        "", "program", Code(MOST_BYTES), fill, rules.max_tokens, oracle=oracle
+    )
     results = yield from tried(table.seats, asked, task.tests)
     if not results:
         return Outcome(void="no_answer")
@@ -150,13 +151,22 @@ def draw(rules: CodeGolfRules, seed: str, number: int) -> dict[str, Any]:
 
 def asks(rules: CodeGolfRules, fixture: Fixture) -> tuple[Asks, ...]:
     """Each contestant is asked once."""
-    return (Asks("contestant", GOLF, Code(MOST_BYTES), 1, rules.max_tokens, usual_output=400),)
+    return (
+        Asks(
+            "contestant",
+            texts(__package__, rules.texts)["golf"],
+            Code(MOST_BYTES),
+            1,
+            rules.max_tokens,
+            usual_output=400,
+        ),
+    )
 
 
 # ----------------------------------------------------------------------------------------------------- shown
 
 
-_NO_RESULT: Mapping[str, str] = texts(__package__)["no_result"]
+_NO_RESULT: Mapping[str, str] = toml(__package__, "shown")["no_result"]
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
@@ -190,6 +200,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
 GAME: GameSpec[CodeGolfRules] = GameSpec(
     name="code-golf",
     version=11,
+    texts=__package__,
     about="Everybody solves one task; the shortest program that passes the hidden tests wins.",
     contestants=(2, 10),
     rules=CodeGolfRules,

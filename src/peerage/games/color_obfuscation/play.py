@@ -48,14 +48,11 @@ from peerage.game import (
     texts,
 )
 from peerage.game.spec import Original
+from peerage.game.texts import toml
 from peerage.games.color_obfuscation.data_json import write_battles
 from peerage.games.color_obfuscation.house import house
 from peerage.games.color_obfuscation.rules import (
-    ATTACK,
-    BROKEN,
     NAME,
-    OBFUSCATE,
-    RECOVER,
     VERSION,
     ColorObfuscationRules,
     asks,
@@ -76,14 +73,14 @@ def play(table: GameTable) -> Steps[Outcome]:
     """One battle between the two seats of `table`."""
     rules: ColorObfuscationRules = table.rules
     first, second = (seat.label for seat in table.seats)
-    colors = table.drawn["colors"]
+    colors, own = table.drawn["colors"], texts(__package__, rules.texts)
     rounds = [(first, second, colors[0]), (second, first, colors[-1])]
     hidden: list[Reply] = yield [
-        OBFUSCATE.ask(
+        own["obfuscate"].ask(
             obfuscator,
             f"{number}/obfuscate",
             rules.encoding(),
-            {**fills(rules), "color": color, "broken": BROKEN[rules.ally_failure]},
+            {**fills(rules), "color": color, "broken": own["broken"][rules.ally_failure]},
             rules.limits.max_tokens,
             oracle={"color": color},
         )
@@ -143,7 +140,7 @@ def _attacks(
 ) -> Steps[Round]:
     """The rest of round `number`, which ends when `answers` show that a provider failed."""
     obfuscator, attacker, color = done.obfuscator, done.attacker, done.color
-    most = rules.limits.max_tokens
+    most, own = rules.limits.max_tokens, texts(__package__, rules.texts)
     if not hidden.ok:
         return done
     made: Encoded = hidden.value
@@ -164,11 +161,12 @@ def _attacks(
         }
         know = oracle | {"share": shown / done.count}
         key = f"{number}/attack/{attempt}"
-        requests = [ATTACK.ask(attacker, key, rules.answer(), seen | about, most, oracle=know)]
+        requests = [own["attack"].ask(attacker, key, rules.answer(), seen | about, most, oracle=know)]
         if attempt == 1:
             everything = seen | {"instructions": _instructions(made, done.count)}
             key = f"{number}/recover"
-            requests.append(RECOVER.ask(obfuscator, key, rules.answer(), everything, most, oracle=oracle))
+            recover = own["recover"]
+            requests.append(recover.ask(obfuscator, key, rules.answer(), everything, most, oracle=oracle))
         replies: list[Reply] = yield requests
         guesses.append(_guess(replies[0], shown, color))
         if attempt == 1:
@@ -217,7 +215,7 @@ def draw(rules: ColorObfuscationRules, seed: str, number: int) -> dict[str, Any]
 # ----------------------------------------------------------------------------------------------------- shown
 
 
-_NO_RESULT: Mapping[str, str] = texts(__package__)["no_result"]
+_NO_RESULT: Mapping[str, str] = toml(__package__, "shown")["no_result"]
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
@@ -287,6 +285,7 @@ def _ended(round_: Round) -> Iterator[Block]:
 GAME: GameSpec[ColorObfuscationRules] = GameSpec(
     name=NAME,
     version=VERSION,
+    texts=__package__,
     about="One hides a color, its ally must recover it and the opponent must not; then they change places.",
     contestants=(2, 2),
     rules=ColorObfuscationRules,

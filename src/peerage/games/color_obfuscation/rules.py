@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from peerage.game import Asks, Color, Encoding, Fixture, GameRules, Prompt, SettingsSection, texts
+from peerage.game import Asks, Color, Encoding, Fixture, GameRules, SettingsSection, texts
 from peerage.game.spec import QUOTE
 from peerage.game.texts import expanded
 
@@ -84,15 +83,7 @@ class ColorObfuscationRules(GameRules):
         return Color(working_chars=THOUGHT_CHARS)
 
 
-OBFUSCATE: Prompt = texts(__package__)["obfuscate"]
-
-RECOVER: Prompt = texts(__package__)["recover"]
-
-ATTACK: Prompt = texts(__package__)["attack"]
-
 COLORS = {"fresh": "Each round has a color of its own.", "same": "Both rounds have the same color."}
-ORDER: Mapping[str, str] = texts(__package__)["order"]
-BROKEN: Mapping[str, str] = texts(__package__)["broken"]
 """The rules about colors, equals and broken encodings, in words."""
 
 
@@ -103,7 +94,11 @@ def fills(rules: ColorObfuscationRules) -> dict[str, str]:
     if len(percent) > 1:
         shown = f"{', '.join(percent[:-1])} and {percent[-1]}"
         reveal = f"up to {len(percent)} attempts with {shown} of the instructions"
-    return {"reveal": reveal, "colors": COLORS[rules.color], "order": ORDER[rules.order]}
+    return {
+        "reveal": reveal,
+        "colors": COLORS[rules.color],
+        "order": texts(__package__, rules.texts)["order"][rules.order],
+    }
 
 
 def forgets(rules: ColorObfuscationRules) -> str:
@@ -123,12 +118,12 @@ def forgets(rules: ColorObfuscationRules) -> str:
 
 def asks(rules: ColorObfuscationRules, fixture: Fixture) -> tuple[Asks, ...]:
     """Each seat hides once, decodes its own once and attacks as often as there are shares."""
-    limits, attempts = rules.limits, len(rules.shares)
+    limits, attempts, own = rules.limits, len(rules.shares), texts(__package__, rules.texts)
     listed = limits.max_instructions * (limits.instruction_chars + 6) + 5 * attempts
     return (
         Asks(
             to="contestant",
-            prompts=(OBFUSCATE, RECOVER, ATTACK),
+            prompts=(own["obfuscate"], own["recover"], own["attack"]),
             expects=rules.encoding(),
             calls=2 + attempts,
             max_tokens=limits.max_tokens,

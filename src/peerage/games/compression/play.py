@@ -45,12 +45,12 @@ from peerage.game import (
     texts,
 )
 from peerage.game.house import SPREAD
+from peerage.game.protocol import Prompt
+from peerage.game.texts import toml
 from peerage.games.compression.reports import Reports, reports, right, summarized, words
 from peerage.games.compression.rules import (
-    READ,
     READERS,
     TRUST,
-    WRITE,
     CompressionRules,
     Formats,
     ReportAnswers,
@@ -82,16 +82,20 @@ class _Match:
         self.labels = [seat.label for seat in table.seats]
         self.reports = dict(zip(self.labels, drawn.reports, strict=False))
         self.formats = Formats(drawn)
+        self._own = texts(__package__, rules.texts)
         self._fill: dict[str, str | Quote] = {**fills(rules, drawn, len(self.labels))}
 
     def write(self, label: str) -> Ask:
         report, most = self.reports[label], self.rules.max_tokens
         fill, oracle = self._fill | {"report": report.text}, (self.drawn, report)
-        return WRITE.ask(label, f"write/{label}", self.formats.short, fill, most, oracle=oracle)
+        prompt: Prompt = self._own["write"]
+        return prompt.ask(label, f"write/{label}", self.formats.short, fill, most, oracle=oracle)
 
     def read(self, label: str, key: str, summary: Quote, answers: Sequence[str]) -> Ask:
         fill, oracle = self._fill | {"summary": summary}, (self.drawn, answers, summary.text)
-        return READ.ask(label, key, self.formats.answers, fill, self.rules.max_tokens, oracle=oracle)
+        most = self.rules.max_tokens
+        prompt: Prompt = self._own["read"]
+        return prompt.ask(label, key, self.formats.answers, fill, most, oracle=oracle)
 
 
 def _read(match: _Match, written: Mapping[str, Reply], left: list[str]) -> Steps[Outcome]:
@@ -229,7 +233,7 @@ def _facts_in(drawn: Reports, answers: Sequence[str], summary: str) -> list[str]
 # ----------------------------------------------------------------------------------------------------- shown
 
 
-_NO_RESULT: Mapping[str, str] = texts(__package__)["no_result"]
+_NO_RESULT: Mapping[str, str] = toml(__package__, "shown")["no_result"]
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
@@ -288,6 +292,7 @@ def _reads(reader: Mapping[str, Any] | None) -> Cell:
 GAME: GameSpec[CompressionRules] = GameSpec(
     name="compression",
     version=6,
+    texts=__package__,
     about="Everybody sums up a report; the shortest summary from which others know every fact wins.",
     contestants=(3, 10),
     rules=CompressionRules,

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta, Struct
 from pydantic import Field
 
-from peerage.game import SCORE, Asks, Fixture, GameRules, Json, MaxTokens, Prompt, Text, texts
+from peerage.game import SCORE, Asks, Fixture, GameRules, Json, MaxTokens, Text, texts
 from peerage.game.spec import QUOTE
 from peerage.games.compression.reports import MOST_FACTS, Reports
 
@@ -53,10 +53,6 @@ Among what readers get is a summary by the arena itself, which surely holds all 
 counts when it gets {trust} right of what that summary answers and of what most other readers of the same \
 summary got right, both together."""
 
-WRITE: Prompt = texts(__package__)["write"]
-
-READ: Prompt = texts(__package__)["read"]
-
 
 def fills(rules: CompressionRules, drawn: Reports, players: int) -> dict[str, str]:
     """Return what fills the places of prompts, the same for everybody."""
@@ -79,5 +75,6 @@ def asks(rules: CompressionRules, fixture: Fixture) -> Iterator[Asks]:
     formats, seats, longest = Formats(drawn), len(fixture.seats), len(drawn.spare.text)
     shown = 2 * longest + sum(map(len, drawn.questions)) + 6 * len(drawn.questions) + QUOTE
     reading = min(READERS, seats - 1) + 1
-    yield Asks("contestant", WRITE, formats.short, 1, rules.max_tokens, shown, usual_output=100)
-    yield Asks("contestant", READ, formats.answers, reading, rules.max_tokens, shown, usual_output=100)
+    own = texts(__package__, rules.texts)
+    yield Asks("contestant", own["write"], formats.short, 1, rules.max_tokens, shown, usual_output=100)
+    yield Asks("contestant", own["read"], formats.answers, reading, rules.max_tokens, shown, usual_output=100)

@@ -63,7 +63,7 @@ from peerage.game import (
 from peerage.game.house import DRAFT_SPREAD, WORDS, subject, worth
 from peerage.game.spec import QUOTE
 from peerage.game.texts import toml
-from peerage.games.duel.prompts import CHALLENGES, DuelKind, judging
+from peerage.games.duel.prompts import DuelKind, judging, kind_of
 from peerage.games.duel.rules import FEWEST, DuelRules
 from peerage.games.judged import judges_required, verdicts_asked
 from peerage.games.rejudge import RejudgeRules
@@ -75,7 +75,7 @@ from peerage.values.sealing import by_turns
 def play(table: GameTable) -> Steps[Outcome]:
     """One duel between the two seats of `table`."""
     rules: DuelRules = table.rules
-    kind, panel_rules = CHALLENGES[rules.challenge], rules.panel()
+    kind, panel_rules = kind_of(rules), rules.panel()
     detail: dict[str, Any] = dict(table.drawn)
     drafted = yield from drafting(
         _turns(table.officials["author"], kind),
@@ -137,7 +137,7 @@ def _turns(authors: Sequence[Seat], kind: DuelKind) -> list[tuple[Seat, ...]]:
 
 def asks(rules: DuelRules, fixture: Fixture) -> tuple[Asks, ...]:
     """One answer from each contestant; at worst, every turn with all its drafts, all voted down."""
-    kind = CHALLENGES[rules.challenge]
+    kind = kind_of(rules)
     parts = len(kind.stages)
     authors, members = (len(fixture.officials.get(role, ())) for role in ("author", "committee"))
     challenge = parts * (DRAFT_CHARS + QUOTE)
@@ -176,7 +176,7 @@ def officials(rules: DuelRules) -> tuple[RoleRequirement, ...]:
     )
     if rules.author == "contestant":
         return RoleRequirement("author", 2, 2, "contestants"), committee, judges
-    fewest = len(CHALLENGES[rules.challenge].stages)
+    fewest = len(kind_of(rules).stages)
     return RoleRequirement("author", 2, fewest, "top_quarter", same_family=same_family), committee, judges
 
 
@@ -248,6 +248,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
 GAME: GameSpec[DuelRules] = GameSpec(
     name="duel",
     version=8,
+    texts=__package__,
     about="Two players answer a challenge that peers drafted; peers judge.",
     contestants=(2, 2),
     rules=DuelRules,

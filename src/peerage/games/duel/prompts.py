@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, NamedTuple
 
 from peerage.challenges.drafting import Stage
 from peerage.game import Prompt, texts
 from peerage.game.protocol import MATERIAL
+from peerage.games.duel.rules import DuelRules
 from peerage.judging.panels.panel import QUORUM, PanelRules
 from peerage.judging.panels.prompts import COMPARE, Instructions
 
@@ -20,28 +23,23 @@ class DuelKind(NamedTuple):
     judge: Instructions
 
 
-_TEXTS = texts(__package__)
-
-
-def _stage(name: str, stage: Prompt) -> Stage:
-    warned = stage.system if MATERIAL in stage.system else f"{stage.system}\n{MATERIAL}"
-    alone = Prompt(stage.system, f"{stage.user}{_TEXTS['alone']}")
-    return Stage(name, alone, Prompt(warned, f"{stage.user}{_TEXTS['again']}"))
-
-
-def _clinical() -> DuelKind:
-    stages = _stage("case", _TEXTS["case_stage"]), _stage("question", _TEXTS["case_question_stage"])
+def kind_of(rules: DuelRules) -> DuelKind:
+    """Return the kind of duel that rules state, in their words."""
+    own = texts(__package__, rules.texts)
+    stage = partial(_stage, own)
+    if rules.challenge == "question":
+        return DuelKind((stage("question"),), own["vote"], own["answer"], COMPARE)
     asked = f"The case:\n{{case}}\n\n{COMPARE.asked}"
-    judge = Instructions(_TEXTS["case_judge"], _TEXTS["clinical"], asked)
-    return DuelKind(stages, _TEXTS["case_vote"], _TEXTS["case_answer"], judge)
+    judge = Instructions(own["case_judge"], own["clinical"], asked)
+    stages = stage("case"), stage("question", "case_question_stage")
+    return DuelKind(stages, own["case_vote"], own["case_answer"], judge)
 
 
-CHALLENGES = {
-    "question": DuelKind(
-        (_stage("question", _TEXTS["question_stage"]),), _TEXTS["vote"], _TEXTS["answer"], COMPARE
-    ),
-    "case": _clinical(),
-}
+def _stage(own: Mapping[str, Any], name: str, prompt: str = "") -> Stage:
+    first: Prompt = own[prompt or f"{name}_stage"]
+    warned = first.system if MATERIAL in first.system else f"{first.system}\n{MATERIAL}"
+    alone = Prompt(first.system, f"{first.user}{own['alone']}")
+    return Stage(name, alone, Prompt(warned, f"{first.user}{own['again']}"))
 
 
 _ORDERS = {

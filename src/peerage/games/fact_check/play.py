@@ -38,7 +38,6 @@ from peerage.game import (
     MaxTokens,
     Needs,
     Outcome,
-    Prompt,
     Replies,
     Reply,
     Seats,
@@ -54,9 +53,6 @@ from peerage.game.spec import Forecast
 SURE = 100
 """A probability, in percent, that is certain."""
 
-CHECK: Prompt = texts(__package__)["check"]
-VERDICTS: str = texts(__package__)["verdicts"]
-PROBABILITIES: str = texts(__package__)["probabilities"]
 WRONG, SURELY_WRONG = "wrong everywhere", "certain and wrong everywhere"
 
 
@@ -119,14 +115,15 @@ def asked(rules: FactCheckRules, statements: Sequence[Statement]) -> list[Ask]:
     expects = (
         Json(Probabilities, probabilities=exactly) if rules.confidence else Json(Verdicts, verdicts=exactly)
     )
+    own = texts(__package__, rules.texts)
     fill = {
         "count": str(len(statements)),
-        "scored": PROBABILITIES if rules.confidence else VERDICTS,
+        "scored": own["probabilities" if rules.confidence else "verdicts"],
         "unusable": SURELY_WRONG if rules.confidence else WRONG,
         "statements": "\n".join([f"{at}. {statement.said}" for at, statement in enumerate(statements, 1)]),
     }
     oracle = [statement.true for statement in statements]
-    return [CHECK.ask("", "check", expects, fill, rules.max_tokens, oracle=oracle)]
+    return [own["check"].ask("", "check", expects, fill, rules.max_tokens, oracle=oracle)]
 
 
 def scored(rules: FactCheckRules, statements: Sequence[Statement], came: Came) -> Achieved:
@@ -237,6 +234,7 @@ GAME = same_tasks(
     FactCheckRules,
     name="fact-check",
     version=5,
+    texts=__package__,
     about="Everybody judges the same statements, half subtly false; most right, or the best forecasts, win.",
     drawn=drawn,
     asked=asked,

@@ -131,7 +131,7 @@ def _answers(
     seats: Sequence[Seat], questions: Sequence[Question], rules: LastArenaRules
 ) -> Steps[list[ReportedAnswer]]:
     """Everybody answers everything, once under each token limit."""
-    prompt, expects = rules.texts.answer, Text(rules.max_chars)
+    prompt, expects = rules.prompts.answer, Text(rules.max_chars)
     todo = [
         (seat.label, question, budget)
         for question in questions
@@ -179,7 +179,7 @@ def _lost(answers: Sequence[ReportedAnswer], label: str) -> float:
 def asks(rules: LastArenaRules, fixture: Fixture) -> Iterator[Asks]:
     """Phase by phase. At worst every question is written, and every list of scores unusable and asked again
     item by item."""
-    players, wanted, prompts = len(fixture.seats), rules.wanted(), rules.texts
+    players, wanted, prompts = len(fixture.seats), rules.wanted(), rules.prompts
     written = sum([part.number for part in wanted])
     kept = sum([players * part.number - rules.dropped(players * part.number) for part in wanted])
     limits = rules.answer_budgets or (rules.max_tokens,)
@@ -235,6 +235,7 @@ def house(call: HouseCall, skill: float, rng: Random) -> Any:
 GAME: GameSpec[LastArenaRules] = GameSpec(
     name="last-arena",
     version=8,
+    texts=__package__,
     about="A tournament: everybody writes questions, rates them, answers them all and judges all answers.",
     contestants=(2, 20),
     rules=LastArenaRules,

@@ -169,10 +169,10 @@ class LastArenaRules(GameRules):
         return answer_chars(self.max_tokens, self.answer_budgets)
 
     @property
-    def texts(self) -> Prompts:
+    def prompts(self) -> Prompts:
         """Return the prompts of players, phase by phase."""
-        own = texts(__package__)["own"]
-        return Prompts(**(own | texts(__package__)["published"] if self.published else own))
+        told = texts(__package__, self.texts)
+        return Prompts(**told["own"] | (told["published"] if self.published else {}))
 
     def dropped(self, questions: int) -> int:
         """Return the number of dropped questions of so many of one sort."""
@@ -182,8 +182,8 @@ class LastArenaRules(GameRules):
     def wanted(self) -> tuple[Wanted, ...]:
         """Return the questions that each player is to write, by sort."""
         sorts = (("plain", self.questions), ("meta", self.meta), ("trick", self.tricks))
-        prompts = {"plain": self.texts.write, "meta": self.texts.meta, "trick": self.texts.trick}
-        return tuple([Wanted(sort, number, prompts[sort]) for sort, number in sorts if number])
+        by_sort = {"plain": self.prompts.write, "meta": self.prompts.meta, "trick": self.prompts.trick}
+        return tuple([Wanted(sort, number, by_sort[sort]) for sort, number in sorts if number])
 
     def stakes(self) -> str:
         """Return the fate of questions in words, for their authors."""
@@ -202,11 +202,11 @@ class LastArenaRules(GameRules):
 
     def rating(self) -> ScoringRules:
         """Return the rules of rating questions."""
-        return self._scoring("rate", self.texts.rate, self.texts.rate_many)
+        return self._scoring("rate", self.prompts.rate, self.prompts.rate_many)
 
     def judging(self) -> ScoringRules:
         """Return the rules of judging answers."""
-        return self._scoring("judge", self.texts.judge, self.texts.judge_many)
+        return self._scoring("judge", self.prompts.judge, self.prompts.judge_many)
 
     def _scoring(self, phase: str, prompt: Prompt, many: Prompt) -> ScoringRules:
         return ScoringRules(

@@ -1,6 +1,6 @@
 """Tasks of the package `reasoning-gym` as families of puzzles: an allow-list, each proven by solving.
 
-On the list are those whose answers are single and short, so that the one rule of `puzzles.READING` decides,
+On the list are those whose answers are single and short, so that one rule (`puzzles.parts`) decides,
 whose texts say how to answer and leave one answer, which a solver finds that reads the text alone
 (`tests/games/gym_solvers.py`), and whose size the level sets.
 """

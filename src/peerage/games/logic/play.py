@@ -4,7 +4,7 @@
                                                                                    (answers/A, …)
 
 Puzzles are drawn from the arena's secret, so none comes twice, and each has one answer, computed when it is
-drawn. Answers are compared exactly, after one reading (`puzzles.READING`). Who solves equally many ties; a
+drawn. Answers are compared exactly, after one reading (`puzzles.parts`). Who solves equally many ties; a
 reply that cannot be used solves none. Whose provider fails is unranked, while two are left.
 """
 
@@ -34,7 +34,6 @@ from peerage.game import (
     MaxTokens,
     Needs,
     Outcome,
-    Prompt,
     Replies,
     Seats,
     Sentence,
@@ -48,7 +47,7 @@ from peerage.game import (
 )
 from peerage.games.logic import counting, deduction
 from peerage.games.logic.gym import GYM, GYM_FAMILIES, installed
-from peerage.games.logic.puzzles import ANSWER_CHARS, LEVELS, READING, Family, Puzzle, solves
+from peerage.games.logic.puzzles import ANSWER_CHARS, LEVELS, Family, Puzzle, solves
 from peerage.games.logic.puzzles import drawn as puzzles_of
 
 FAMILIES: Mapping[str, Family] = {
@@ -103,9 +102,6 @@ class PuzzleAnswers(Struct, frozen=True):
     answers: Annotated[list[str | int], Meta(description="one answer for each puzzle, in order")]
 
 
-SOLVE: Prompt = texts(__package__)["solve"]
-
-
 class LogicRules(GameRules):
     """Settings of puzzles."""
 
@@ -139,14 +135,15 @@ def drawn(rules: LogicRules, rng: Random) -> list[Puzzle]:
 
 def asked(rules: LogicRules, puzzles: Sequence[Puzzle]) -> list[Ask]:
     """One set of puzzles."""
+    own = texts(__package__, rules.texts)
     fill = {
         "count": "this puzzle" if len(puzzles) == 1 else f"these {len(puzzles)} puzzles",
         "puzzles": "\n\n".join([f"Puzzle {at}. {puzzle.text}" for at, puzzle in enumerate(puzzles, 1)]),
-        "reading": READING,
+        "reading": own["reading"],
         "score": SCORE,
     }
     oracle = [puzzle.answer for puzzle in puzzles]
-    return [SOLVE.ask("", "answers", answers_to(len(puzzles)), fill, rules.max_tokens, oracle=oracle)]
+    return [own["solve"].ask("", "answers", answers_to(len(puzzles)), fill, rules.max_tokens, oracle=oracle)]
 
 
 def scored(rules: LogicRules, puzzles: Sequence[Puzzle], came: Came) -> Achieved:
@@ -209,6 +206,7 @@ GAME = same_tasks(
     LogicRules,
     name="logic",
     version=4,
+    texts=__package__,
     about="Everybody solves the same puzzles, each with one proven answer; most solved wins.",
     drawn=drawn,
     asked=asked,

@@ -17,14 +17,11 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from peerage.game import texts
-
 Family: TypeAlias = Callable[[Random, int], tuple[str, str | int | Fraction]]
 
 LEVELS = 5
 ANSWER_CHARS = 300
 """No answer of a puzzle is nearly as long; what is longer is not read."""
-READING: str = texts(__package__)["reading"]
 """Rule by which answers are read, as players see it; `parts` does it."""
 
 _NUMBER = re.compile(r"([+-]?[0-9]{1,60})(?: ?/ ?([0-9]{1,60}))?")
@@ -39,7 +36,7 @@ class Puzzle(Struct, frozen=True):
 
 
 def parts(answer: str) -> tuple[Fraction | str, ...]:
-    """Return what an answer says, by the one rule of `READING`."""
+    """Return what an answer says, by the one rule of `reading` in `texts.toml`."""
     return tuple([_part(" ".join(part.split())) for part in answer[:ANSWER_CHARS].split(",")])
 
 

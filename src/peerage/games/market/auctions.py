@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from peerage.game import Cell, Json, Prompt, Steps, texts
+from peerage.game import Cell, Json, Steps, texts
 from peerage.games.market.rules import (
     BoardPart,
     BoardPlayed,
@@ -31,10 +31,6 @@ class Bids(Struct, frozen=True):
     ]
 
 
-BID: Prompt = texts(__package__)["bid"]
-PRICES: Mapping[str, str] = texts(__package__)["prices"]
-
-
 def draw(rng: Random, seats: int, rounds: int) -> dict[str, Any]:
     """Return what each lot is worth in each role."""
     return {"worths": [[rng.randint(1, MOST_WORTH) for _ in range(rounds)] for _ in range(seats)]}
@@ -51,14 +47,14 @@ def play(rules: MarketRules, board: Mapping[str, Any], seating: Sequence[str]) -
                 "others": "one other player" if len(seating) == 2 else f"{len(seating) - 1} other players",
                 "lots": "one lot" if len(lots) == 1 else f"{len(lots)} lots",
                 "worths": ", ".join(map(str, own)),
-                "price": PRICES[rules.market],
+                "price": texts(__package__, rules.texts)["prices"][rules.market],
             },
             expects,
             Bids([ideal(worth, len(seating), rules.market) for worth in own]),
         )
         for label, own in worths.items()
     }
-    answers = yield from moves(rules, 1, BID, asked, lost)
+    answers = yield from moves(rules, 1, "bid", asked, lost)
     bids: dict[str, list[int]] = {
         label: move.bids if move is not None else [0 for _ in lots] for label, move in answers.items()
     }
@@ -98,7 +94,7 @@ AUCTION = MarketFamily(
     draw,
     play,
     everybody_everywhere,
-    BID,
+    "bid",
     Json(Bids),
     lambda players, rounds: players,
     lambda players, rounds: 10 * rounds,

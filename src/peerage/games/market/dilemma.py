@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from peerage.game import Cell, Json, Prompt, Steps, texts
+from peerage.game import Cell, Json, Steps
 from peerage.games.market.rules import (
     BoardPart,
     BoardPlayed,
@@ -28,9 +28,6 @@ class Moves(Struct, frozen=True):
         list[Literal["cooperate", "defect"]],
         Meta(description="your move towards each player listed, in order"),
     ]
-
-
-DILEMMA: Prompt = texts(__package__)["dilemma"]
 
 
 def draw(rng: Random, seats: int, rounds: int) -> dict[str, Any]:
@@ -66,7 +63,7 @@ def play(rules: MarketRules, board: Mapping[str, int], seating: Sequence[str]) -
             )
             for me, opponents in others.items()
         }
-        answers = yield from moves(rules, number, DILEMMA, asked, lost)
+        answers = yield from moves(rules, number, "dilemma", asked, lost)
         for me, opponents in others.items():
             chosen = answers[me].moves if answers[me] is not None else ["cooperate"] * len(opponents)
             for other, move in zip(opponents, chosen, strict=True):
@@ -108,7 +105,7 @@ PRISONERS_DILEMMA = MarketFamily(
     draw,
     play,
     as_they_are,
-    DILEMMA,
+    "dilemma",
     Json(Moves),
     lambda players, rounds: rounds,
     lambda players, rounds: players * (20 + 4 * rounds),

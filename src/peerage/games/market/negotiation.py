@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from peerage.game import Json, Prompt, Quote, Steps, texts
+from peerage.game import Json, Quote, Steps
 from peerage.game.spec import QUOTE
 from peerage.games.market.rules import BoardPart, BoardPlayed, MarketFamily, MarketRules, Move, moves
 
@@ -32,7 +32,6 @@ class HouseSecret(Struct, frozen=True):
     value: int
 
 
-HAGGLE: Prompt = texts(__package__)["haggle"]
 VALUES = {"buyer": "To you it is worth {value} coins.", "seller": "It costs you {value} coins."}
 PAST = " In round {number} you named {own} and the {other} {theirs}."
 NO_PRICE = "no price"
@@ -74,7 +73,7 @@ def play(rules: MarketRules, board: Mapping[str, Any], seating: Sequence[str]) -
             )
             for label, side in sides.items()
         }
-        past.append((yield from moves(rules, number, HAGGLE, asked, lost)))
+        past.append((yield from moves(rules, number, "haggle", asked, lost)))
         bid, ask = (past[-1][label] for label in seating)
         if lost:
             break
@@ -140,7 +139,7 @@ NEGOTIATION = MarketFamily(
     draw,
     play,
     pairs,
-    HAGGLE,
+    "haggle",
     FORMAT,
     lambda players, rounds: 2 * (players - 1) * rounds,
     lambda players, rounds: MESSAGE + QUOTE + 60 * rounds,

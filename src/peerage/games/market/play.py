@@ -42,6 +42,7 @@ from peerage.game import (
     texts,
 )
 from peerage.game.same_tasks import FEWEST
+from peerage.game.texts import toml
 from peerage.games.market.auctions import AUCTION
 from peerage.games.market.dilemma import PRISONERS_DILEMMA
 from peerage.games.market.negotiation import NEGOTIATION, HouseSecret, PriceOffer
@@ -98,8 +99,8 @@ def asks(rules: MarketRules, fixture: Fixture) -> tuple[Asks, ...]:
     family, players = FAMILIES[rules.market], len(fixture.seats)
     calls = len(fixture.drawn["boards"]) * family.calls(players, rules.rounds)
     heard = family.heard(players, rules.rounds)
-    most = rules.max_tokens
-    return (Asks("contestant", family.prompt, family.expects, calls, most, heard, usual_output=150),)
+    most, own = rules.max_tokens, texts(__package__, rules.texts)[family.prompt]
+    return (Asks("contestant", own, family.expects, calls, most, heard, usual_output=150),)
 
 
 def forgets(rules: MarketRules) -> str:
@@ -126,7 +127,7 @@ def house(call: HouseCall, skill: float, rng: Random) -> Any:
 # ----------------------------------------------------------------------------------------------------- shown
 
 
-MARKETS: Mapping[str, str] = texts(__package__)["markets"]
+MARKETS: Mapping[str, str] = toml(__package__, "shown")["markets"]
 WINS = {
     False: "Who gained most over all boards and seatings wins.",
     True: "Who missed least of what it could have gained against the others' bids wins, over all seatings.",
@@ -215,6 +216,7 @@ def _terms(market: str, board: Mapping[str, Any]) -> str:
 GAME: GameSpec[MarketRules] = GameSpec(
     name="market",
     version=5,
+    texts=__package__,
     about="Auctions, bargains, prisoner's dilemmas and votes with simultaneous moves; most gained wins.",
     contestants=(2, 10),
     rules=MarketRules,

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import Field, model_validator
 
-from peerage.game import SCORE, Cell, Format, GameRules, MaxTokens, Prompt, Quote, Reply, Steps
+from peerage.game import SCORE, Cell, Format, GameRules, MaxTokens, Quote, Reply, Steps, texts
 
 MarketName: TypeAlias = Literal["first-price", "second-price", "negotiation", "prisoners-dilemma", "voting"]
 USUAL: Mapping[str, tuple[int, int]] = {
@@ -108,14 +108,15 @@ class MarketFamily(NamedTuple):
     """One kind of market.
 
     `draw(rng, seats, rounds)` makes a board, `seatings(labels, rotate)` are those it is played in. A move is
-    asked with `prompt` and `expects`; `calls(players, rounds)` are the most moves of one player on one board,
-    over all seatings, and `heard(players, rounds)` the characters of moves that one request holds.
+    asked with the text of the name `prompt` and `expects`; `calls(players, rounds)` are the most moves of one
+    player on one board, over all seatings, and `heard(players, rounds)` the characters of moves that one
+    request holds.
     """
 
     draw: Callable[[Random, int, int], dict[str, Any]]
     play: Callable[[MarketRules, Mapping[str, Any], Sequence[str]], Steps[BoardPlayed]]
     seatings: Callable[[Sequence[str], bool], list[list[str]]]
-    prompt: Prompt
+    prompt: str
     expects: Format
     calls: Callable[[int, int], int]
     heard: Callable[[int, int], int]
@@ -140,13 +141,13 @@ class Move(NamedTuple):
 
 
 def moves(
-    rules: MarketRules, number: int, prompt: Prompt, asked: Mapping[str, Move], lost: set[str]
+    rules: MarketRules, number: int, prompt: str, asked: Mapping[str, Move], lost: set[str]
 ) -> Steps[dict[str, Any]]:
     """The moves of round `number` by label, all asked at once; None where a reply cannot be used. Those whose
     provider failed are added to `lost`."""
-    common = rules.common_fills()
+    common, own = rules.common_fills(), texts(__package__, rules.texts)[prompt]
     replies: list[Reply] = yield [
-        prompt.ask(
+        own.ask(
             label,
             f"{number}/{label}",
             move.expects,

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from peerage.game import Cell, Json, Prompt, Steps, texts
+from peerage.game import Cell, Json, Steps
 from peerage.games.market.rules import (
     BoardPart,
     BoardPlayed,
@@ -36,7 +36,6 @@ class BallotCast(Struct, frozen=True):
     ]
 
 
-VOTE: Prompt = texts(__package__)["vote"]
 BALLOTS = {
     False: "There is one ballot, which decides.",
     True: (
@@ -80,7 +79,7 @@ def play(rules: MarketRules, board: Mapping[str, Any], seating: Sequence[str]) -
             for label, own in worths.items()
             if label not in lost
         }
-        answers = yield from moves(rules, number, VOTE, asked, lost)
+        answers = yield from moves(rules, number, "vote", asked, lost)
         ballots.append({label: move.votes for label, move in answers.items() if move is not None})
     gains, rows = dict.fromkeys(seating, 0), list[tuple[Cell, ...]]()
     for at in range(DECISIONS):
@@ -121,7 +120,7 @@ VOTING = MarketFamily(
     draw,
     play,
     everybody_everywhere,
-    VOTE,
+    "vote",
     FORMAT,
     lambda players, rounds: players * rounds,
     lambda players, rounds: 200 * rounds,

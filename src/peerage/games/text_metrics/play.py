@@ -32,7 +32,6 @@ from peerage.game import (
     MaxTokens,
     Needs,
     Outcome,
-    Prompt,
     Replies,
     Reply,
     Seats,
@@ -72,8 +71,8 @@ class TextMetricsRules(GameRules):
     max_tokens: MaxTokens = 2_000
 
 
-FORM: Prompt = texts(__package__)["form"]
 TASKS: Mapping[str, str] = texts(__package__)["tasks"]
+"""Of the game's own, by the kind of a text."""
 _EXAMPLE = "\n\nAn example. From\n\n{given}\n\ncomes\n\n{made}"
 
 
@@ -81,6 +80,7 @@ def asked(rules: TextMetricsRules, tasks: Sequence[TextTask]) -> list[Ask]:
     """A request for each text."""
     cost = f"Each requirement that is broken costs {BREACH:.0%} of the text's points."
     metric = METRICS[rules.metric]
+    own = texts(__package__, rules.texts)
     fill = {
         "metric": metric.title,
         "compares": metric.compares,
@@ -89,7 +89,14 @@ def asked(rules: TextMetricsRules, tasks: Sequence[TextTask]) -> list[Ask]:
         "score": SCORE,
     }
     return [
-        FORM.ask("", f"text/{at}", _expects(task), fill | _fill(task), rules.max_tokens, oracle=task)
+        own["form"].ask(
+            "",
+            f"text/{at}",
+            _expects(task),
+            fill | _fill(task) | {"task": own["tasks"][task.kind]},
+            rules.max_tokens,
+            oracle=task,
+        )
         for at, task in enumerate(tasks, 1)
     ]
 
@@ -103,7 +110,6 @@ def _fill(task: TextTask) -> dict[str, str]:
     count = len(task.references)
     given, made = task.shown or ("", "")
     return {
-        "task": TASKS[task.kind],
         "example": _EXAMPLE.format(given=given, made=made) if task.shown else "",
         "source": task.source,
         "limits": constraints(task),
@@ -249,6 +255,7 @@ GAME = same_tasks(
     TextMetricsRules,
     name="text-metrics",
     version=5,
+    texts=__package__,
     about="Everybody puts texts into another form; nearest to the references by BLEU, chrF or ROUGE wins.",
     drawn=drawn,
     asked=asked,

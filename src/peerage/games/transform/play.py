@@ -32,7 +32,6 @@ from peerage.game import (
     HouseCall,
     MaxTokens,
     Outcome,
-    Prompt,
     Quoted,
     Replies,
     SeatReply,
@@ -46,9 +45,7 @@ from peerage.game import (
     texts,
 )
 from peerage.games.transform.output import JSON_READING, LINES_READING, Output, canonical, output
-from peerage.games.transform.tasks import STEPS, TABLES, TransformTask, task_of
-
-TRANSFORM: Prompt = texts(__package__)["transform"]
+from peerage.games.transform.tasks import STEPS, TransformTask, task_of
 
 
 class TransformRules(GameRules):
@@ -69,13 +66,14 @@ def drawn(rules: TransformRules, rng: Random) -> list[TransformTask]:
 
 def asked(rules: TransformRules, tasks: Sequence[TransformTask]) -> list[Ask]:
     """All tasks of the match."""
+    own = texts(__package__, rules.texts)
     fill = {
-        "tables": TABLES,
+        "tables": own["tables"],
         "tasks": f"are {len(tasks)} tasks" if len(tasks) > 1 else "is one task",
         "score": SCORE,
     }
     return [
-        TRANSFORM.ask(
+        own["transform"].ask(
             "",
             f"task/{at}",
             Output(task.json),
@@ -172,6 +170,7 @@ GAME = same_tasks(
     TransformRules,
     name="transform",
     version=3,
+    texts=__package__,
     about="Everybody transforms the same data by steps in plain words; most exact outputs win.",
     drawn=drawn,
     asked=asked,

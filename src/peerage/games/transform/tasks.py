@@ -6,7 +6,6 @@ from random import Random
 
 from msgspec import Struct
 
-from peerage.game import texts
 from peerage.games.transform import columns, rows
 from peerage.games.transform.tables import (
     INPUTS,
@@ -18,9 +17,6 @@ from peerage.games.transform.tables import (
     WrittenTable,
     drawn,
 )
-
-TABLES: str = texts(__package__)["tables"]
-
 
 STEPS = "Do these steps in this order, each with the table that the one before it left:"
 """Words between a task's data and its steps."""

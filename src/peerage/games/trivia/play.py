@@ -37,7 +37,6 @@ from peerage.game import (
     MaxTokens,
     Needs,
     Outcome,
-    Prompt,
     Replies,
     Seats,
     Sentence,
@@ -106,9 +105,6 @@ class TriviaQuestion(Struct, frozen=True):
         return right, tuple(letters.values())
 
 
-QUIZ: Prompt = texts(__package__)["quiz"]
-
-
 class Sheet(Struct):
     """A player's answers."""
 
@@ -164,7 +160,11 @@ def asked(rules: TriviaRules, questions: Sequence[TriviaQuestion]) -> list[Ask]:
     }
     count = Meta(min_length=len(questions), max_length=len(questions))
     oracle = [question.known() for question in questions]
-    return [QUIZ.ask("", "answer", Json(Sheet, answers=count), fill, rules.max_tokens, oracle=oracle)]
+    return [
+        texts(__package__, rules.texts)["quiz"].ask(
+            "", "answer", Json(Sheet, answers=count), fill, rules.max_tokens, oracle=oracle
+        )
+    ]
 
 
 def scored(rules: TriviaRules, questions: Sequence[TriviaQuestion], came: Came) -> Achieved:
@@ -247,6 +247,7 @@ _FACTS = same_tasks(
     TriviaRules,
     name="trivia",
     version=5,
+    texts=__package__,
     about="Everybody answers the same questions, from packaged facts or your own quiz; most right wins.",
     drawn=drawn,
     asked=asked,

@@ -34,26 +34,22 @@ from peerage.game import (
     Text,
     Voided,
     by_rank,
+    texts,
 )
 from peerage.games.werewolf.house import Scene, house
 from peerage.games.werewolf.rules import (
-    HISTORY,
-    HUNT,
-    LOOK,
     NOBODY,
     ONE,
     PACK_ROUNDS,
-    PROTECT,
     SIDES,
-    SPEAK,
     SPEECH_CHARS,
-    VOTE,
     WerewolfRules,
     asks,
     choice,
     draw,
     side,
     system,
+    terms,
 )
 from peerage.games.werewolf.rules import parts as dealt
 from peerage.games.werewolf.show import show
@@ -88,7 +84,8 @@ class Village:
         self.lost: dict[str, None] = {}
         self.events: list[dict[str, Any]] = []
         self.scene = Scene(self.pack, {}, {})
-        self._systems = {part: system(self.rules, fixture, part) for part in {*self.parts.values()}}
+        self._systems = {part: system(self.rules, part) for part in {*self.parts.values()}}
+        self._own, self._terms = texts(__package__, self.rules.texts), terms(self.rules, len(table.seats))
         self._table = table
         self._known: list[Happening] = []
 
@@ -117,12 +114,17 @@ class Village:
         return tuple([other for other in self.living if other != label])
 
     def ask(self, label: str, key: str, question: str, expects: Format, **more: str) -> Ask:
-        """A question to a seat, after all that it knows."""
+        """A question to a seat, by the name of its text, after all that it knows."""
         known = [fact.what for fact in self._known if label in fact.by]
-        history = "\n".join([HISTORY, *[f"{{e{at}}}" for at in range(len(known))], "", ""]) if known else ""
+        history = (
+            "\n".join([self._own["history"], *[f"{{e{at}}}" for at in range(len(known))], "", ""])
+            if known
+            else ""
+        )
         mates = [other for other, part in self.parts.items() if part == "werewolf" and other != label]
-        prompt = Prompt(self._systems[self.parts[label]], f"{history}{question}\n{{format}}")
+        prompt = Prompt(self._systems[self.parts[label]], f"{history}{self._own[question]}\n{{format}}")
         fill: dict[str, str | Quote] = {
+            **self._terms,
             "me": label,
             "mates": f"The other werewolves: {', '.join(mates)}." if mates else "There is no other werewolf.",
             "living": ", ".join(self.living),
@@ -218,17 +220,17 @@ def night(village: Village, day: int, before: str) -> Steps[str]:
         "the other werewolves learn your reason." if len(village.pack) > 1 else "nobody learns your reason."
     )
     hunts = [
-        village.choose(wolf, f"night/{day}/kill/1", HUNT, "kill", prey, day=at, pack=tells) for wolf in pack
+        village.choose(wolf, f"night/{day}/kill/1", "hunt", "kill", prey, day=at, pack=tells) for wolf in pack
     ]
     others = []
     if seer:
         may = village.others(seer)
-        others.append(village.choose(seer, f"night/{day}/look", LOOK, "look", may, day=at))
+        others.append(village.choose(seer, f"night/{day}/look", "look", "look", may, day=at))
     if doctor:
         may = tuple([label for label in village.living if label != before])
         again = f" Not {before} again." if before in village.living else ""
         key = f"night/{day}/protect"
-        others.append(village.choose(doctor, key, PROTECT, "protect", may, day=at, not_again=again))
+        others.append(village.choose(doctor, key, "protect", "protect", may, day=at, not_again=again))
     replies = yield [*hunts, *others]
     named = whispered(village, f"night {day}", hunts, replies)
     for once_more in range(2, PACK_ROUNDS + 1):
@@ -236,7 +238,7 @@ def night(village: Village, day: int, before: str) -> Steps[str]:
             break
         key = f"night/{day}/kill/{once_more}"
         hunts = [
-            village.choose(wolf, key, HUNT, "kill", prey, day=at, pack=tells)
+            village.choose(wolf, key, "hunt", "kill", prey, day=at, pack=tells)
             for wolf in village.able(village.pack)
         ]
         named = whispered(village, f"night {day}, asked again", hunts, (yield hunts))
@@ -292,7 +294,7 @@ def talk(village: Village, day: int) -> Steps[None]:
             "turn": ", for the last time before the vote" if turn == rules.talk else "",
         }
         key = f"day/{day}/talk/{turn}"
-        asked = [village.ask(label, key, SPEAK, expects, **fill) for label in village.able(village.parts)]
+        asked = [village.ask(label, key, "speak", expects, **fill) for label in village.able(village.parts)]
         for ask, reply in zip(asked, (yield asked), strict=True):
             village.heard(ask, reply, f"day {day}" + (f", round {turn}" if rules.talk > 1 else ""))
 
@@ -301,7 +303,7 @@ def vote(village: Village, day: int) -> Steps[None]:
     """The vote of a day; who gets most, alone, is out."""
     key = f"day/{day}/vote"
     asked = [
-        village.choose(label, key, VOTE, "vote", [*village.others(label), NOBODY], day=str(day))
+        village.choose(label, key, "vote", "vote", [*village.others(label), NOBODY], day=str(day))
         for label in village.able(village.parts)
     ]
     replies = yield asked
@@ -318,7 +320,8 @@ def vote(village: Village, day: int) -> Steps[None]:
 
 GAME: GameSpec[WerewolfRules] = GameSpec(
     name="werewolf",
-    version=4,
+    version=5,
+    texts=__package__,
     about="Hidden werewolves kill by night, the village votes by day; the side that is left wins.",
     contestants=(5, 10),
     rules=WerewolfRules,

@@ -75,34 +75,30 @@ def side(fixture: Fixture, label: str) -> str:
     return "wolves" if part == "werewolf" else "village"
 
 
-_SYSTEM: str = texts(__package__)["system"]
-ROLES: dict[Part, str] = texts(__package__)["roles"]
-"""Text that describes each role to its player."""
-
-HUNT = "It is night {day}. Living players: {living}. Choose whom to kill; {pack}"
-LOOK = "It is night {day}. Living players: {living}. Choose whom to learn about."
-PROTECT = "It is night {day}. Living players: {living}. Choose whom to protect.{not_again}"
-SPEAK = "It is day {day}. Living players: {living}. Speak to all of them{turn}."
-VOTE: str = texts(__package__)["vote"]
-HISTORY = "What happened so far, as far as you know:"
-QUESTIONS = (HUNT, LOOK, PROTECT, SPEAK, VOTE)
+QUESTIONS = ("hunt", "look", "protect", "speak", "vote")
+"""Texts that ask for something."""
 
 
-def system(rules: WerewolfRules, fixture: Fixture, part: Part) -> str:
-    """The template of the rules as a role reads them; `{me}` and `{mates}` are left to be filled."""
-    seats, pack = len(fixture.seats), wolves_among(rules, len(fixture.seats))
+def terms(rules: WerewolfRules, seats: int) -> dict[str, str]:
+    """Return what fills the rules as every role reads them."""
+    pack = wolves_among(rules, seats)
     villagers = seats - pack - 2
     rounds = "the living speak all at once" + (f", {rules.talk} times" if rules.talk > 1 else "")
-    fill = {
+    return {
         "others": str(seats - 1),
-        "pack": f"One of the {seats} players is a werewolf"
+        "wolves": f"One of the {seats} players is a werewolf"
         if pack == 1
         else f"{pack} of the {seats} players are werewolves, who know each other",
         "villagers": {0: "nobody else", 1: "one villager"}.get(villagers, f"{villagers} villagers"),
         "talk": rounds if rules.talk else "nobody speaks",
         "days": str(rules.days),
     }
-    return _SYSTEM.format(**fill) + ROLES[part]
+
+
+def system(rules: WerewolfRules, part: Part) -> str:
+    """Return the template of the rules as a role reads them."""
+    own = texts(__package__, rules.texts)
+    return f"{own['system']}{own['roles'][part]}"
 
 
 def choice(rules: WerewolfRules, field: str, options: tuple[str, ...]) -> Choice:
@@ -118,6 +114,8 @@ def asks(rules: WerewolfRules, fixture: Fixture) -> Iterator[Asks]:
     lines = seats * 60 + 400
     """Characters of the arena's own news of a day and a night."""
     options = choice(rules, "protect", (*roles, NOBODY))
+    own = texts(__package__, rules.texts)
+    longest = max([own[name] for name in QUESTIONS], key=len)
     for day in range(1, rules.days + 1):
         whispers = PACK_ROUNDS * (len(pack) - 1) * (REASON_CHARS + QUOTE)
         quoted = day * (speech + whispers + lines)
@@ -128,7 +126,7 @@ def asks(rules: WerewolfRules, fixture: Fixture) -> Iterator[Asks]:
             "usual_quoted": quoted // 10,
             "usual_output": 150,
         }
-        prompts = {part: Prompt(system(rules, fixture, part), max(QUESTIONS, key=len)) for part in ROLES}
+        prompts = {part: Prompt(system(rules, part), longest) for part in {*roles.values()}}
         prompt_list = tuple(prompts.values())
         if rules.talk:
             speaks = Text(SPEECH_CHARS)

@@ -8,12 +8,14 @@ from typing import Any
 
 from peerage.game.blocks import Heading, Sentence, Target
 from peerage.game.match import DONE
+from peerage.game.texts import digests
 from peerage.games import installed, tracks_of
 from peerage.reading.match import in_words
 from peerage.reading.results.discrimination import RECENT, discrimination, matches_to_tell
 from peerage.reading.scope import Scope
 from peerage.render.blocks import Beside, Fold, Link, Links, Section, ViewBlock
 from peerage.settings import EVERY, ArenaSettings
+from peerage.settings.game_texts import TEXTS
 from peerage.values.figures import counted, likely, two_digits
 from peerage.views.arena.tables import ArenaTables
 from peerage.views.leaderboard.board import Leaderboard
@@ -110,13 +112,16 @@ def rated_by(arena: ArenaTables, game: str) -> tuple[Track, ...]:
 
 
 def stated_rules(settings: ArenaSettings, game: str) -> dict[str, Any]:
-    """A game's rules as stated; of a list to draw from, such as the owner's tasks, how long it is."""
+    """A game's rules as stated; of a list to draw from, such as the owner's tasks, how long it is;
+    of texts of prompts, their digests."""
     spec = installed(game)
     if spec is None or game not in settings.lineup:  # which of its rules are the owner's alone it says itself
         return {}
     lists = spec.files
 
     def shown(name: str, value: Any) -> Any:
+        if name == TEXTS:
+            return digests(value)
         return f"{len(value):,} of the owner's own" if name in lists and isinstance(value, list) else value
 
     return {name: shown(name, value) for name, value in settings.lineup[game].rules.items()}

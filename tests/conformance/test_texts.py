@@ -1,0 +1,54 @@
+"""The owner of an arena may have other texts in place of every one that a game's prompts are made of."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from tests.conformance.test_rules import HOUSE, PLAYERS, RAW
+from tests.golden.transcripts import MATCHES
+from tests.offline import fixture, house
+
+from peerage.game.protocol import MATERIAL, Prompt, places
+from peerage.game.texts import leaves_of, nested, text_faults, texts
+from peerage.games import GAMES
+from peerage.testing.replaced_texts import asked_by
+
+WITH_TEXTS = [name for name, spec in GAMES.items() if spec.texts]
+RULES: dict[str, list[Mapping[str, Any]]] = {game: [] for game in WITH_TEXTS}
+for _game, _rules, _ in MATCHES.values():
+    if _game in RULES:
+        RULES[_game].append(_rules)
+RULES["color-obfuscation"].append({"ally_failure": "ignore"})
+
+
+def test_every_game_whose_prompts_are_its_own_has_texts() -> None:
+    assert {*GAMES} - {*WITH_TEXTS} == {"tasks"}, "whose texts are the owner's anyway"
+
+
+@pytest.mark.parametrize("game", WITH_TEXTS)
+def test_every_text_is_asked_by_and_can_be_replaced(game: str) -> None:
+    spec, used = GAMES[game], set[str]()
+    for rules in RULES[game]:
+        for number in range(1, 5):
+            made = fixture(spec, PLAYERS, rules, number=number, seed=f"s{number}", raw=RAW)
+            used |= asked_by(spec, made, house(HOUSE, f"s{number}"))
+    assert {*leaves_of(spec.texts)} - used == set()
+
+
+@pytest.mark.parametrize("game", WITH_TEXTS)
+def test_a_text_that_leaves_out_a_place_is_refused(game: str) -> None:
+    source = GAMES[game].texts
+    for name, text in leaves_of(source).items():
+        entry = _at(texts(source), name.removesuffix(".user"))
+        whole = entry.user if isinstance(entry, Prompt) else entry
+        needed = [*places(whole), *["MATERIAL"] * (MATERIAL in whole)]
+        faults = list(text_faults(source, nested({name: "Go on."})))
+        assert bool(faults) == bool(needed), name
+        assert all(f"{{{place}}}" in faults[0] for place in needed), name
+        assert list(text_faults(source, nested({name: f"Go on. {text}"}))) == []
+
+
+def _at(table: Any, name: str) -> Any:
+    for key in name.split("."):
+        table = getattr(table, key) if isinstance(table, Prompt) else table[key]
+    return table
