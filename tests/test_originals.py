@@ -34,7 +34,18 @@ ORIGINALS = {
     "last-arena": "original",
     "challenge-exchange": "original",
 }
-ARENAS_OWN = {"preset", "cost_unit", "judging", "topics", "temperature", "fuel", "memory", "seconds", "tool"}
+ARENAS_OWN = {
+    "preset",
+    "cost_unit",
+    "texts",
+    "judging",
+    "topics",
+    "temperature",
+    "fuel",
+    "memory",
+    "seconds",
+    "tool",
+}
 """Rules that are no matter of the original: what the arena is about, and the machine's bounds."""
 
 Match = dict[str, Any]

@@ -67,7 +67,7 @@ MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
         {"preset": "development", "seats": 3, "questions": 1, "meta": 1, "per_call": 1},
         2,
     ),
-    "last-arena-original": ("last-arena", {"preset": "original", "seats": 3, "questions": 1}, 2),
+    "last-arena-original": ("last-arena", {"preset": "original", "seats": 3, "questions": 1}, 7),
     "compression": ("compression", {"seats": 5, "facts": 6}, 3),
     "compression-troubled": ("compression", {"seats": 6, "facts": 5}, 4),
     "tasks": ("tasks", {}, 2),
