@@ -7,7 +7,7 @@ import pytest
 from tests.golden.shown import SHOWN, path, shown, view
 from tests.golden.transcripts import HERE, MATCHES, on_file
 
-from peerage.game.blocks import Quoted, ScoreLine, TaskText, plain_blocks
+from peerage.game.blocks import Grid, Quoted, ScoreLine, SeatName, TaskText, plain_blocks
 from peerage.game.match import Fixture, Outcome
 from peerage.games import GAMES
 from peerage.reading import match as reading_match
@@ -37,7 +37,15 @@ def test_every_game_shows_its_matches_itself(name: str, monkeypatch: pytest.Monk
     outcome = on_file(name)["outcome"]
     lines = {block.label for block in found.blocks if isinstance(block, ScoreLine)}
     text = json.dumps(msgspec.to_builtins(found.blocks), ensure_ascii=False)
-    said = (label in lines or found.player(label) in text for label in outcome["scores"])
+    cells = {
+        cell.label
+        for block in found.blocks
+        if isinstance(block, Grid)
+        for row in block.rows
+        for cell in row
+        if isinstance(cell, SeatName)
+    }
+    said = (label in lines | cells or found.player(label) in text for label in outcome["scores"])
     assert all(said) or found.why, "by its blocks, or by the sentence at its head"
 
 
