@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from random import Random
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import pytest
 from msgspec import Meta, Struct
+from tests.formats.filled import filled_in
 
 from peerage.formats import (
     Choice,
@@ -22,12 +23,13 @@ from peerage.formats import (
     Questions,
     Score,
     Scores,
+    Shaped,
     Text,
     WithTool,
     recorded,
     stored,
 )
-from peerage.formats.forms import WHOLE, fields, for_person, misfit, reply
+from peerage.formats.forms import WHOLE, FormProblems, fields, for_person, misfit, reply
 
 
 class Bid(Struct, frozen=True):
@@ -40,10 +42,39 @@ class Bid(Struct, frozen=True):
     why: str = ""
 
 
+class Pass(Struct, frozen=True, tag="pass"):
+    """Nothing."""
+
+
+class Raise(Struct, frozen=True, tag="raise"):
+    """More."""
+
+    by: Annotated[int, Meta(ge=1)]
+    all_in: bool = False
+
+
+class Item(Struct, frozen=True):
+    item: int
+    name: Annotated[str, Meta(min_length=1, max_length=30)]
+    sizes: list[int] = []
+
+
 class Lot(Struct, frozen=True):
-    """Lists of lists are for no form."""
+    """One of everything that a struct may hold."""
 
     parts: list[list[int]]
+    names: Annotated[list[str], Meta(max_length=3)]
+    items: list[Item]
+    move: Pass | Raise
+    answer: int | str
+    kind: Literal["a", 1, None]
+    maybe: Raise | None
+    grid: Annotated[
+        list[Annotated[list[int], Meta(min_length=2, max_length=2)]], Meta(min_length=2, max_length=2)
+    ]
+    deep: list[list[list[int]]]
+    many: Annotated[list[Annotated[int, Meta(ge=0, le=9)]], Meta(min_length=80, max_length=80)]
+    odd: Annotated[list[int | None], Meta(min_length=2, max_length=2)]
 
 
 FORMATS: tuple[Format, ...] = (
@@ -62,28 +93,11 @@ FORMATS: tuple[Format, ...] = (
 )
 
 
-def entries(value: Any, at: str = "") -> dict[str, str]:
-    """A JSON value as it stands in a form's fields."""
-    if isinstance(value, dict):
-        parts = [entries(one, f"{at}.{key}" if at else key) for key, one in value.items()]
-    elif isinstance(value, list) and value and isinstance(value[0], dict):
-        parts = [entries(one, f"{at}.{place}") for place, one in enumerate(value, 1)]
-    elif isinstance(value, list):
-        return {at: "\n".join(value)}
-    else:
-        plain = {True: "yes", False: "no"}[value] if isinstance(value, bool) else value
-        return {at: "" if plain is None else str(plain)}
-    return {key: one for part in parts for key, one in part.items()}
-
-
 @pytest.mark.parametrize("expects", FORMATS, ids=lambda one: repr(one)[:24])
 @pytest.mark.parametrize("seed", range(5))
 def test_what_any_player_may_say_can_be_filled_in(expects: Format, seed: int) -> None:
-    wanted = expects.sample(Random(seed))
-    text = expects.write(wanted)
-    whole = fields(expects)[0].name == WHOLE
-    values = {WHOLE: text} if whole else entries(json.loads(text))
-    assert expects.parse(reply(expects, values)) == expects.parse(text)
+    text = expects.write(expects.sample(Random(seed)))
+    assert expects.parse(reply(expects, filled_in(expects, text))) == expects.parse(text)
 
 
 @pytest.mark.parametrize("expects", FORMATS, ids=lambda one: repr(one)[:24])
@@ -115,16 +129,17 @@ def test_a_problem_names_its_field() -> None:
 def test_a_number_or_a_choice_is_checked_when_it_is_typed() -> None:
     amount, kind, *_ = fields(Json(Bid))
     for field, said, problem in (
-        (amount, "101", "amount: 101 is not a number from 0 to 100"),
-        (amount, "-1", "amount: -1 is not a number from 0 to 100"),
-        (amount, "seven", "amount: 'seven' is not a whole number"),
+        (amount, "101", "amount: '101' is not a whole number from 0 to 100"),
+        (amount, "-1", "amount: '-1' is not a whole number from 0 to 100"),
+        (amount, "seven", "amount: 'seven' is not a whole number from 0 to 100"),
         (amount, " ", "amount: nothing is filled in"),
         (kind, "half", "kind: 'half' is none of open, closed"),
         (amount, "100", ""),
         (kind, "Open", ""),
     ):
         assert misfit(field, said) == problem
-    assert misfit(amount._replace(most=None), "-1") == "amount: -1 is not a number from 0"
+    least = amount._replace(shapes=({"type": "integer", "minimum": 0},))
+    assert misfit(least, "-1") == "amount: '-1' is not a whole number of at least 0"
     assert misfit(amount._replace(needed=False), "") == ""
 
 
@@ -161,3 +176,92 @@ def test_a_person_with_a_form_is_not_told_to_write_json() -> None:
     expects = Choice("verdict", ("A", "B"))
     assert for_person(expects, f"Which is better?\n{expects.instruction()}") == "Which is better?"
     assert for_person(Text(10), f"Say it. {Text(10).instruction()}") == f"Say it. {Text(10).instruction()}"
+
+
+def test_of_several_shapes_one_is_filled_in() -> None:
+    class Turn(Struct):
+        move: Pass | Raise
+
+    expects = Json(Turn)
+    first, by, _ = fields(expects)
+    assert [field.label for field in fields(expects)] == [
+        "move pass type",
+        "move raise by",
+        "move raise all in",
+    ]
+    assert expects.parse(reply(expects, {first.name: "pass"})) == Turn(Pass())
+    assert expects.parse(reply(expects, {by.name: "3", "move~2.all_in": "yes"})) == Turn(Raise(3, True))
+    for typed, wrong in (
+        ({}, {first.name: "nothing is filled in"}),
+        ({first.name: "pass", by.name: "3"}, {first.name: "fill in one way, and leave the others empty"}),
+        ({by.name: "0", "move~2.all_in": "no"}, {by.name: "'0' is not a whole number of at least 1"}),
+    ):
+        with pytest.raises(FormProblems) as problems:
+            reply(expects, typed)
+        assert problems.value.fields == wrong
+
+
+def test_each_problem_is_named_by_its_field() -> None:
+    class Order(Struct):
+        amounts: Annotated[list[Annotated[int, Meta(ge=1)]], Meta(min_length=2, max_length=2)]
+        names: Annotated[list[str], Meta(max_length=1)]
+        code: Annotated[str, Meta(pattern="^[a-z]+$", examples=["abc"])]
+
+    typed = {"amounts.1": "0", "amounts.2": "x", "names": "a\nb", "code": "abc"}
+    with pytest.raises(FormProblems) as problems:
+        reply(Json(Order), typed)
+    assert list(problems.value.fields) == ["amounts.1", "amounts.2", "names"]
+    right = {"amounts.1": "1", "amounts.2": "2", "names": "a", "code": "ABC"}
+    with pytest.raises(FormProblems) as problems:
+        reply(recorded(stored(Json(Order))), right)
+    assert list(problems.value.fields) == ["code"]
+
+
+def test_a_schema_of_the_owner_has_a_form_too() -> None:
+    schema = {
+        "type": "object",
+        "$defs": {
+            "line": {
+                "type": "object",
+                "properties": {"sum": {"type": ["number", "null"]}},
+                "required": ["sum"],
+            }
+        },
+        "properties": {
+            "lines": {"type": "array", "items": {"$ref": "#/$defs/line"}, "maxItems": 2},
+            "kind": {"const": "invoice"},
+            "note": {"type": "string"},
+            "tree": {"allOf": [{"type": "object"}]},
+            "big": {"type": "integer"},
+        },
+        "required": ["lines", "kind", "tree"],
+    }
+    expects = Shaped(json.dumps(schema))
+    assert [(field.name, field.kind) for field in fields(expects)] == [
+        ("lines.1.sum", "number"),
+        ("lines.2.sum", "number"),
+        ("note", "text"),
+        ("tree", "json"),
+        ("big", "number"),
+    ]
+    typed = {"lines.2.sum": "2.5", "tree": '{"a": 1}'}
+    assert json.loads(reply(expects, typed)) == {"lines": [{"sum": 2.5}], "kind": "invoice", "tree": {"a": 1}}
+    assert json.loads(reply(expects, typed | {"big": "9" * 30}))["big"] == 10**30 - 1
+    for wrong in ({"tree": "[]"}, {"tree": "{"}, {"big": "1.5"}, {"lines.1.sum": "nan"}):
+        with pytest.raises(FormatError):
+            reply(expects, typed | wrong)
+    assert json.loads(
+        reply(Shaped('{"type": "array", "items": {"type": "integer"}}'), {"value": "1\n2"})
+    ) == [1, 2]
+    assert reply(Shaped('{"type": ["integer", "null"]}'), {"value": " "}) == "null"
+
+
+def test_a_program_is_run_or_an_answer_given() -> None:
+    expects = WithTool(Integer())
+    assert expects.parse(reply(expects, {"program": "print(1)"})).program == "print(1)"
+    assert expects.parse(reply(expects, {"answer": "7"})).answer == 7
+    with pytest.raises(FormatError, match="leave one of them empty"):
+        reply(expects, {"program": "print(1)", "answer": "7"})
+    with pytest.raises(FormatError, match="nothing is filled in"):
+        reply(expects, {})
+    assert for_person(expects, f"Go.\n{expects.instruction()}") == "Go."

@@ -87,11 +87,11 @@ def test_several_lines_a_program_and_points(folder: Path, seat: Callable[..., Te
         window.waits_for("score:")
         window.types(said_points)
         if said_points == "11":
-            window.waits_for("score: 11 is not a number from 0 to 10.")
+            window.waits_for("score: '11' is not a number from 0 to 10.")
     window.waits_for("nothing waits for you now")
     assert said(folder, text) == ("replied", "One.\n\nTwo /quit")
     assert said(folder, code) == ("replied", "```python\nfor n in (1, 2):\n    print(n)\n```")
-    assert said(folder, points)[1] == '{"scores":[{"item":1,"score":7.5},{"item":2,"score":8.0}]}'
+    assert said(folder, points)[1] == '{"scores":[{"item":1,"score":7.5},{"item":2,"score":8}]}'
 
 
 def test_what_others_wrote_steers_no_terminal(folder: Path, seat: Callable[..., Terminal]) -> None:

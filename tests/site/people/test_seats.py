@@ -84,7 +84,13 @@ def test_a_bad_reply_comes_back_with_what_was_written(seat: TestClient, folder: 
     sent = {"request": request.request.id, "scores.1.score": "8", "scores.2.score": "11"}
     page = seat.post(mine, data=sent)
     assert page.status_code == 422
-    assert "a number from 0 to 10 was expected" in page.text
+    beside = re.search(
+        r"<p><label.*?scores.2.score.*?</p>", page.text[page.text.index("2. score</label>") - 40 :], re.DOTALL
+    )
+    assert beside is not None
+    assert "&#39;11&#39; is not a number from 0 to 10" in beside[0]
+    assert 'aria-invalid="true"' in beside[0]
+    assert page.text.count("aria-invalid") == 1
     assert 'value="8"' in page.text
     assert 'value="11"' in page.text
     assert seat.post(mine, data={**sent, "scores.2.score": "10"}).status_code == 303

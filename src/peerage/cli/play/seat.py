@@ -18,7 +18,7 @@ from peerage.values.figures import moment
 
 if TYPE_CHECKING:
     from peerage.engine.run.runner import Runner
-    from peerage.formats.forms import FormField
+    from peerage.formats.filling import FormField
     from peerage.players.people.requests import People, PersonTurn
     from peerage.settings import ArenaSettings
 
@@ -148,7 +148,7 @@ class PersonSeat:
     def _ask(self, turn: PersonTurn) -> None:
         """Show one request, and take the reply."""
         from peerage.formats import FormatError
-        from peerage.formats.forms import fields, reply
+        from peerage.formats.forms import FormProblems, fields, reply
         from peerage.players.people.requests import Closed, PeopleError
 
         _show(turn)
@@ -162,7 +162,8 @@ class PersonSeat:
                 text: str | None = reply(turn.request.expects, values)
             except FormatError as problem:
                 say(f"That cannot be used: {problem}.")
-                todo = [field for field in form if str(problem).startswith(f"{field.label}:")] or form
+                named = problem.fields if isinstance(problem, FormProblems) else {}
+                todo = [field for field in form if field.name in named] or form
                 continue
             except _Declined:
                 text = None
@@ -254,7 +255,9 @@ class PersonSeat:
 
 
 def _several_lines(field: FormField) -> bool:
-    return field.kind in ("text", "code", "list") and not (field.chars and field.chars <= _SHORT)
+    return (
+        field.kind in ("text", "code", "list", "json") and field.shape.get("maxLength", _SHORT + 1) > _SHORT
+    )
 
 
 def _show(turn: PersonTurn) -> None:
@@ -272,15 +275,11 @@ def _show(turn: PersonTurn) -> None:
 def _prompt(field: FormField) -> str:
     """Return what stands above the place where a field is filled in."""
     about = f" {field.about}" if field.about else ""
-    match field.kind:
-        case "choice":
-            how = "  ".join(f"{at}) {option}" for at, option in enumerate(field.options, 1))
-        case "number":
-            bounds = [bound for bound in (field.least, field.most) if bound is not None and abs(bound) < 1e9]
-            between = f" from {bounds[0]:g} to {bounds[1]:g}" if len(bounds) == 2 else ""
-            how = f"(a {'whole ' * field.whole}number{between})"
-        case _:
-            how = "(a line with a single . ends it)" if _several_lines(field) else ""
+    if field.kind == "choice":
+        how = "  ".join(f"{at}) {option}" for at, option in enumerate(field.options, 1))
+    else:
+        ends = "(a line with a single . ends it)" if _several_lines(field) else ""
+        how = f"({field.limits}) {ends}".removeprefix("() ")
     empty = "" if field.needed else " (Enter alone leaves it empty)"
     return f"{field.label}:{about} {how}{empty}".rstrip()
 

@@ -72,7 +72,7 @@ def _check(schema: Any, root: Any, path: str, depth: int) -> None:
                 raise ValueError(f"the schema{at} has a pattern that is no text")
             pattern(value)
         elif key == "$ref":
-            _referred(root, value)
+            referred(root, value)
         elif key == "enum" and not isinstance(value, list):
             raise ValueError(f"the schema{at} has an enum that is no list")
         elif key == "required" and not (
@@ -108,7 +108,7 @@ def _inside(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     yield from ((key, schema[key]) for key in ("items", "additionalProperties", "not") if key in schema)
 
 
-def _referred(root: Any, ref: Any) -> Any:
+def referred(root: Any, ref: Any) -> Any:
     """Return what `#/$defs/name` points at. Raises ValueError."""
     here = root
     steps = ref[2:].split("/") if isinstance(ref, str) and ref.startswith("#/") else []
@@ -147,7 +147,7 @@ class _Reading:
                 yield f"{where} must not be there"
             return
         if "$ref" in schema:
-            yield from self.problems(value, _referred(self.root, schema["$ref"]), path, depth + 1)
+            yield from self.problems(value, referred(self.root, schema["$ref"]), path, depth + 1)
         stated = schema.get("type")
         types = [stated] if isinstance(stated, str) else stated
         if types is not None and not any(_is(value, kind) for kind in types):

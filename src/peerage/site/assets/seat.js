@@ -2,8 +2,9 @@
 // A seat looks every two seconds whether something else is to be done, and tells how long there is left.
 const shown = document.body.dataset.request;
 const until = document.getElementById("until");
-const typed = () => [...document.querySelectorAll("textarea, input:not([type=hidden])")]
-  .some((one) => (one.type === "radio" ? one.checked !== one.defaultChecked : one.value !== one.defaultValue));
+const typed = () => [...document.querySelectorAll("textarea, input:not([type=hidden]), select option")]
+  .some((one) => ("defaultSelected" in one ? one.selected && !one.defaultSelected && one.value
+    : one.type === "radio" ? one.checked !== one.defaultChecked : one.value !== one.defaultValue));
 
 function left() {
   if (!until) return;

@@ -12,8 +12,9 @@ from __future__ import annotations
 import asyncio
 import hmac
 import logging
+import re
 from base64 import urlsafe_b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from peerage.formats import FormatError
-from peerage.formats.forms import fields, for_person, reply
+from peerage.formats.forms import MOST_FIELDS, FormProblems, fields, for_person, reply
+from peerage.games.adapter import board
 from peerage.players.people.requests import LONGEST, Closed, People, PeopleError, PersonTurn
+from peerage.render.html.pictures import board as drawn
 from peerage.site.http.frame import (
     NOT_KEPT,
     PageFrame,
@@ -44,9 +47,10 @@ SEAT = "seat"
 KEY = "people.key"
 MOST_BODY = 12 * LONGEST + 10_000
 """Bytes of a form: every character of the longest reply may take four, each written as three."""
-MOST_FIELDS = 200
 BUTTONS = 6
 """Options of a choice that are buttons which send the form; of more the person picks one."""
+MOST_OPTIONS = 16
+"""Options of a choice that are all in sight; more are in a list to open."""
 _WIDE = 24
 """Characters of the options of such a choice together; longer ones stand one below the other."""
 
@@ -107,7 +111,7 @@ class SeatRoutes:
 
     async def _take(self, request: Request, name: str) -> Response:
         refuse_foreign(request, "a reply is taken from the page of its seat alone")
-        sent = await form_of(request, MOST_BODY, "a reply", MOST_FIELDS)
+        sent = await form_of(request, MOST_BODY, "a reply", MOST_FIELDS + 10)
         turn, id = await self._turn(name), sent.get("request", "")
         text: str | None = None
         if turn is None or turn.request.id != id:
@@ -118,7 +122,8 @@ class SeatRoutes:
                 text = reply(turn.request.expects, sent)
             await asyncio.to_thread(self._people.reply, name, id, text, now_ms())
         except FormatError as problem:
-            return await self._show(name, 422, f"That cannot be used: {problem}.", sent)
+            fields = problem.fields if isinstance(problem, FormProblems) else {}
+            return await self._show(name, 422, f"That cannot be used: {problem}.", sent, problems=fields)
         except Closed as closed:
             return await self._show(name, 409, f"What you sent was not taken: {closed}.", lost=sent)
         except PeopleError as problem:
@@ -132,6 +137,7 @@ class SeatRoutes:
         problem: str = "",
         sent: Mapping[str, str] = {},
         lost: Mapping[str, str] = {},
+        problems: Mapping[str, str] = {},
     ) -> Response:
         turn = await self._turn(name)
         values: dict[str, Any] = {"name": name, "turn": turn, "problem": problem, "form": (), "parts": ()}
@@ -139,14 +145,27 @@ class SeatRoutes:
         if turn is not None:
             form = fields(turn.request.expects)
             buttons = [field for field in form if _sends(field.options)]
-            values["form"] = form
+            values |= {"form": form, "problems": problems, "most_options": MOST_OPTIONS}
             values["sends"] = buttons[0].name if len(buttons) == 1 and form[-1] == buttons[0] else ""
             values["sent"] = {field.name: _own(sent.get(field.name, "")) for field in form}
             values["parts"] = [
-                (speaker, for_person(turn.request.expects, text)) for speaker, text in turn.request.messages
+                (speaker, [*_with_boards(for_person(turn.request.expects, text))])
+                for speaker, text in turn.request.messages
             ]
         view = PageView(name, "", template="seat.html", values=values)
         return await self._frame.page(f"{SEAT}/", view, status)
+
+
+def _with_boards(text: str) -> Iterator[tuple[str, Markup]]:
+    """Yield a text in parts, each with the picture of the board that it ends with, if any."""
+    part = ""
+    for paragraph in re.split(r"(?<=\n)\n+", text):
+        part = f"{part}\n{paragraph}" if part else paragraph
+        if (position := board(paragraph)).squared:
+            yield part, Markup(drawn(position))
+            part = ""
+    if part:
+        yield part, Markup()
 
 
 def _sends(options: tuple[str, ...]) -> bool:
