@@ -87,7 +87,7 @@ def games_page() -> str:
         "",
         "What can be played, a page each: rules, settings, an example, what baselines come to. "
         "`peerage games about NAME` shows a game's page in the terminal. This list is made from the code by "
-        "`make docs`; [your own game](writing-a-game.md) is one file, and twenty-nine "
+        "`make docs`; [your own game](writing-a-game.md) is one file, and twenty-six "
         "[games of other libraries](adapters.md) are played by adapter.",
         "",
         "| Game | Contestants | |",

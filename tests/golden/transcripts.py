@@ -120,9 +120,22 @@ MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
 """Name → game, settings, match number (chosen so that redrafts, flips and ties are among them). In
 those that are troubled some replies are unusable, cut, refused or void."""
 
-OF_LIBRARIES = {"openspiel-leduc-poker": "pyspiel", "textarena-indian-poker": "textarena"}
-"""A match of a game of each other library, which is played again where that library is installed."""
-MATCHES |= {game: (game, {}, 1) for game, library in OF_LIBRARIES.items() if find_spec(library)}
+OF_LIBRARIES: dict[str, tuple[str, dict[str, Any], int]] = {
+    "openspiel-leduc-poker": ("pyspiel", {}, 1),
+    "openspiel-chess": ("pyspiel", {"deals": 1}, 8),
+    "openspiel-go-9x9": ("pyspiel", {"deals": 1}, 6),
+    "openspiel-backgammon": ("pyspiel", {"deals": 1}, 1),
+    "openspiel-holdem": ("pyspiel", {"deals": 6}, 1),
+    "openspiel-holdem-six": ("pyspiel", {"deals": 3}, 11),
+    "openspiel-bargaining": ("pyspiel", {"deals": 2}, 9),
+    "textarena-indian-poker": ("textarena", {}, 1),
+}
+"""Matches of games of other libraries, played again where the library, which is named first, is installed."""
+MATCHES |= {
+    game: (game, rules, number)
+    for game, (library, rules, number) in OF_LIBRARIES.items()
+    if find_spec(library)
+}
 
 PLAYERS = {
     "Alma": "house:0.55",

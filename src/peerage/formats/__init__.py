@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from peerage.formats.color import Color, Encoded, Encoding
 from peerage.formats.integer import Integer
+from peerage.formats.moves import Amount, LegalMove, move_format
 from peerage.formats.plain import Choice, Choices, Chosen, ChosenEach, Code, Shaped, Text, Turn, WithTool
 from peerage.formats.questions import Questions, Written
 from peerage.formats.reading.reader import between, object_in
@@ -18,6 +19,7 @@ from peerage.formats.structured import Json
 from peerage.formats.texts import Format, FormatError, read_json
 
 __all__ = [
+    "Amount",
     "Choice",
     "Choices",
     "Chosen",
@@ -31,6 +33,7 @@ __all__ = [
     "FormatError",
     "Integer",
     "Json",
+    "LegalMove",
     "Questions",
     "Score",
     "Scored",
@@ -42,6 +45,7 @@ __all__ = [
     "WithTool",
     "Written",
     "between",
+    "move_format",
     "object_in",
     "read_json",
     "recorded",

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from peerage.formats.color import Color, Encoding
 from peerage.formats.integer import Integer
+from peerage.formats.moves import LegalMove
 from peerage.formats.plain import Choice, Choices, Code, Shaped, Text, WithTool
 from peerage.formats.questions import Questions
 from peerage.formats.schemas.made import sampled
@@ -36,6 +37,7 @@ _OURS: Mapping[Any, Any] = {
         Color,
         Encoding,
         WithTool,
+        LegalMove,
     )
 }
 _JSON = "json"

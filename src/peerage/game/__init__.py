@@ -17,6 +17,7 @@ from peerage.formats import (
     FormatError,
     Integer,
     Json,
+    LegalMove,
     Questions,
     Score,
     Scored,
@@ -26,6 +27,7 @@ from peerage.formats import (
     Turn,
     WithTool,
     Written,
+    move_format,
 )
 from peerage.game.blocks import (
     NO_SEAT,
@@ -115,6 +117,7 @@ __all__ = [
     "Integer",
     "Json",
     "Judging",
+    "LegalMove",
     "LevelRules",
     "MaxTokens",
     "Needs",
@@ -162,6 +165,7 @@ __all__ = [
     "credit_mark",
     "ending",
     "grid_of",
+    "move_format",
     "player_names",
     "presets",
     "quoted",

@@ -155,10 +155,12 @@ class Swatch(Struct, frozen=True, gc=False, tag="swatch"):
 
 class Board(Struct, frozen=True, gc=False, tag="board"):
     """A position on a board: one text a row, every character as wide as the others. Where it is `squared`
-    each character is a square: letters of chess are drawn as its pieces, a point or a blank is empty."""
+    each character is a square: letters of chess are drawn as its pieces, a point or a blank is empty. Where
+    it has `lines`, stones lie on their crossings, and columns are named as in Go, without I."""
 
     rows: tuple[str, ...]
     squared: bool = False
+    lines: bool = False
 
 
 class GivenVerdict(Struct, frozen=True, gc=False):

@@ -90,10 +90,12 @@ def license_of(game: str) -> str:
 
 
 def adapted() -> Iterator[tuple[GameSpec[Any], str]]:
-    """The games of other libraries, each with the library's license. They need not be installed."""
+    """The games of other libraries, each with the library's license. They need not be installed. Children's
+    games that anybody solves are not among them, and are played by name."""
     for first in _ADAPTED:
         adapter = _module(first)
-        yield from ((adapter.spec(name), adapter.license) for name in adapter.listed())
+        listed = [name for name, entry in adapter.listed().items() if entry.listed]
+        yield from ((adapter.spec(name), adapter.license) for name in listed)
 
 
 def candidates(name: str) -> list[str]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from hashlib import sha256
@@ -29,7 +29,6 @@ from peerage.game import (
     Asks,
     Block,
     Board,
-    Choice,
     Chosen,
     Demo,
     Fixture,
@@ -38,11 +37,13 @@ from peerage.game import (
     GameTable,
     Heading,
     House,
+    LegalMove,
     MaxTokens,
     Needs,
     Outcome,
     Prompt,
     Replies,
+    Seating,
     Seats,
     Secrecy,
     Sentence,
@@ -50,6 +51,7 @@ from peerage.game import (
     TaskText,
     by_rank,
     ending,
+    move_format,
 )
 from peerage.game.texts import texts, toml
 
@@ -70,6 +72,7 @@ SCORING = (
     "Whoever has the most points over all deals wins the match; a deal won counts 1, a drawn deal 0 and a "
     "lost one -1, unless the rules above say otherwise."
 )
+CUT = "A deal that has not ended after {moves} moves of all players together is a draw."
 VIEW_CHARS, REASON_CHARS = 6_000, 200
 
 
@@ -86,6 +89,11 @@ class AdaptedGame(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rules: str
     view: str = "state"
     hidden: bool = True
+    chance: bool = True
+    cased: bool = False
+    seats: int = 4
+    figures: str = ""
+    listed: bool = True
     actions: tuple[str, ...] = ()
 
 
@@ -95,7 +103,7 @@ class Deal(Protocol):
     def movers(self) -> Sequence[int]:
         """The players who move now, all at once; none when the deal is over."""
 
-    def moves(self, player: int) -> Sequence[str]:
+    def moves(self, player: int) -> Iterable[str]:
         """The legal moves of a player, by name."""
 
     def view(self, player: int) -> str:
@@ -142,7 +150,13 @@ class Library:
 @cache
 def entries(name: str) -> Mapping[str, AdaptedGame]:
     """A list, from its file."""
-    return msgspec.convert(toml("peerage.games", name), dict[str, AdaptedGame])
+    listed = msgspec.convert(toml("peerage.games", name), dict[str, AdaptedGame])
+    return {
+        name: msgspec.structs.replace(
+            entry, rules=entry.rules.replace("{cut}", CUT.format(moves=entry.moves))
+        )
+        for name, entry in listed.items()
+    }
 
 
 class TwoRules(GameRules):
@@ -156,6 +170,12 @@ class ManyRules(TwoRules):
     """Settings of a game of another library for several."""
 
     seats: Seats = 4
+
+
+class SixRules(ManyRules):
+    """Settings of a game of another library that is best with six."""
+
+    seats: Seats = 6
 
 
 class Forfeit(Exception):
@@ -214,8 +234,9 @@ def deal(
             raise Forfeit(lost)
         moves_sent += [f"{players[player]}: {name}" for player, name in chosen.items()]
         world.act(chosen)
-    points = world.points() or [0.0] * len(players)
-    recorded |= {"points": [*points], "end": world.end()[:VIEW_CHARS]}
+    ended = world.points()
+    points = [0.0] * len(players) if ended is None else ended
+    recorded |= {"points": [*points], "end": world.end()[:VIEW_CHARS], "cut": ended is None}
     return dict(zip(players, points, strict=True))
 
 
@@ -230,7 +251,7 @@ def _ask(
     """The request for a move; `at` counts deals and moves."""
     rules: TwoRules = table.rules
     (number, move), label = at, players[player]
-    expects = Choice("move", tuple(world.moves(player)), REASON_CHARS)
+    expects = move_format("move", world.moves(player), cased=entry.cased, reason_chars=REASON_CHARS)
     count = deals_of(rules, entry)
     others = len(table.seats) - 1
     fill = {
@@ -257,7 +278,7 @@ def deals_of(rules: TwoRules, entry: AdaptedGame) -> int:
 def asks(rules: TwoRules, fixture: Fixture, entry: AdaptedGame) -> Iterator[Asks]:
     """Each seat makes some of the moves of each deal; at most it makes all of them."""
     deals = deals_of(rules, entry)
-    expects = Choice("move", (), REASON_CHARS)
+    expects = LegalMove("move", (), reason_chars=REASON_CHARS)
     move: Prompt = texts(TEXTS, rules.texts)["move"]
     prompt = Prompt(move.system + entry.rules, move.user)
     usual = deals * entry.turns
@@ -283,12 +304,14 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies, entry: AdaptedGam
         who = ", ".join(f"{label} is player {at}" for at, label in enumerate(deal["players"]))
         yield Heading(f"Deal {number}")
         yield Sentence(f"{who}.", "quiet")
-        yield Sentence("; ".join(deal["moves"]) + "." if deal["moves"] else "Nobody moved.")
+        yield Sentence(_line(deal["moves"], numbered=entry.cased))
         if end := deal.get("end"):
-            yield board(end)
+            yield board(end, entry.figures)
         if "points" in deal:
             came = zip(deal["players"], deal["points"], strict=True)
-            yield Sentence("; ".join(f"{label} {points:+g}" for label, points in dict(came).items()) + ".")
+            gained = "; ".join(f"{label} {points:+g}" for label, points in came)
+            cut = f"It was cut after {entry.moves} moves, so it is a draw. " if deal.get("cut") else ""
+            yield Sentence(f"{cut}{gained if any(deal['points']) else 'Nobody gained a point'}.")
     lost = detail.get("forfeited", ())
     wins = f"{' and '.join(lost)} named no legal move, and loses by that." if lost else ""
     why = {label: f"{points:+g} points" for label, points in detail.get("points", {}).items()}
@@ -296,13 +319,23 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies, entry: AdaptedGam
     yield from ending(fixture, outcome, wins, why, no_result)
 
 
+def _line(moves: Sequence[str], *, numbered: bool) -> str:
+    """Return the moves of a deal, each with who made it; those of chess in pairs that are `numbered`."""
+    if not numbered:
+        return "; ".join(moves) + "." if moves else "Nobody moved."
+    names = [move.partition(": ")[2] for move in moves]
+    pairs = [" ".join(names[at : at + 2]) for at in range(0, len(names), 2)]
+    return " ".join([f"{number}. {pair}" for number, pair in enumerate(pairs, 1)]) or "Nobody moved."
+
+
 _ROW = re.compile(r"\s*\d{0,2} ?([^\s\d](?: ?[^\s\d])+)\s*\d{0,2}\s*")
 """A row of a board: one sign a square, blanks between them or none, the row's number before or after it."""
 
 
-def board(text: str) -> Board:
+def board(text: str, figures: str = "") -> Board:
     """Return a position as its library prints it: as squares where it has rows of as many single signs each,
-    one below the other, else as it is. A placement of chess (FEN) is written out."""
+    one below the other, else as it is. A placement of chess (FEN) is written out. `figures` are stones on
+    lines: pairs of the sign that is printed and the one that is shown."""
     first = text.split(" ")[0]
     if first.count("/") == 7:
         ranks = re.sub("[1-8]", lambda found: "." * int(found[0]), first).split("/")
@@ -316,7 +349,9 @@ def board(text: str) -> Board:
     begin = lines.index(kept[0]) if kept else 0
     indents = {len(line) - len(line.lstrip()) for line in kept}  # slanted rows are no squares
     if min(wide, len(kept)) > 2 and len(indents) == 1 and lines[begin : begin + len(kept)] == kept:
-        return Board(tuple([row for _, row in rows if len(row) == wide]), squared=True)
+        signs = str.maketrans(figures[::2], figures[1::2])
+        squared = tuple([row.translate(signs) for _, row in rows if len(row) == wide])
+        return Board(squared, squared=True, lines=bool(figures))
     return Board(tuple(lines))
 
 
@@ -331,11 +366,11 @@ def _spec(library: Library, name: str) -> GameSpec[Any]:
     fewest, most = entry.players
     return GameSpec(
         name=f"{library.name}-{name}",
-        version=4,
+        version=5,
         texts=TEXTS,
         about=entry.about,
         contestants=entry.players,
-        rules=ManyRules if most > fewest else TwoRules,
+        rules=TwoRules if most == fewest else SixRules if entry.seats == 6 else ManyRules,
         play=partial(play, library=library, entry=entry),
         asks=partial(asks, entry=entry),
         page=f"{entry.title}. {entry.rules}\n\nA match has {entry.deals} deals unless `deals` says "
@@ -345,6 +380,7 @@ def _spec(library: Library, name: str) -> GameSpec[Any]:
         draw=draw,
         house=library.house,
         show=partial(show, entry=entry),
+        seating=Seating(rotates=lambda rules: entry.chance),
         secrecy=Secrecy(hides=entry.hidden, unshown=("seed",)),
         needs=Needs(extra=lambda rules: library.missing),
         demo=Demo(library.demo),

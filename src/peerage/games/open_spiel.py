@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 from peerage.game import Chosen, HouseCall
 from peerage.games.adapter import AdaptedGame, Library, entries
+from peerage.games.spiel_views import BIG_BLIND, SHOWINGS, STACK, PlayedMove, Showing, named
 
-SEARCH, ROLLOUTS = 30, 12
-"""Reach of a perfect house player: simulations of a search, and games played out for each move where all move
-at once."""
+SEARCH, MOST, ROLLOUTS = 30, 100, 12
+"""Reach of a perfect house player: simulations of a search, two more for each move, so many at most;
+games played out for each move where all move at once."""
 _NO_CARD = "-10000"
 """Spelling of a card that is not there."""
 
@@ -39,10 +40,12 @@ class SpielWorld:
 
     def __init__(self, entry: AdaptedGame, seats: int, seed: str) -> None:
         self._entry = entry
-        self._load = entry.load.format(seats=seats)
+        self._load = loaded(entry, seats)
         self._state = _game(self._load).new_initial_state()
         self._chance = Random(seed)
         self._done: list[tuple[int, ...]] = []
+        self._played: list[PlayedMove] = []
+        self._legal: dict[int, dict[str, int]] = {}
         self._seats = seats
 
     def movers(self) -> Sequence[int]:
@@ -52,29 +55,46 @@ class SpielWorld:
             return ()
         return range(self._seats) if self._state.is_simultaneous_node() else (self._state.current_player(),)
 
-    def moves(self, player: int) -> Sequence[str]:
-        return tuple(_moves(self._state, player))
+    def moves(self, player: int) -> Mapping[str, int]:
+        if player not in self._legal:
+            self._legal[player] = _moves(self._state, player)
+        return self._legal[player]
 
     def view(self, player: int) -> str:
         state = self._state
+        if showing := _showing(state):
+            return showing.view(state, player, self._played)
         sees = state.information_state_string if self._entry.view == "state" else state.observation_string
         return str(sees(player))
 
     def act(self, moves: Mapping[int, str]) -> None:
-        self._did(tuple([_moves(self._state, player)[name] for player, name in moves.items()]))
+        self._did(tuple([self.moves(player)[name] for player, name in moves.items()]))
 
     def points(self) -> Sequence[float] | None:
         return list(self._state.returns()) if self._state.is_terminal() else None
 
     def end(self) -> str:
-        return str(self._state).replace(_NO_CARD, "none")
+        showing = _showing(self._state)
+        return showing.end(self._state) if showing else str(self._state).replace(_NO_CARD, "none")
 
     def oracle(self, player: int) -> SpielPosition:
-        return SpielPosition(self._load, tuple(self._done), player, _moves(self._state, player))
+        return SpielPosition(self._load, tuple(self._done), player, self.moves(player))
 
     def _did(self, actions: tuple[int, ...]) -> None:
+        if (showing := _showing(self._state)) and not self._state.is_chance_node():
+            mover = self._state.current_player()
+            name = next(name for name, action in self.moves(mover).items() if action == actions[0])
+            self._played.append(PlayedMove(mover, name, showing.stage(self._state)))
         self._done.append(actions)
+        self._legal = {}
         _act(self._state, actions)
+
+
+def loaded(entry: AdaptedGame, seats: int) -> str:
+    """Return what the library is asked for, for a deal between so many players."""
+    blinds = " ".join(map(str, (*range(1, BIG_BLIND + 1), *[0] * (seats - 2))))
+    stacks = " ".join([str(STACK)] * seats)
+    return entry.load.format(seats=seats, blinds=blinds, stacks=stacks)
 
 
 @cache
@@ -99,9 +119,14 @@ def _drawn(state: Any, rng: Random) -> int:
 
 
 def _moves(state: Any, player: int) -> dict[str, int]:
-    """The legal moves by name, without what a reply may have around it."""
-    legal = state.legal_actions(player)
-    return {state.action_to_string(player, action).strip(" \n*.,;"): action for action in legal}
+    """The legal moves by name."""
+    showing = _showing(state)
+    return showing.moves(state, player) if showing else named(state, player)
+
+
+def _showing(state: Any) -> Showing | None:
+    """The texts of our own for the game of a state, if it has any."""
+    return SHOWINGS.get(state.get_game().get_type().short_name)
 
 
 def house(call: HouseCall, skill: float, rng: Random) -> Any:
@@ -109,7 +134,7 @@ def house(call: HouseCall, skill: float, rng: Random) -> Any:
     cards, which no other player does."""
     position: SpielPosition = call.oracle
     if rng.random() >= skill:
-        return Chosen(rng.choice(list(position.moves)))
+        return call.expects.sample(rng)
     best = searched(position, rng.randrange(2**31))
     return Chosen(next(name for name, action in position.moves.items() if action == best))
 
@@ -121,8 +146,10 @@ def searched(position: SpielPosition, seed: int) -> int:
     if len(position.moves) == 1:
         return next(iter(position.moves.values()))
     state, moves = position.state(), position.moves.values()
+    if (showing := _showing(state)) and showing.best:
+        return showing.best(state, position.player, position.moves, Random(seed))
     if not state.is_simultaneous_node():
-        evaluator, most = pyspiel.RandomRolloutEvaluator(1, seed), SEARCH + 2 * len(moves)
+        evaluator, most = pyspiel.RandomRolloutEvaluator(1, seed), min(SEARCH + 2 * len(moves), MOST)
         bot = pyspiel.MCTSBot(_game(position.load), evaluator, 2.0, most, 100, False, seed, False)
         return int(bot.step(state))
     rng = Random(seed)

@@ -21,7 +21,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from peerage.formats import Choice, Choices, Chosen, ChosenEach, Scored, Scores, Text, WithTool
+from peerage.formats import Choice, Choices, Chosen, ChosenEach, LegalMove, Scored, Scores, Text, WithTool
 from peerage.formats.scores import MOST
 from peerage.game.house import CHARS_PER_TOKEN, SPREAD, WORDS, HouseReply
 from peerage.game.protocol import Works
@@ -129,7 +129,7 @@ class HouseClient:
         else:
             reply = call.house(call, self.skill, rng)
             value, hidden = reply if isinstance(reply, HouseReply) else (reply, None)
-        if isinstance(call.expects, Choice) and isinstance(value, Chosen) and rng.random() < 0.3:
+        if isinstance(call.expects, Choice | LegalMove) and isinstance(value, Chosen) and rng.random() < 0.3:
             return f"{value.reason}\n\n**{call.expects.field.capitalize()}:** {value.choice}", None
         text = call.expects.write(value)
         if text.startswith("{") and rng.random() < 0.3:

@@ -134,6 +134,11 @@ FILLED = dict(zip("♔♕♖♗♘♙", "♚♛♜♝♞♟", strict=True))
 """Figures of chess as one that is coloured has them."""
 
 
+def column_names(board: Board) -> str:
+    """Return the letters of a board's columns."""
+    return "ABCDEFGHJKLMNOPQRSTUVWXYZ" if board.lines else "abcdefghijklmnopqrstuvwxyz"
+
+
 def squares(board: Board) -> list[list[str]]:
     """Return what stands on each square, a piece of chess as its figure; nothing on an empty one."""
     signs = set("".join(board.rows))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from string import ascii_lowercase
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -267,7 +266,7 @@ def _squared(block: Board) -> Any:
         for x, piece in enumerate(row):
             lines.append(f" {visible(piece) or '·'} ", "on grey23" if (x + y) % 2 else "on grey35")
         lines.append("\n")
-    files = "".join([f" {letter} " for letter, _ in zip(ascii_lowercase, rows[0], strict=False)])
+    files = "".join([f" {letter} " for letter, _ in zip(laid.column_names(block), rows[0], strict=False)])
     return lines.append(f"       {files}", "dim")
 
 

@@ -117,9 +117,17 @@ def board(block: Board) -> str:
     if not rows:
         return f'<pre class="position">{shown(chr(10).join(block.rows))}</pre>\n'
     wide, tall = max(map(len, rows)) * SQUARE, len(rows) * SQUARE
-    parts = []
+    parts, half = [], SQUARE // 2
+    if block.lines:
+        across = "".join([f"M{half} {y * SQUARE + half}H{wide - half}" for y in range(len(rows))])
+        down = "".join([f"M{x * SQUARE + half} {half}V{tall - half}" for x in range(wide // SQUARE)])
+        parts = [f'<rect class="l" width="{wide}" height="{tall}"/><path d="{across}{down}"/>']
     for y, row in enumerate(rows):
         for x, piece in enumerate(row):
+            if block.lines:
+                at = f'cx="{x * SQUARE + half}" cy="{y * SQUARE + half}" r="{half - 2}"'
+                parts += [f'<circle class="{"d" if piece == "●" else "l"}" {at}/>'] if piece else []
+                continue
             tint = "d" if (x + y) % 2 and len(rows) == len(row) == CHECKERED else "l"
             parts.append(f'<rect class="{tint}" x="{x * SQUARE}" y="{y * SQUARE}" width="40" height="40"/>')
             if piece:
@@ -128,8 +136,9 @@ def board(block: Board) -> str:
                 at = f'x="{x * SQUARE + SQUARE // 2}" y="{y * SQUARE + 29}"'
                 parts.append(f'<text class="{"d" if dark else "l"}" {at}>{shown_name(figure)}</text>')
     ranks = [f'<text x="-12" y="{y * SQUARE + 26}">{len(rows) - y}</text>' for y in range(len(rows))]
+    names = laid.column_names(block)
     files = [
-        f'<text x="{x * SQUARE + 20}" y="{tall + 18}">{"abcdefghijklmnopqrstuvwxyz"[x % 26]}</text>'
+        f'<text x="{x * SQUARE + 20}" y="{tall + 18}">{names[x % len(names)]}</text>'
         for x in range(wide // SQUARE)
     ]
     return (
