@@ -71,7 +71,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         },
     ],
     "logic": [{}, {"seats": 2, "puzzles": 2, "families": ["knights", "urn"], "difficulty": 1}],
-    "compression": [{}, {"seats": 5, "facts": 5}],
+    "compression": [{}, {"seats": 5, "difficulty": 3}],
     "werewolf": [{"seats": 5, "talk": 1, "days": 2}, {"seats": 9}],
     "tasks": [
         {},

@@ -1,4 +1,4 @@
-"""Levels: chances that fall by a stated law, and a staircase that keeps the best near 60%."""
+"""Levels: chances that fall by a stated law, and a staircase that keeps tasks telling."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from peerage.game.levels import (
     LEVELS,
     SLOPE,
-    START,
     USUAL_LEVEL,
     Abilities,
     chance,
@@ -32,7 +31,7 @@ def played(skills: tuple[float, ...], tasks: int, matches: int, seed: int) -> tu
     rng, abilities, shares = Random(seed), Abilities(), []
     seats = [Seat(label, f"p{label}") for label in "ABCDEFGH"]
     for number in range(1, matches + 1):
-        levels = suited(abilities.best, tasks, f"secret {seed}", number)
+        levels = suited(abilities.levels.values(), tasks, f"secret {seed}", number)
         credits = {
             seat.label: [rng.random() < chance(skill, SLOPE * (level - USUAL_LEVEL)) for level in levels]
             for seat, skill in zip(seats, skills, strict=True)
@@ -62,9 +61,9 @@ def test_twice_the_work_is_six_tenths_of_a_logit() -> None:
 
 @pytest.mark.parametrize("skills", [WEAK_TO_STRONG, STRONG])
 @pytest.mark.parametrize("tasks", [1, 3, 5])
-def test_the_best_solve_about_60_percent(skills: tuple[float, ...], tasks: int) -> None:
+def test_the_best_solve_60_to_80_percent(skills: tuple[float, ...], tasks: int) -> None:
     shares = [fmean(played(skills, tasks, 150, seed)[1][50:]) for seed in range(8)]
-    assert 0.53 < fmean(shares) < 0.76  # the best alone; two of eight are aimed at
+    assert 0.6 < fmean(shares) < 0.83
 
 
 def test_abilities_tell_who_is_better() -> None:
@@ -74,15 +73,15 @@ def test_abilities_tell_who_is_better() -> None:
     assert ordered[-1] == "pH"
 
 
-@given(st.floats(-10, 30), st.integers(1, 20), st.integers(1, 1000))
-def test_levels_are_in_range_and_the_same_again(ability: float, tasks: int, number: int) -> None:
-    levels = suited(ability, tasks, "secret", number)
+@given(st.lists(st.floats(-10, 30)), st.integers(1, 20), st.integers(1, 1000))
+def test_levels_are_in_range_and_the_same_again(abilities: list[float], tasks: int, number: int) -> None:
+    levels = suited(abilities, tasks, "secret", number)
     assert len(levels) == tasks
     assert all(1 <= level <= LEVELS for level in levels)
-    assert levels == suited(ability, tasks, "secret", number)
+    assert levels == suited(abilities, tasks, "secret", number)
 
 
 def test_facts_of_other_kinds_and_players_without_credits_teach_nothing() -> None:
     abilities = Abilities()
     abilities.learn([{"fact": "challenge"}, fact([Seat("A", "Ada")], [3], {})])
-    assert (abilities.levels, abilities.best) == ({}, START)
+    assert abilities.levels == {}

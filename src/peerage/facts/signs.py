@@ -10,8 +10,9 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from peerage.facts.fact import WRONG, Fact, others, plain, third
+from peerage.facts.fact import WRONG, Fact, known, others, plain
 from peerage.facts.world import codes, names, written
+from peerage.game.levels import LEVELS, between
 
 _LANGUAGES = 48
 _SPELT = {"Al": "aluminium", "S": "sulphur", "Cs": "caesium"}
@@ -21,8 +22,13 @@ _LETTERS = "BC"
 _RANGES = ((0x21, 0x24F), (0x370, 0x5FF), (0x600, 0x2FFF))
 _OLD = unicodedata.ucd_3_2_0
 """Characters of Unicode 3.2: every Python knows them alike."""
-_YEARS = ((2015, 2030), (1900, 2100), (1600, 2400))
-_LENGTHS = ((4, 6), (7, 9), (10, 14))
+_NOW, _YEARS = 2010, (10, 400)
+"""The middle of the years that are asked about, and how many before and after it at the first and the last
+level."""
+_LENGTHS = (4, 11)
+"""Letters of the shortest words, at the first and the last level."""
+_DAYS = (12, 3_000)
+"""Days in a span, about, at the first and the last level."""
 
 
 @cache
@@ -47,7 +53,7 @@ def languages(rng: Random, level: int) -> Fact:
     from babel import Locale
 
     listed = _languages()
-    code = rng.choice(third([*listed], level))
+    code = rng.choice(known([*listed], level))
     name, kind = listed[code], rng.randrange(4)
     if kind == 0 and len(code) == 2:
         alike = [other for other in listed if other[0] == code[0]]
@@ -115,7 +121,7 @@ def _own(data: Any) -> Mapping[Any, Any]:
 @cache
 def _characters(level: int) -> tuple[str, ...]:
     """Visible characters that stand by themselves, by the range they are in."""
-    first, last = _RANGES[level]
+    first, last = _RANGES[(level - 1) * len(_RANGES) // LEVELS]
     return tuple(
         char
         for char in map(chr, range(first, last + 1))
@@ -169,7 +175,7 @@ def _elements() -> tuple[Any, ...]:
 def elements(rng: Random, level: int) -> Fact:
     """Symbols and atomic numbers of the chemical elements."""
     listed = [element for element in _elements() if element.symbol not in _LETTERS]
-    element = rng.choice(third(listed, level))
+    element = rng.choice(known(listed, level))
     near = [other for other in listed if 0 < abs(other.number - element.number) <= 6]
     name = element.name
     alike = [other for other in listed if other.symbol[0] == element.symbol[0] and other is not element]
@@ -201,16 +207,17 @@ def elements(rng: Random, level: int) -> Fact:
 
 
 @cache
-def _words() -> tuple[tuple[str, ...], ...]:
-    """Words by length, from the names of elements, countries, cities and languages."""
+def _words(level: int) -> tuple[str, ...]:
+    """Words of a level's length, from the names of elements, countries, cities and languages."""
     candidates = dict.fromkeys([*[element.name for element in _elements()], *names(), *_languages().values()])
     plainly = sorted({word.lower() for word in candidates if word.isascii() and word.isalpha()})
-    return tuple([tuple([word for word in plainly if low <= len(word) <= high]) for low, high in _LENGTHS])
+    shortest = between(*_LENGTHS, level)
+    return tuple([word for word in plainly if shortest <= len(word) <= shortest + 2])
 
 
 def words(rng: Random, level: int) -> Fact:
     """Letters of words: how many, which, backwards, in order."""
-    word = rng.choice(_words()[level])
+    word = rng.choice(_words(level))
     kind = rng.randrange(4)
     if kind == 0:
         letter = rng.choice(word)
@@ -244,7 +251,8 @@ def _number(asked: str, statement: str, right: int, rng: Random, pool: range) ->
 
 def calendar(rng: Random, level: int) -> Fact:
     """Weekdays, spans of days, and weeks of the Gregorian calendar."""
-    first, last = (date(year, 1, 1) for year in _YEARS[level])
+    years, days = between(*_YEARS, level), between(*_DAYS, level)
+    first, last = date(_NOW - years, 1, 1), date(_NOW + years, 1, 1)
     day = first + timedelta(days=rng.randrange((last - first).days))
     match rng.randrange(4):
         case 0:
@@ -255,13 +263,13 @@ def calendar(rng: Random, level: int) -> Fact:
                 f"Which weekday is {statement}?", f"The weekday of {statement} is {{}}.", names[0], wrong
             )
         case 1:
-            span = rng.randrange(*((10, 60), (60, 400), (400, 4_000))[level])
+            span = rng.randrange(days, 2 * days)
             later = day + timedelta(days=span)
             asked = f"How many days after {_full(day)} is {_full(later)}?"
             statement = f"{_full(later)} is {{}} days after {_full(day)}."
             return _number(asked, statement, span, rng, range(span - 3, span + 4))
         case 2:
-            span = rng.randrange(*((10, 60), (60, 200), (200, 1_000))[level])
+            span = rng.randrange(days // 2, days)
             later = day + timedelta(days=span)
             near = [_full(later + timedelta(days=by)) for by in (-3, -2, -1, 1, 2, 3)]
             wrong = others(rng, near, [_full(later)])

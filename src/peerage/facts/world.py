@@ -17,7 +17,7 @@ from random import Random
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
-from peerage.facts.fact import WRONG, Fact, others, third
+from peerage.facts.fact import WRONG, Fact, known, others
 
 _FEWEST = 300_000
 """Inhabitants of the smallest country that is asked about."""
@@ -148,7 +148,7 @@ def names() -> tuple[str, ...]:
 
 def countries(rng: Random, level: int) -> Fact:
     """Capitals, internet domains and calling codes."""
-    kind, some = rng.choice(("capitals", "capitals", "domains", "phones")), third(states(), level)
+    kind, some = rng.choice(("capitals", "capitals", "domains", "phones")), known(states(), level)
     asked_about = [country for country in some if country.code in _agreed()[kind]]
     if kind == "capitals":
         country = rng.choice([candidate for candidate in asked_about if candidate.code not in _CAPITALS])
@@ -176,7 +176,7 @@ def _of(rng: Random, asked: str, statement: str, subject: Country, some: Sequenc
 
 def cities(rng: Random, level: int) -> Fact:
     """The country of a city, the northernmost of some, the greatest of a country."""
-    some = third(_cities(), level)
+    some = known(_cities(), level)
     kind = rng.randrange(3)
     if kind == 0:
         city = rng.choice(some)
@@ -190,7 +190,7 @@ def cities(rng: Random, level: int) -> Fact:
             clear = four[0].latitude - four[1].latitude > 1
             what, where = "is the furthest north", ""
         else:
-            country = rng.choice(states()[:60])
+            country = rng.choice(known(states()[:60], level))
             inside = _inside().get(country.code, ())
             if len(inside) <= WRONG:
                 continue
@@ -235,7 +235,7 @@ def currencies(rng: Random, level: int) -> Fact:
 
     names = Locale("en").currencies
     listed = _currencies()
-    some = third(listed, level)
+    some = known(listed, level)
     country, code = rng.choice(some)
     name = names[code]
     codes = list(dict.fromkeys([code for _, code in listed]))
@@ -252,7 +252,7 @@ def currencies(rng: Random, level: int) -> Fact:
         f"Which currency was the legal tender of {country.name} at the end of 2024?",
         f"At the end of 2024, the legal tender of {country.name} was the currency called {{}}.",
         name,
-        others(rng, [names[code] for _, code in some], [name]),
+        others(rng, [names[other] for other in codes], [name]),
         closed=True,
     )
 
@@ -262,7 +262,7 @@ _zone = cache(ZoneInfo)
 
 def clocks(rng: Random, level: int) -> Fact:
     """Return what clocks in a city show at a moment of the past years."""
-    city = rng.choice(third(_cities()[:1_500], level))
+    city = rng.choice(known(_cities()[:1_500], level))
     moment = datetime(2015, 1, 1, tzinfo=UTC) + timedelta(minutes=5 * rng.randrange(10 * 365 * 288))
     local = moment.astimezone(_zone(city.zone))
     steps = (-180, -120, -60, -30, 30, 60, 120, 180)

@@ -60,7 +60,7 @@ from peerage.game.blocks import (
     unusable,
 )
 from peerage.game.house import House, HouseCall, HouseReply, usual
-from peerage.game.levels import LevelRules
+from peerage.game.levels import LevelRules, solves
 from peerage.game.match import Fixture, GameTable, Outcome, Seat
 from peerage.game.protocol import Ask, Prompt, Quote, Reply, Role, Run, Steps, Together, Voided, Works
 from peerage.game.ranking import SCORE, by_rank
@@ -172,6 +172,7 @@ __all__ = [
     "result_grid",
     "same_tasks",
     "score_lines",
+    "solves",
     "tasks_grid",
     "tasks_of",
     "texts",

@@ -5,12 +5,12 @@
 
 A level takes about 2¼ times the work of the one before, by a measure that each family states, and so
 `SLOPE` logits: players who solve half of one level solve a third of the next. Under `difficulty: auto` a fold
-of the log follows everybody's ability, and draws each match so that the best solve about 60% of it.
+of the log follows everybody's ability, and draws tasks that tell players apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from math import ceil, exp, floor, log, log2
 from random import Random
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
@@ -31,9 +31,9 @@ shorter than those it does in 50% (Kwa et al., *Measuring AI ability to complete
 logit(0.8) / log2(5) is 0.6."""
 SLOPE = 0.7
 """Logits from a level to the next."""
-EASIEST, HARDEST = 0.9, 0.3
-"""Chances of the best players at the easiest and the hardest task of a match: 60% in the mean, and some for
-those who are weaker."""
+LOWEST, AIMED = 0.25, 0.4
+"""Share of the players who are weaker than the one whom the easiest task of a match suits, and the chance
+with which a task is solved by the player it suits."""
 FIRST_GAIN, LAST_GAIN = 1.0, 0.15
 """Levels by which one task moves an ability at most, at first and in the long run."""
 START = 4.0
@@ -50,8 +50,19 @@ class LevelRules(GameRules):
     difficulty: Annotated[int, Field(ge=1, le=LEVELS)] | Literal["auto"] = Field(
         AUTO,
         description=f"Level of the tasks, from 1 (easy) to {LEVELS}; each takes about 2¼ times the work of "
-        "the one before. `auto` follows the players, so that the best solve about 60%.",
+        "the one before. `auto` follows the players, so that the best solve some 60 to 80%.",
     )
+
+    @property
+    def adapts(self) -> bool:
+        """Return whether levels follow the players."""
+        return self.difficulty == AUTO
+
+
+def between(low: float, high: float, level: int) -> int:
+    """A size that grows with the level in equal steps of its logarithm, from `low` at 1 to `high` at 10."""
+    size: float = low * (high / low) ** ((level - 1) / (LEVELS - 1))
+    return round(size)
 
 
 def difficulty(*, work: float, usual_work: float) -> float:
@@ -65,6 +76,11 @@ def chance(skill: float, difficulty: float) -> float:
     if not 0 < skill < 1:
         return skill
     return 1 / (1 + exp(difficulty - log(skill / (1 - skill))))
+
+
+def solves(skill: float, level: int) -> float:
+    """Return that chance for a task of which no more is known than its level."""
+    return chance(skill, SLOPE * (level - USUAL_LEVEL))
 
 
 # --------------------------------------------------------------------------------------------- on record
@@ -117,14 +133,6 @@ class Abilities:
         self.levels[player] = min(LEVELS + START, max(1 - START, at))
         self._met[player] = met
 
-    @property
-    def best(self) -> float:
-        """The mean ability of the best quarter of all players."""
-        if not self.levels:
-            return START
-        best = sorted(self.levels.values())[-ceil(len(self.levels) / 4) :]
-        return sum(best) / len(best)
-
 
 def _solves(ability: float, level: float) -> float:
     return 1 / (1 + exp(SLOPE * (level - ability)))
@@ -146,16 +154,27 @@ class Staircase:
 
     def draw(self, secret: str, number: int, sealing: str) -> Mapping[str, Any]:
         """Return the draw of a match whose tasks suit the best players."""
-        return self._draw(suited(self.abilities.best, self._tasks, secret, number), secret, number)
+        return self._draw(suited(self.abilities.levels.values(), self._tasks, secret, number), secret, number)
 
 
-def suited(ability: float, tasks: int, secret: str, number: int) -> list[int]:
-    """Return the levels of `tasks` in a match, of which a player of that ability solves 60% in the mean."""
+def suited(abilities: Collection[float], tasks: int, secret: str, number: int) -> list[int]:
+    """Return the levels of `tasks` in a match, easiest first, for players of these abilities.
+
+    They suit the players from the lower quarter to the best, one after the other: each is solved by the one
+    it suits with a chance of `AIMED`. So the best solve some 70% where all are about as strong, and more
+    where they are not; who is weaker has tasks that tell, too.
+    """
     rng = Random(f"{secret}/levels/{number}")
-    spread = [(at + rng.random()) / tasks for at in range(tasks)]
-    chances = [EASIEST + (HARDEST - EASIEST) * share for share in spread]
-    wanted = [ability - log(each / (1 - each)) / SLOPE for each in chances]
+    ranked = sorted(abilities) or [START]
+    shares = [LOWEST + (1 - LOWEST) * (at + rng.random()) / tasks for at in range(tasks)]
+    wanted = [_quantile(ranked, share) - log(AIMED / (1 - AIMED)) / SLOPE for share in shares]
     return [min(LEVELS, max(1, floor(level + rng.random()))) for level in wanted]
+
+
+def _quantile(ranked: Sequence[float], share: float) -> float:
+    at = share * (len(ranked) - 1)
+    low, high = ranked[floor(at)], ranked[ceil(at)]
+    return low + (at - floor(at)) * (high - low)
 
 
 def by_level(draw: Draw[Rules], tasks: Callable[[Rules], int]) -> dict[str, Any]:
@@ -164,9 +183,9 @@ def by_level(draw: Draw[Rules], tasks: Callable[[Rules], int]) -> dict[str, Any]
     def alone(rules: Rules, secret: str, number: int) -> Mapping[str, Any]:
         if rules.difficulty != AUTO:
             return draw(rules, [rules.difficulty] * tasks(rules), secret, number)
-        return draw(rules, suited(START, tasks(rules), secret, number), secret, number)
+        return draw(rules, suited((), tasks(rules), secret, number), secret, number)
 
     def make(rules: Rules) -> Staircase:
         return Staircase(lambda levels, secret, number: draw(rules, levels, secret, number), tasks(rules))
 
-    return {"draw": alone, "memory": GameMemory(make=make, applies=lambda rules: rules.difficulty == AUTO)}
+    return {"draw": alone, "memory": GameMemory(make=make, applies=lambda rules: rules.adapts)}

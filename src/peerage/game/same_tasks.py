@@ -37,7 +37,8 @@ Came: TypeAlias = Mapping[str, Sequence[Reply]]
 
 class Achieved(NamedTuple):
     """Achievement of each label, the greater the better; what goes on record; and the credit for each task,
-    from 0 to 1, by which `auto` chooses the levels of later ones."""
+    from 0 to 1, by which `auto` chooses the levels of later ones. Where a guess is right half of the time, a
+    wrong one counts -1."""
 
     achieved: Mapping[str, Any]
     detail: Mapping[str, Any]

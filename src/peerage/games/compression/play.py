@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 from msgspec import convert
+from msgspec.structs import replace
 
 from peerage.game import (
     Ask,
@@ -45,9 +46,18 @@ from peerage.game import (
     texts,
 )
 from peerage.game.house import SPREAD
+from peerage.game.levels import between, by_level, fact, solves
 from peerage.game.protocol import Prompt
 from peerage.game.texts import toml
-from peerage.games.compression.reports import Reports, reports, right, summarized, words
+from peerage.games.compression.reports import (
+    FEWEST_FACTS,
+    MOST_FACTS,
+    Reports,
+    reports,
+    right,
+    summarized,
+    words,
+)
 from peerage.games.compression.rules import (
     READERS,
     TRUST,
@@ -79,7 +89,7 @@ class _Match:
 
     def __init__(self, table: GameTable, rules: CompressionRules, drawn: Reports) -> None:
         self.rng, self.rules, self.drawn = table.rng, rules, drawn
-        self.labels = [seat.label for seat in table.seats]
+        self.seats, self.labels = table.seats, [seat.label for seat in table.seats]
         self.reports = dict(zip(self.labels, drawn.reports, strict=False))
         self.formats = Formats(drawn)
         self._own = texts(__package__, rules.texts)
@@ -139,13 +149,19 @@ def _read(match: _Match, written: Mapping[str, Reply], left: list[str]) -> Steps
         kept = kept or read[label]
         if not kept and label not in lost:
             return Outcome(void="no_reader")
-        results[label] = _result(summaries[label], kept, match.rules)
+        results[label] = _result(summaries[label], kept, len(spare))
     detail = {
         "decided": "by length",
         "summaries": results,
         "readers": {who: {"right": share, "counts": share >= TRUST} for who, share in reliable.items()},
     }
-    return _ranked({label: result for label, result in results.items() if label not in lost}, detail)
+    ranked = {label: result for label, result in results.items() if label not in lost}
+    if len(ranked) < 2:
+        return Outcome(void="no_answer", detail=detail)
+    valid = {label: [result.get("valid", False)] for label, result in ranked.items()}
+    facts = (fact(match.seats, [match.drawn.level], valid),)
+    scores = by_rank({label: _worth(result) for label, result in ranked.items()})
+    return Outcome(scores=scores, detail=detail, facts=facts)
 
 
 def _facts(reply: Reply, answers: Sequence[str]) -> list[bool]:
@@ -167,12 +183,12 @@ def _reliability(who: str, control: Sequence[bool], read: Iterable[Mapping[str, 
     return round(sum(own) / len(own), 4)
 
 
-def _result(summary: str, read: Mapping[str, Sequence[bool]], rules: CompressionRules) -> dict[str, Any]:
-    """One summary on record; `facts` are the readers who got each right."""
+def _result(summary: str, read: Mapping[str, Sequence[bool]], asked: int) -> dict[str, Any]:
+    """One summary of so many facts that were asked, on record; `facts` are the readers who got each right."""
     facts = [sum(column) for column in zip(*read.values(), strict=True)]
     recovered = sum(2 * got >= len(read) for got in facts)
-    valid = bool(facts) and recovered == rules.facts
-    what = f"{recovered} of {rules.facts} facts recovered"
+    valid = recovered == asked
+    what = f"{recovered} of {asked} facts recovered"
     return {
         "length": len(summary),
         "facts": facts,
@@ -183,13 +199,6 @@ def _result(summary: str, read: Mapping[str, Sequence[bool]], rules: Compression
     }
 
 
-def _ranked(results: Mapping[str, Mapping[str, Any]], detail: dict[str, Any]) -> Outcome:
-    if len(results) < 2:
-        return Outcome(void="no_answer", detail=detail)
-    worth = {label: _worth(result) for label, result in results.items()}
-    return Outcome(scores=by_rank(worth), detail=detail)
-
-
 def _worth(result: Mapping[str, Any]) -> tuple[int, int]:
     """Valid ones by length, then invalid ones by what was recovered, then no reply at all."""
     if "length" not in result:
@@ -197,9 +206,10 @@ def _worth(result: Mapping[str, Any]) -> tuple[int, int]:
     return (2, -result["length"]) if result["valid"] else (1, result["recovered"])
 
 
-def draw(rules: CompressionRules, seed: str, number: int) -> dict[str, Any]:
-    """The reports of match `number`, their questions and answers."""
-    return {**msgspec.to_builtins(reports(Random(f"{seed}/compression/{number}"), rules.seats, rules.facts))}
+def draw(rules: CompressionRules, levels: Sequence[int], secret: str, number: int) -> dict[str, Any]:
+    """The reports of match `number`, their questions and answers: the more facts, the higher the level."""
+    rng, facts = Random(f"{secret}/compression/{number}"), between(FEWEST_FACTS, MOST_FACTS, *levels)
+    return {**msgspec.to_builtins(replace(reports(rng, rules.seats, facts), level=levels[0]))}
 
 
 _LOSES, _MISREADS = 0.25, 0.1
@@ -215,7 +225,8 @@ def house(call: HouseCall, skill: float, rng: Random) -> Any:
         return ReportAnswers([answer if rng.random() >= _MISREADS * (1 - skill) else "" for answer in known])
     drawn, report = call.oracle
     kept = [answer if rng.random() >= _LOSES * (1 - quality) ** 2 else "" for answer in report.answers]
-    return summarized(drawn, kept, 1 - quality, rng) or report.text
+    terse = min(max(rng.gauss((skill + solves(skill, drawn.level)) / 2, SPREAD), 0.0), 1.0)
+    return summarized(drawn, kept, 1 - terse, rng) or report.text
 
 
 def _facts_in(drawn: Reports, answers: Sequence[str], summary: str) -> list[str]:
@@ -291,13 +302,13 @@ def _reads(reader: Mapping[str, Any] | None) -> Cell:
 
 GAME: GameSpec[CompressionRules] = GameSpec(
     name="compression",
-    version=6,
+    version=7,
     texts=__package__,
     about="Everybody sums up a report; the shortest summary from which others know every fact wins.",
     contestants=(3, 10),
     rules=CompressionRules,
     play=play,
-    draw=draw,
+    **by_level(draw, lambda rules: 1),
     asks=asks,
     survives=True,
     house=house,

@@ -17,7 +17,8 @@ from msgspec import Struct
 from peerage.game.texts import toml
 from peerage.games.names import made_up
 
-MOST_FACTS = 16
+FEWEST_FACTS, MOST_FACTS = 4, 16
+"""Facts of a report at the first and the last level."""
 _MONTHS = (("March", "April"), ("January", "October"), ("February", "November", "December"), ("June", "July"))
 """Months of equal length."""
 _SHAPES = {"name": ("CVCVC", "CVCCV", "CVCCVC"), "place": ("CVCVCC", "VCCVC", "CVCCVCV")}
@@ -42,6 +43,7 @@ class Reports(Struct, frozen=True):
     reports: tuple[SummaryReport, ...]
     spare: SummaryReport
     follows: Mapping[str, tuple[int, ...]]
+    level: int = 0
 
 
 IDLE = 3

@@ -9,9 +9,9 @@ import msgspec
 from msgspec import Meta, Struct
 from pydantic import Field
 
-from peerage.game import SCORE, Asks, Fixture, GameRules, Json, MaxTokens, Text, texts
+from peerage.game import SCORE, Asks, Fixture, Json, LevelRules, MaxTokens, Text, texts
 from peerage.game.spec import QUOTE
-from peerage.games.compression.reports import MOST_FACTS, Reports
+from peerage.games.compression.reports import Reports
 
 TRUST = 0.7
 """Share that a reader must get right, to count, of the control's facts and of those that others got right."""
@@ -20,13 +20,12 @@ READERS = 5
 _ANSWER_CHARS = 60
 
 
-class CompressionRules(GameRules):
+class CompressionRules(LevelRules):
     """Settings of compression."""
 
     seats: int = Field(
         6, ge=5, le=10, description="Players in a match, when there are enough; else as many as there are."
     )
-    facts: int = Field(8, ge=3, le=MOST_FACTS, description="Questions that a summary must answer.")
     max_tokens: MaxTokens = 2_000
 
 

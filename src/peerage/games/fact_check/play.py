@@ -19,7 +19,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 from pydantic import Field
 
-from peerage.facts import DOMAINS, Difficulty, Domains, missing
+from peerage.facts import DOMAINS, Domains, missing
 from peerage.facts import drawn as facts_of
 from peerage.game import (
     Achieved,
@@ -30,11 +30,11 @@ from peerage.game import (
     Demo,
     Fixture,
     GameRating,
-    GameRules,
     Grid,
     Heading,
     HouseCall,
     Json,
+    LevelRules,
     MaxTokens,
     Needs,
     Outcome,
@@ -43,6 +43,7 @@ from peerage.game import (
     Seats,
     credit_mark,
     same_tasks,
+    solves,
     tasks_grid,
     texts,
     unusable,
@@ -71,15 +72,12 @@ class Probabilities(Struct):
     ]
 
 
-class FactCheckRules(GameRules):
+class FactCheckRules(LevelRules):
     """Settings of fact checks."""
 
     seats: Seats = 8
     statements: int = Field(20, ge=2, le=50, description="Statements in a match, half of them false.")
     domains: Domains = Field(DOMAINS, description="What they are about; each comes up equally often.")
-    difficulty: Difficulty = Field(
-        "mixed", description="As in trivia: what is well known or obscure, short or long to compute."
-    )
     confidence: bool = Field(
         False, description="Players give probabilities, and the mean Brier score decides, not right verdicts."
     )
@@ -87,25 +85,26 @@ class FactCheckRules(GameRules):
 
 
 class Statement(Struct, frozen=True):
-    """A statement as it is on record: whether it is `true`, and the true one where it is not."""
+    """A statement as it is on record: whether it is `true`, and the true one where it is not; its level."""
 
     domain: str
     said: str
     true: bool
     truth: str = ""
+    level: int = 0
 
 
-def drawn(rules: FactCheckRules, rng: Random) -> list[Statement]:
+def drawn(rules: FactCheckRules, levels: Sequence[int], rng: Random) -> list[Statement]:
     """As many statements true as false, of an odd number one more or one fewer."""
-    facts = facts_of(rng, rules.domains, rules.difficulty, rules.statements)
+    facts = facts_of(rng, rules.domains, levels)
     half = len(facts) // 2
     odd = [rng.random() < 0.5] * (len(facts) % 2)
     truths = rng.sample([*[True] * half, *[False] * half, *odd], len(facts))
     return [
-        Statement(fact.domain, fact.says(fact.answer), True)
+        Statement(fact.domain, fact.says(fact.answer), True, level=level)
         if true
-        else Statement(fact.domain, fact.says(rng.choice(fact.wrong)), False, fact.says(fact.answer))
-        for fact, true in zip(facts, truths, strict=True)
+        else Statement(fact.domain, fact.says(rng.choice(fact.wrong)), False, fact.says(fact.answer), level)
+        for fact, true, level in zip(facts, truths, levels, strict=True)
     ]
 
 
@@ -122,7 +121,7 @@ def asked(rules: FactCheckRules, statements: Sequence[Statement]) -> list[Ask]:
         "unusable": SURELY_WRONG if rules.confidence else WRONG,
         "statements": "\n".join([f"{at}. {statement.said}" for at, statement in enumerate(statements, 1)]),
     }
-    oracle = [statement.true for statement in statements]
+    oracle = [(statement.true, statement.level) for statement in statements]
     return [own["check"].ask("", "check", expects, fill, rules.max_tokens, oracle=oracle)]
 
 
@@ -130,12 +129,16 @@ def scored(rules: FactCheckRules, statements: Sequence[Statement], came: Came) -
     """Right verdicts, or the Brier score: the worst for a sheet that cannot be used."""
     verdicts = {label: _percent(reply) for label, (reply,) in came.items()}
     truth = [SURE * statement.true for statement in statements]
+    # a guess is right half of the time, and so is worth nothing in the mean
+    credits = {
+        label: [1 if 2 * abs(percent - so) < SURE else -1 for percent, so in zip(given, truth, strict=True)]
+        if given
+        else [-1] * len(truth)
+        for label, given in verdicts.items()
+    }
     if not rules.confidence:
-        right = {
-            label: sum(verdict == so for verdict, so in zip(given, truth, strict=False))
-            for label, given in verdicts.items()
-        }
-        return Achieved(right, {"decided": "by right verdicts", "right": right})
+        right = {label: each.count(1) for label, each in credits.items()}
+        return Achieved(right, {"decided": "by right verdicts", "right": right}, credits)
     loss = {
         label: sum([(percent - so) ** 2 for percent, so in zip(given, truth, strict=True)])
         if given
@@ -144,7 +147,7 @@ def scored(rules: FactCheckRules, statements: Sequence[Statement], came: Came) -
     }
     brier = {label: round(lost / SURE**2 / len(truth), 6) for label, lost in loss.items()}
     detail = {"decided": "by Brier score", "brier": brier, "probabilities": verdicts}
-    return Achieved({label: -lost for label, lost in loss.items()}, detail)
+    return Achieved({label: -lost for label, lost in loss.items()}, detail, credits)
 
 
 def _percent(reply: Reply) -> list[int]:
@@ -157,9 +160,11 @@ def _percent(reply: Reply) -> list[int]:
 
 
 def house(call: HouseCall, skill: float, rng: Random) -> Verdicts | Probabilities:
-    """Each statement is known with a chance of `skill`; else it is guessed, and with too much confidence."""
-    known = [rng.random() < skill for _ in call.oracle]
-    verdicts = [true if knows else rng.random() < 0.5 for knows, true in zip(known, call.oracle, strict=True)]
+    """Each statement is known with the chance of its level; else it is guessed, with too much confidence."""
+    known = [rng.random() < solves(skill, level) for _, level in call.oracle]
+    verdicts = [
+        true if knows else rng.random() < 0.5 for knows, (true, _) in zip(known, call.oracle, strict=True)
+    ]
     if "verdicts" in call.expects.schema()["properties"]:  # type: ignore[index]
         return Verdicts(verdicts)
     sure = [rng.randint(90, 99) if knows else rng.randint(55, 90) for knows in known]
@@ -233,12 +238,13 @@ GAME = same_tasks(
     Statement,
     FactCheckRules,
     name="fact-check",
-    version=5,
+    version=6,
     texts=__package__,
     about="Everybody judges the same statements, half subtly false; most right, or the best forecasts, win.",
     drawn=drawn,
     asked=asked,
     scored=scored,
+    tasks=lambda rules: rules.statements,
     usual_output=lambda rules: 20 + 3 * rules.statements,
     house=house,
     show=show,

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
+from msgspec.structs import replace
 from pydantic import Field
 
 from peerage.game import (
@@ -26,9 +27,9 @@ from peerage.game import (
     Cell,
     Demo,
     Fixture,
-    GameRules,
     Heading,
     HouseCall,
+    LevelRules,
     MaxTokens,
     Needs,
     Outcome,
@@ -42,11 +43,13 @@ from peerage.game import (
     credit_mark,
     quoted,
     same_tasks,
+    solves,
     tasks_grid,
     tasks_of,
     texts,
 )
 from peerage.game.house import SPREAD
+from peerage.game.levels import between
 from peerage.games.text_metrics.metrics import METRICS, MetricName, missing, score, signature
 from peerage.games.text_metrics.tasks import KINDS, TextTask, drawn_task
 
@@ -56,11 +59,11 @@ BREACH = 0.5
 """Share of a text's points that each broken constraint costs."""
 TEXTS = 3
 """Texts of a match, each of another kind."""
-RECORDS = 3
-"""Sentences or lines of a text."""
+RECORDS = (2, 12)
+"""Sentences or lines of a text, at the first and the last level."""
 
 
-class TextMetricsRules(GameRules):
+class TextMetricsRules(LevelRules):
     """Settings of texts that are put into another form and compared with references."""
 
     seats: Seats = 8
@@ -139,9 +142,10 @@ COPY_AT_MOST = 0.9
 """Most that a copy of the text may come to by the metric."""
 
 
-def drawn(rules: TextMetricsRules, rng: Random) -> list[TextTask]:
+def drawn(rules: TextMetricsRules, levels: Sequence[int], rng: Random) -> list[TextTask]:
     """Texts with their references."""
-    return [_worth_a_try(rng, kind, rules) for kind in rng.sample(KINDS, TEXTS)]
+    kinds = rng.sample(KINDS, len(levels))
+    return [_worth_a_try(rng, kind, level, rules) for kind, level in zip(kinds, levels, strict=True)]
 
 
 def scored(rules: TextMetricsRules, tasks: Sequence[TextTask], came: Came) -> Achieved:
@@ -160,7 +164,9 @@ def scored(rules: TextMetricsRules, tasks: Sequence[TextTask], came: Came) -> Ac
         "texts": texts,
         "means": means,
     }
-    return Achieved(means, detail)
+    return Achieved(
+        means, detail, {label: [each["points"] for each in results] for label, results in texts.items()}
+    )
 
 
 def _result(rules: TextMetricsRules, task: TextTask, copy: float, reply: Reply) -> dict[str, Any]:
@@ -180,12 +186,12 @@ def bare(text: str) -> str:
     return (fenced[1] if fenced else text).strip()
 
 
-def _worth_a_try(rng: Random, kind: str, rules: TextMetricsRules) -> TextTask:
+def _worth_a_try(rng: Random, kind: str, level: int, rules: TextMetricsRules) -> TextTask:
     """Draw a text of which a copy scores low enough: some metrics count words in any order."""
     while True:
-        task = drawn_task(rng, kind, RECORDS)
+        task = drawn_task(rng, kind, between(*RECORDS, level))
         if score(rules.metric, task.source, task.references) <= COPY_AT_MOST:
-            return task
+            return replace(task, level=level)
 
 
 _SPOILS = 0.45
@@ -193,8 +199,10 @@ _SPOILS = 0.45
 
 
 def house(call: HouseCall, skill: float, rng: Random) -> str:
-    """A text as near to a reference as the player's day allows, with fewer words spoilt the better it is."""
+    """A reference with the chance of its level, else one with fewer words spoilt the better the player is."""
     task: TextTask = call.oracle
+    if rng.random() < solves(skill, task.level):
+        return rng.choice(task.references)
     quality = min(max(rng.gauss(skill, SPREAD), 0.0), 1.0)
     lines = []
     for line in rng.choice(task.references).split("\n"):
@@ -254,13 +262,14 @@ GAME = same_tasks(
     TextTask,
     TextMetricsRules,
     name="text-metrics",
-    version=5,
+    version=6,
     texts=__package__,
     about="Everybody puts texts into another form; nearest to the references by BLEU, chrF or ROUGE wins.",
     drawn=drawn,
     asked=asked,
     scored=scored,
-    usual_output=lambda rules: 150,
+    tasks=lambda rules: TEXTS,
+    usual_output=lambda rules: 250,
     house=house,
     show=show,
     needs=Needs(extra=lambda rules: missing(rules.metric)),

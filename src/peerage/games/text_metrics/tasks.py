@@ -58,6 +58,7 @@ class TextTask(Struct, frozen=True):
     references: tuple[str, ...]
     limits: TextLimits
     shown: tuple[str, ...] = ()
+    level: int = 0
 
 
 def drawn_task(rng: Random, kind: str, records: int) -> TextTask:

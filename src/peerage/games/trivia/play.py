@@ -21,7 +21,7 @@ import msgspec
 from msgspec import Meta, Struct
 from pydantic import Field, model_validator
 
-from peerage.facts import DOMAINS, Difficulty, Domains, Fact, missing, plain
+from peerage.facts import DOMAINS, Domains, Fact, missing, plain
 from peerage.facts import drawn as facts_of
 from peerage.game import (
     Achieved,
@@ -30,10 +30,10 @@ from peerage.game import (
     Came,
     Demo,
     Fixture,
-    GameRules,
     Heading,
     HouseCall,
     Json,
+    LevelRules,
     MaxTokens,
     Needs,
     Outcome,
@@ -43,6 +43,7 @@ from peerage.game import (
     TaskText,
     answers_grid,
     same_tasks,
+    solves,
     tasks_grid,
     tasks_of,
     texts,
@@ -60,7 +61,8 @@ class TriviaQuestion(Struct, frozen=True):
     """A question as it is asked and on record.
 
     `right` are all answers that count, the one to be shown first; `options` are empty where players answer in
-    their own words, and `wrong` are then answers that a player might give.
+    their own words, and `wrong` are then answers that a player might give. `level` is 0 in a quiz of the
+    owner's.
     """
 
     domain: str
@@ -68,6 +70,7 @@ class TriviaQuestion(Struct, frozen=True):
     right: tuple[str, ...]
     options: tuple[str, ...] = ()
     wrong: tuple[str, ...] = ()
+    level: int = 0
 
     def numbered(self, number: int) -> str:
         """Return what players read."""
@@ -114,17 +117,12 @@ class Sheet(Struct):
     ]
 
 
-class TriviaRules(GameRules):
+class TriviaRules(LevelRules):
     """Settings of a quiz."""
 
     seats: Seats = 8
     questions: int = Field(10, ge=1, le=50, description="Questions in a match.")
     domains: Domains = Field(DOMAINS, description="What is asked about; each comes up equally often.")
-    difficulty: Difficulty = Field(
-        "mixed",
-        description="`easy`, `medium`, `hard`: the best known, the middle or the least known third of what "
-        "there is to ask, or ever longer computations; `mixed` draws it for each question.",
-    )
     answers: Literal["mixed", "choice", "short"] = Field(
         "mixed",
         description="Multiple choice, short answers in the player's own words, or either at random; a "
@@ -134,6 +132,11 @@ class TriviaRules(GameRules):
         (), description="Your own questions, listed or in a file; then none is made from packaged facts."
     )
     max_tokens: MaxTokens = 3_000
+
+    @property
+    def adapts(self) -> bool:
+        """Return whether levels follow the players: not those of a quiz of the owner's."""
+        return super().adapts and not self.quiz
 
     @model_validator(mode="after")
     def _consistent(self) -> TriviaRules:
@@ -146,10 +149,10 @@ class TriviaRules(GameRules):
         return self
 
 
-def drawn(rules: TriviaRules, rng: Random) -> list[TriviaQuestion]:
+def drawn(rules: TriviaRules, levels: Sequence[int], rng: Random) -> list[TriviaQuestion]:
     """Questions from packaged facts."""
-    facts = facts_of(rng, rules.domains, rules.difficulty, rules.questions)
-    return [_question(rng, fact, rules) for fact in facts]
+    facts = facts_of(rng, rules.domains, levels)
+    return [_question(rng, fact, rules, level) for fact, level in zip(facts, levels, strict=True)]
 
 
 def asked(rules: TriviaRules, questions: Sequence[TriviaQuestion]) -> list[Ask]:
@@ -159,7 +162,7 @@ def asked(rules: TriviaRules, questions: Sequence[TriviaQuestion]) -> list[Ask]:
         "questions": "\n\n".join([question.numbered(at) for at, question in enumerate(questions, 1)]),
     }
     count = Meta(min_length=len(questions), max_length=len(questions))
-    oracle = [question.known() for question in questions]
+    oracle = [(*question.known(), question.level) for question in questions]
     return [
         texts(__package__, rules.texts)["quiz"].ask(
             "", "answer", Json(Sheet, answers=count), fill, rules.max_tokens, oracle=oracle
@@ -176,7 +179,8 @@ def scored(rules: TriviaRules, questions: Sequence[TriviaQuestion], came: Came) 
         for label, (reply,) in came.items()
     }
     detail = {"decided": "by right answers", "questions": len(questions), "right": right}
-    return Achieved({label: len(places) for label, places in right.items()}, detail)
+    credits = {label: [at in places for at in range(len(questions))] for label, places in right.items()}
+    return Achieved({label: len(places) for label, places in right.items()}, detail, credits)
 
 
 def draw(rules: TriviaRules, secret: str, number: int) -> Mapping[str, Any]:
@@ -186,7 +190,7 @@ def draw(rules: TriviaRules, secret: str, number: int) -> Mapping[str, Any]:
     rng = Random(f"{secret}/trivia/{number}")
     count = min(rules.questions, len(rules.quiz))
     own = [rules.quiz[at] for at in by_turns(f"{secret}/quiz", number, len(rules.quiz), count)]
-    made = [_question(rng, _fact(question), rules) for question in own]
+    made = [_question(rng, _fact(question), rules, 0) for question in own]
     key = salt(sealing_key(secret), f"match/{number}")
     return {"secret": {SALT: key, "value": ""}, TASKS: seal(salt(key, TASKS), msgspec.to_builtins(made))}
 
@@ -195,19 +199,25 @@ def _fact(question: QuizQuestion) -> Fact:
     return Fact(question.question, "", question.answer, question.wrong, question.variants)
 
 
-def _question(rng: Random, fact: Fact, rules: TriviaRules) -> TriviaQuestion:
+def _question(rng: Random, fact: Fact, rules: TriviaRules, level: int) -> TriviaQuestion:
     """A fact as it is asked."""
     right = tuple(dict.fromkeys([fact.answer, *fact.accepted]))
     choice = rules.answers == "choice" or (rules.answers == "mixed" and rng.random() < 0.5)
     if fact.wrong and (fact.closed or choice):
         options = rng.sample([fact.answer, *fact.wrong], 1 + len(fact.wrong))
-        return TriviaQuestion(fact.domain, fact.question, right, tuple(options))
-    return TriviaQuestion(fact.domain, fact.question, right, (), fact.wrong)
+        return TriviaQuestion(fact.domain, fact.question, right, tuple(options), level=level)
+    return TriviaQuestion(fact.domain, fact.question, right, (), fact.wrong, level)
 
 
 def house(call: HouseCall, skill: float, rng: Random) -> Sheet:
-    """Each answer is right with a chance of `skill`, else a plausible wrong one."""
-    return Sheet([right if rng.random() < skill else rng.choice(wrong) for right, wrong in call.oracle])
+    """Each answer is right with the chance of its level, in a quiz of `skill`, else a plausible wrong one."""
+    known = [rng.random() < (solves(skill, level) if level else skill) for *_, level in call.oracle]
+    return Sheet(
+        [
+            right if knows else rng.choice(wrong)
+            for knows, (right, wrong, _) in zip(known, call.oracle, strict=True)
+        ]
+    )
 
 
 # ----------------------------------------------------------------------------------------------------- shown
@@ -246,12 +256,13 @@ _FACTS = same_tasks(
     TriviaQuestion,
     TriviaRules,
     name="trivia",
-    version=5,
+    version=6,
     texts=__package__,
     about="Everybody answers the same questions, from packaged facts or your own quiz; most right wins.",
     drawn=drawn,
     asked=asked,
     scored=scored,
+    tasks=lambda rules: rules.questions,
     usual_output=lambda rules: 20 + 12 * rules.questions,
     house=house,
     show=show,
