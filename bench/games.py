@@ -59,7 +59,7 @@ def _match(spec: GameSpec[Any], rules: Mapping[str, Any], number: int) -> Played
 
 def _draw_ms(spec: GameSpec[Any], rules: Mapping[str, Any], number: int) -> float:
     parsed = spec.rules.model_validate(rules)
-    memory = spec.memory.make(parsed) if spec.memory else None
+    memory = spec.memory.make(parsed) if spec.memory and spec.remembers(parsed) else None
     began = time.process_time()
     if memory is None:
         spec.draw(parsed, "games", number)

@@ -88,7 +88,7 @@ def _told(game: str, rules: str) -> dict[str, frozenset[str]]:
     """By what is asked (role and key without labels and numbers) everything that the arena says there."""
     spec, stated = GAMES[game], msgspec.json.decode(rules)
     parsed = spec.rules.model_validate(stated)
-    memory = spec.memory.make(parsed) if spec.memory is not None else None
+    memory = spec.memory.make(parsed) if spec.memory and spec.remembers(parsed) else None
     found: dict[str, set[str]] = defaultdict(set)
     for number in range(1, 3 if game == "last-arena" else 7):
         made = fixture(spec, PLAYERS, stated, number=number, seed=f"s{number}", raw=RAW)

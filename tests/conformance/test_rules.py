@@ -239,7 +239,7 @@ def _said(game: str, rules: str) -> bytes:
     """Everything that a few matches under these rules ask, run and come to, and whom they want."""
     spec, stated = GAMES[game], msgspec.json.decode(rules)
     parsed = spec.rules.model_validate(stated)
-    memory = spec.memory.make(parsed) if spec.memory is not None else None
+    memory = spec.memory.make(parsed) if spec.memory and spec.remembers(parsed) else None
     found: list[Any] = [spec.officials(parsed), spec.seats(parsed), spec.seating.same_family(parsed)]
     # Where everybody judges, those who do it badly play.
     players = PLAYERS[::-1] if game == "last-arena" else PLAYERS

@@ -23,7 +23,7 @@ Reading = Callable[[Ask, list[str]], list[str]]
 
 
 def made() -> tuple[Fixture, Reports]:
-    found = fixture(COMPRESSION, PLAYERS)
+    found = fixture(COMPRESSION, PLAYERS, {"difficulty": 5})
     return found, msgspec.convert(found.drawn, Reports)
 
 

@@ -1,7 +1,7 @@
 """Levels of difficulty: how hard a task is, who solves it, and the staircase that keeps tasks telling. Pure.
 
-    >>> chance(0.9, 0.0), round(chance(0.9, difficulty(work=8, usual_work=1)), 2)
-    (0.9, 0.6)
+    >>> round(chance(0.9, difficulty(work=8, usual_work=1)), 2)
+    0.6
 
 A level takes about 2¼ times the work of the one before, by a measure that each family states, and so
 `SLOPE` logits: players who solve half of one level solve a third of the next. Under `difficulty: auto` a fold

@@ -211,11 +211,12 @@ def memory_share(spec: GameSpec[Any], rules: Rules, matches: int = 60) -> float:
     both. Before each it serves in one of others."""
     models = {**HOUSE, "elephant": f"house:{MODEST}", "twin": f"house:{MODEST}"}
     elephant, points = PlayerMemory("elephant"), 0.0
-    arena = spec.memory.make(spec.rules.model_validate(dict(rules))) if spec.memory else None
+    parsed = spec.rules.model_validate(dict(rules))
+    arena = spec.memory.make(parsed) if spec.memory and spec.remembers(parsed) else None
     for number in range(1, 2 * matches + 1):
         pair = ["elephant", "twin"] if number % 4 else ["twin", "elephant"]
         others = PLAYERS[number % 8 :]
-        seats = spec.seats(spec.rules.model_validate(dict(rules)))
+        seats = spec.seats(parsed)
         names = [*pair, *others] if number % 2 == 0 else [*others[:seats], *pair, *others[seats:]]
         made = _made(spec, rules, number, names)
         if arena is not None:

@@ -17,7 +17,7 @@ from msgspec import Struct
 from peerage.game.texts import toml
 from peerage.games.names import made_up
 
-FEWEST_FACTS, MOST_FACTS = 4, 16
+FEWEST_FACTS, MOST_FACTS = 5, 16
 """Facts of a report at the first and the last level."""
 _MONTHS = (("March", "April"), ("January", "October"), ("February", "November", "December"), ("June", "July"))
 """Months of equal length."""
