@@ -13,6 +13,7 @@ import pytest
 from pydantic import BaseModel
 from tests.offline import call, check, fixture, house, play
 
+from peerage.game.protocol import USED
 from peerage.games import GAMES
 from peerage.settings import Faults, PlayerSettings
 
@@ -210,7 +211,10 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
 }
 """For each setting the rules in which it shows, and its other value."""
 
-ANYWHERE: dict[str, Any] = {"cost_unit.dollars": 2, "cost_unit.seconds": 1, "cost_unit.kwh": 1}
+ANYWHERE: dict[str, Any] = {
+    "cost_unit.dollars": 2,
+    **dict.fromkeys((f"cost_unit.{part}" for part in ("seconds", "requests", *USED)), 1),
+}
 
 
 def leaves(rules: type[BaseModel], before: str = "") -> Iterator[str]:

@@ -11,6 +11,7 @@ from tests.offline import Played, agreeable, call, check, choose, fixture, house
 
 from peerage.game.blocks import SeatReply, VoteStrip
 from peerage.game.protocol import Ask, Reply, Text
+from peerage.game.section import CostUnit, cost
 from peerage.games.duel import GAME as DUEL
 from peerage.games.duel.play import draw, officials
 from peerage.games.duel.rules import DuelRules, default_topics
@@ -399,12 +400,13 @@ def test_costs_come_in_the_arenas_unit_and_unknown_is_none() -> None:
     def script(ask: Ask) -> Reply | None:
         if ask.role != "contestant":
             return None
-        energy = 500_000 if ask.to == "A" else None
-        return Reply("ok", "text", cost_nano=3_000_000_000, latency_ms=4_000, energy_mwh=energy)
+        energy = {"kwh": 0.5} if ask.to == "A" else {}
+        return Reply("ok", "text", cost_nano=3_000_000_000, latency_ms=4_000, used=energy)
 
     costs = duel(script, {"cost_unit": unit}).outcome.costs
     assert costs["A"] == pytest.approx(2 * 3 + 0.5 * 4 + 10 * 0.5)
     assert costs["B"] is None
+    assert duel(script, {"cost_unit": {"images": 1}}).outcome.costs == {"A": None, "B": None}
     assert duel(script).outcome.costs == {"A": 3.0, "B": 3.0}
 
 
@@ -417,6 +419,16 @@ def test_a_repaired_answer_costs_both_calls() -> None:
     played = duel(script)
     assert "answer/A~repair" in played.keys
     assert played.outcome.costs == {"A": 2.0, "B": 1.0}
+    by_request = duel(script, {"cost_unit": {"dollars": 0, "requests": 3}})
+    assert by_request.outcome.costs == {"A": 6.0, "B": 3.0}
+
+
+def test_of_two_calls_only_what_both_state_is_known() -> None:
+    first = Reply("ok", used={"kwh": 0.5, "images": 2})
+    both = Reply("ok", used={"images": 0.0, "audio_seconds": 9.0}).after(first)
+    assert both.used == {"images": 2}
+    assert cost(both, CostUnit(dollars=0, images=3)) == 6
+    assert cost(both, CostUnit(dollars=0, kwh=1)) is None
 
 
 def test_topics_come_in_stratified_blocks() -> None:

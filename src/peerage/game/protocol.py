@@ -285,6 +285,10 @@ def ran(text: str) -> Ran:
     return _decode_ran(text)
 
 
+USED = ("kwh", "images", "audio_seconds")
+"""Things that a reply may be known to have used, beside tokens, time and money."""
+
+
 class Reply(Struct, frozen=True, gc=False):
     """A reply.
 
@@ -292,8 +296,9 @@ class Reply(Struct, frozen=True, gc=False):
     `status`: ok · invalid (unusable, also after it was asked again) · refused · void (the provider failed).
     `text` is storable (no lone surrogates, no NUL). `value` is what the declared format made of it when
     ok, else None; `reason` says what went wrong. `cost_nano` is in billionths of a dollar, None when
-    unknown; `latency_ms` in milliseconds; `energy_mwh` in milliwatt-hours, None when unknown.
-    `hidden` is a house answer's true quality: house judges see it, nothing else does.
+    unknown; `latency_ms` in milliseconds. `used` holds those of `USED` that are known, `requests` is 2
+    where it was asked for twice. `hidden` is a house answer's true quality: house judges see it, nothing else
+    does.
 
     A reply that ended at its limit has that limit in `cut`, in tokens, thinking included; else 0. `final`
     says that its player cannot be given more. `reasoning_tokens` are those of `output_tokens` that were
@@ -309,13 +314,14 @@ class Reply(Struct, frozen=True, gc=False):
     output_tokens: int | None = None
     latency_ms: int = 0
     cost_nano: int | None = None
-    energy_mwh: int | None = None
+    used: Mapping[str, float] = {}
     hidden: Any = None
     key: str = ""
     cut: int = 0
     final: bool = False
     reasoning_tokens: int | None = None
     cached_tokens: int | None = None
+    requests: int = 1
 
     @property
     def ok(self) -> bool:
@@ -335,7 +341,8 @@ class Reply(Struct, frozen=True, gc=False):
             cached_tokens=both(earlier.cached_tokens, self.cached_tokens),
             latency_ms=earlier.latency_ms + self.latency_ms,
             cost_nano=both(earlier.cost_nano, self.cost_nano),
-            energy_mwh=both(earlier.energy_mwh, self.energy_mwh),
+            used={name: earlier.used[name] + self.used[name] for name in self.used.keys() & earlier.used},
+            requests=earlier.requests + self.requests,
         )
 
 

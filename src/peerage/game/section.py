@@ -10,7 +10,7 @@ from typing import Annotated, Any, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from peerage.game.protocol import Reply
+from peerage.game.protocol import USED, Reply
 
 
 class SettingsSection(BaseModel):
@@ -74,30 +74,37 @@ Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 
 
 class CostUnit(SettingsSection):
-    """Weights of what counts as cost: dollars, seconds of latency and kilowatt-hours, each with its
-    weight."""
+    """Weights of what counts as cost. A reply that does not state a part that counts has an unknown cost."""
 
     dollars: float = Field(default=1.0, ge=0, le=1e9, description="Weight of a dollar.")
     seconds: float = Field(default=0.0, ge=0, le=1e9, description="Weight of a second of latency.")
     kwh: float = Field(default=0.0, ge=0, le=1e9, description="Weight of a kilowatt-hour.")
+    requests: float = Field(default=0.0, ge=0, le=1e9, description="Weight of a request, a second one too.")
+    images: float = Field(default=0.0, ge=0, le=1e9, description="Weight of an image.")
+    audio_seconds: float = Field(default=0.0, ge=0, le=1e9, description="Weight of a second of audio.")
 
     @property
     def name(self) -> str:
         """Return what a cost of 1 is one of: `dollars`, `seconds`, `0.01 × seconds + dollars`."""
-        weights = {"dollars": self.dollars, "seconds": self.seconds, "kWh": self.kwh}
+        named = {"kwh": "kWh", "audio_seconds": "seconds of audio"}
+        weights = {named.get(part, part): weight for part, weight in self.model_dump().items()}
         counted = sorted((weight, what) for what, weight in weights.items() if weight)
         return " + ".join([what if weight == 1 else f"{weight:g} × {what}" for weight, what in counted])
 
 
 def cost(reply: Reply, unit: CostUnit) -> float | None:
     """The weighted sum for one reply (its repair included); None when a part that counts is unknown."""
-    total = unit.seconds * reply.latency_ms / 1e3
-    if unit.dollars:
-        if reply.cost_nano is None:
-            return None
-        total += unit.dollars * reply.cost_nano / 1e9
-    if unit.kwh:
-        if reply.energy_mwh is None:
-            return None
-        total += unit.kwh * reply.energy_mwh / 1e6
+    amounts: dict[str, float | None] = {
+        "seconds": reply.latency_ms / 1e3,
+        "dollars": None if reply.cost_nano is None else reply.cost_nano / 1e9,
+        "requests": reply.requests,
+        **reply.used,
+    }
+    total = 0.0
+    for part in ("seconds", "dollars", "requests", *USED):
+        if weight := getattr(unit, part):
+            amount = amounts.get(part)
+            if amount is None:
+                return None
+            total += weight * amount
     return total

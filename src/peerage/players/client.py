@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
@@ -48,7 +48,8 @@ class Answer(Struct, frozen=True, gc=False):
     holds when the reply shows in any way that the model thinks before it answers. `cached_tokens` are those
     of the input that the provider read from its cache. `times` the player's price is what its tokens cost,
     where the provider served it otherwise than it was asked to. `note` says what is odd about the reply, as
-    that no text came but reasoning alone; it is on record with it.
+    that no text came but reasoning alone; it is on record with it. `used` is what it took beside tokens,
+    as far as that is stated (`game.protocol.USED`).
     """
 
     text: str
@@ -65,6 +66,7 @@ class Answer(Struct, frozen=True, gc=False):
     times: int = 1
     note: str = ""
     cached_tokens: int | None = None
+    used: Mapping[str, float] = {}
 
 
 MAX_TEXT = 200_000

@@ -93,5 +93,5 @@ class Rating(SettingsSection):
     )
     cost_unit: CostUnit = Field(
         default_factory=CostUnit,
-        description="What a contestant's cost is made of: dollars, plus weighted seconds and kWh.",
+        description="What a contestant's cost is made of: dollars, or a weighted sum with others.",
     )

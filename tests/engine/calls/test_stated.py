@@ -180,11 +180,11 @@ def test_a_silent_player_is_given_up_after_its_own_timeout(tmp_path: Path) -> No
     assert {round(one.ended - one.began) for one in seen.sent} == {50}
 
 
-@pytest.mark.parametrize(("watts", "energy"), [(None, None), (0, 0), (360.0, 200)])
-def test_power_is_counted_as_stated(tmp_path: Path, watts: float | None, energy: int | None) -> None:
-    """In thousandths of a watt-hour: 360 W for 2 s are 0.2 Wh."""
+@pytest.mark.parametrize(("watts", "energy"), [(None, None), (0, 0), (360.0, 0.0002)])
+def test_power_is_counted_as_stated(tmp_path: Path, watts: float | None, energy: float | None) -> None:
+    """In kilowatt-hours: 360 W for 2 s are 0.2 Wh."""
     play(write_arena(tmp_path, house(7, watts=watts)), 2, clients=Recorder(2.0))
-    assert {reply.energy_mwh for reply in replies(tmp_path)} == {energy}
+    assert {reply.used.get("kwh") for reply in replies(tmp_path)} == {energy}
 
 
 @pytest.mark.parametrize(

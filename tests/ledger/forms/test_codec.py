@@ -200,7 +200,7 @@ def test_a_series_is_stored_where_there_is_one() -> None:
     assert data["series"] == 3
 
 
-WHOLE = Reply("ok", "said", None, "why", 1, 2, 3, 4, 5, {"true": 0.5}, "k", 6, True, 7)
+WHOLE = Reply("ok", "said", None, "why", 1, 2, 3, 4, {"kwh": 0.5}, {"true": 0.5}, "k", 6, True, 7)
 
 
 @pytest.mark.parametrize("salted", ["", "0f" * 16])
@@ -208,7 +208,7 @@ def test_a_reply_is_stored_whole_and_reads_back(salted: str) -> None:
     body = reply_body(WHOLE, "model-1", "prices 3", True, salted)
     text = Kept(salted, "said") if salted else "said"
     stored = StoredReply(
-        "ok", text, "why", 1, 2, 4, 5, "model-1", "prices 3", True, {"true": 0.5}, 6, True, 7
+        "ok", text, "why", 1, 2, 4, {"kwh": 0.5}, "model-1", "prices 3", True, {"true": 0.5}, 6, True, 7
     )
     assert read_said(body) == stored
     assert (stored.withheld, stored.words) == (False, "said")

@@ -85,10 +85,11 @@ def test_the_request_object() -> None:
 def test_a_whole_reply() -> None:
     told = {
         "text": "Because.", "input_tokens": 5, "output_tokens": 2, "cost_usd": 0.25, "model": "m-1",
-        "refused": False, "truncated": True, "unknown": [1],
+        "refused": False, "truncated": True, "unknown": [1], "kwh": 0.001, "images": 0, "audio_seconds": None,
     }  # fmt: skip
     answer = reply_from_bytes(json.dumps(told).encode(), 1.5)
-    assert answer == Answer("Because.", 1.5, 5, 2, 0.25, "m-1", False, True)
+    used = {"kwh": 0.001, "images": 0}
+    assert answer == Answer("Because.", 1.5, 5, 2, 0.25, "m-1", False, True, used=used)
 
 
 @pytest.mark.parametrize(
@@ -106,6 +107,8 @@ def test_what_is_no_reply_object_is_the_text_itself(text: str) -> None:
         {"text": "x", "cost_usd": -1},
         {"text": "x", "cost_usd": "1"},
         {"text": "x", "cost_usd": True},
+        {"text": "x", "kwh": -1},
+        {"text": "x", "images": "two"},
         {"text": "x", "input_tokens": -1},
         {"text": "x", "output_tokens": 1.5},
         {"text": "x", "output_tokens": 10**30},

@@ -261,6 +261,22 @@ async def test_thoughts_that_begin_unmarked_and_are_cut_are_no_answer(server: Op
     assert [answer.thought for answer in answers] == [False, True, False, False]
 
 
+@pytest.mark.parametrize(
+    ("stated", "used"),
+    [
+        ({"usage": {"prompt_tokens": 5, "prompt_audio_seconds": 7}}, {"audio_seconds": 7}),
+        ({"usage": {"images": 0, "audio_seconds": -1}, "energy": {"kwh": 2.0}}, {"images": 0, "kwh": 2}),
+        ({"usage": {"images": True, "kwh": "1", "audio_seconds": None}, "energy": [1]}, {}),
+        ({}, {}),
+    ],
+)
+async def test_what_else_a_reply_used_is_what_its_server_states(
+    server: OpenAIServer, stated: dict[str, Any], used: dict[str, float]
+) -> None:
+    answer, _ = await asked(server, completion("A") | stated)
+    assert (answer.text, answer.used) == ("A", used)
+
+
 def test_agents_end_replies_for_the_same_reasons_and_may_think() -> None:
     assert reply_from({"text": "a", "finish_reason": "max_tokens"}, 0.1).truncated
     assert reply_from({"text": "a", "finish_reason": "SAFETY"}, 0.1).refused

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from peerage.engine.calls.call_costs import OVERHEAD_BYTES
 from peerage.engine.calls.call_limit import CallLimit
 from peerage.engine.calls.dispatch import Lane
 from peerage.engine.calls.pending import PendingCall, Rendering
-from peerage.game.protocol import MORE_ROOM, ROOM, Ask, Reply, Role, Speaker
+from peerage.game.protocol import MORE_ROOM, ROOM, USED, Ask, Reply, Role, Speaker
 from peerage.players.client import MAX_TEXT, Answer, Call, Client, PlayerError, duration
 from peerage.players.prices import Price, nano
 from peerage.settings import PlayerSettings
@@ -152,7 +152,10 @@ def priced(runtime: PlayerRuntime, answer: Answer, limit: Limit = UNKNOWN) -> Re
             cost = max(cost, reported)
     if cost is not None and cost > MAX_NANO:
         cost = None
-    watts = runtime.settings.watts
+    stated = answer.used if isinstance(answer.used, Mapping) else {}
+    used = {name: amount for name in USED if (amount := _amount(stated.get(name))) is not None}
+    if (watts := runtime.settings.watts) is not None:
+        used.setdefault("kwh", round(watts * seconds / 3.6e6, 12))
     # More than MAX_TEXT characters are cut by us, whatever the tokens.
     cut = limit.tokens if answer.truncated and len(answer.text) < MAX_TEXT else 0
     return Reply(
@@ -164,7 +167,7 @@ def priced(runtime: PlayerRuntime, answer: Answer, limit: Limit = UNKNOWN) -> Re
         output_tokens=tokens_out,
         latency_ms=round(seconds * 1000),
         cost_nano=cost,
-        energy_mwh=None if watts is None else round(watts * seconds / 3.6),
+        used=used,
         hidden=answer.hidden,
         cut=cut,
         final=bool(cut) and limit.final,
@@ -180,6 +183,10 @@ def _stated(settings: PlayerSettings) -> bool:
 
 def _counted(tokens: int | None) -> int | None:
     return tokens if type(tokens) is int and 0 <= tokens < 2**40 else None
+
+
+def _amount(stated: Any) -> float | None:
+    return stated if type(stated) in (int, float) and 0 <= stated < 1e9 else None
 
 
 def _nano(dollars: float) -> int | None:

@@ -266,7 +266,7 @@ class StoredReply(Struct, frozen=True, omit_defaults=True, gc=False):
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost_nano: int | None = None
-    energy_mwh: int | None = None
+    used: Mapping[str, float] = {}
     model: str = ""
     price: str = ""
     truncated: bool = False
@@ -305,7 +305,7 @@ def reply_body(
         input_tokens=reply.input_tokens,
         output_tokens=reply.output_tokens,
         cost_nano=reply.cost_nano,
-        energy_mwh=reply.energy_mwh,
+        used=reply.used,
         model=model,
         price=price,
         truncated=truncated,
@@ -350,7 +350,7 @@ def reply_of(row: Exchange, stored: StoredReply) -> Reply:
         output_tokens=stored.output_tokens,
         latency_ms=row.latency_ms or 0,
         cost_nano=stored.cost_nano,
-        energy_mwh=stored.energy_mwh,
+        used=stored.used,
         hidden=stored.hidden,
         key=row.key,
         cut=stored.cut,

@@ -10,6 +10,7 @@ The same shape for programs (`command:`), endpoints (`http:`) and functions (`py
 cache. `schema` is the JSON schema of the reply's text when a format is asked for. A reply:
 
     {"text": "…", "input_tokens": 120, "output_tokens": 45, "cost_usd": 0.0012,
+     "kwh": 0.0004, "images": 1, "audio_seconds": 12.5,
      "model": "agent-7", "refused": false, "truncated": false}
 
 Only `text` is needed; a `finish_reason` is read as a provider's (`finish_reasons`), and thoughts before the
@@ -27,6 +28,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from peerage.formats import read_json
+from peerage.game.protocol import USED
 from peerage.players.client import Answer, Call, PlayerError, bounded
 from peerage.players.models.finish_reasons import ending
 from peerage.players.models.thoughts import part
@@ -34,6 +36,7 @@ from peerage.settings import PlayerSettings
 
 VERSION = 1
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=10**12)] | None
+Amount: TypeAlias = Annotated[float, Meta(ge=0, le=1e12)] | None
 
 
 class AgentReply(Struct, frozen=True):
@@ -43,7 +46,10 @@ class AgentReply(Struct, frozen=True):
     text: str
     input_tokens: Count = None
     output_tokens: Count = None
-    cost_usd: Annotated[float, Meta(ge=0, le=1e12)] | None = None
+    cost_usd: Amount = None
+    kwh: Amount = None
+    images: Amount = None
+    audio_seconds: Amount = None
     model: Any = ""
     refused: Any = False
     truncated: Any = False
@@ -116,6 +122,7 @@ def reply_from(stated: Any, latency_s: float) -> Answer:
             truncated=reply.truncated is True or ended == "cut",
             thought=parted.thought > 0,
             note=note,
+            used={name: amount for name in USED if (amount := getattr(reply, name)) is not None},
         )
     )
 

@@ -189,7 +189,8 @@ def _counts(part: Any) -> bool:
 class ProviderReply(NamedTuple):
     """The parts of a reply that are read: its text and thoughts, the arguments of the tools that it calls,
     and why it ended, as stated. `refusal` is the text in which it was declined, `model` the one that a reply
-    names, `tier` that which served it, and `cost` the bill in USD, None where none came with it."""
+    names, `tier` that which served it, `cost` the bill in USD, None where none came with it, and `used`
+    what else is stated, of `game.protocol.USED`."""
 
     text: str
     thoughts: str = ""
@@ -200,6 +201,7 @@ class ProviderReply(NamedTuple):
     model: str = ""
     tier: str = ""
     cost: float | None = None
+    used: Mapping[str, float] = {}
 
 
 DECLINED = "content_filter"
@@ -228,6 +230,7 @@ def chat_reply(body: Mapping[str, Any], *, bills: bool = False) -> ProviderReply
         model=_served(body),
         tier=_word(body.get("service_tier")),
         cost=cost,
+        used=used_of(stated) | used_of(body.get("energy")),
     )
     if refusal.strip():
         return reply._replace(text="", thoughts="", calls=(), reason=DECLINED, refusal=refusal)
@@ -247,6 +250,24 @@ def _finish_reason(choice: Mapping[str, Any]) -> Any:
         if isinstance(native, str) and ending(native) not in ("whole", "unstated", "unknown"):
             return native
     return own
+
+
+_USED = {
+    "kwh": ("kwh", "energy_kwh"),
+    "images": ("images",),
+    "audio_seconds": ("audio_seconds", "prompt_audio_seconds"),  # the latter Mistral's
+}
+
+
+def used_of(stated: Any) -> dict[str, float]:
+    """Return what `stated` says of `game.protocol.USED`, where that can be true."""
+    stated = stated if isinstance(stated, Mapping) else {}
+    amounts = {name: _amount(stated.get(name)) for names in _USED.values() for name in names}
+    return {
+        part: known[0]
+        for part, names in _USED.items()
+        if (known := [amount for name in names if (amount := amounts[name]) is not None])
+    }
 
 
 def _cost(usage: Mapping[str, Any]) -> float | None:

@@ -25,7 +25,7 @@ from pydantic_ai.usage import RequestUsage
 from peerage.game.protocol import Format, Shaped, Speaker
 from peerage.players.client import Answer, PlayerError, bounded
 from peerage.players.models.finish_reasons import ending
-from peerage.players.models.replies import DECLINED, ProviderReply, Usage
+from peerage.players.models.replies import DECLINED, ProviderReply, Usage, used_of
 from peerage.players.models.thoughts import part
 
 
@@ -118,6 +118,7 @@ def received(response: ModelResponse) -> ProviderReply:
         model=response.model_name or "",
         tier=details.get("service_tier") or "",
         cost=float(cost) if isinstance(cost, int | float) and cost >= 0 else None,
+        used=used_of(usage.details),
     )
 
 
@@ -161,6 +162,7 @@ def read(
             cached_tokens=usage.cached if counted else None,
             thought=bool(usage.reasoning or reply.thoughts or parted.thought),
             note=note,
+            used=reply.used,
         )
     )
 
