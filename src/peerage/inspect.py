@@ -25,7 +25,7 @@ import msgspec
 from peerage.engine.again.rejudge import fixture_of
 from peerage.engine.match.driver import Driver
 from peerage.game.match import Seat
-from peerage.game.protocol import Ask, Reply, fence, render
+from peerage.game.protocol import Ask, Reply
 from peerage.games.rejudge import FIRST, GAME, SECOND, RecordedAnswers, RecordedText, RejudgeRules
 from peerage.games.rejudge.files import AnswerOfFile, answered, pair_of, same_model
 from peerage.interchange.answers import answer_rows
@@ -239,10 +239,7 @@ async def _judged(pair: RecordedAnswers, judges: Mapping[str, Model], rules: Rej
 
 
 async def _reply(model: Model, ask: Ask, seed: str) -> Reply:
-    mark = fence(seed, ask.key)
-    messages: list[ChatMessage] = [
-        _TURNS[message.speaker](content=render(message, mark)) for message in ask.messages
-    ]
+    messages: list[ChatMessage] = [_TURNS[speaker](content=text) for speaker, text in ask.shown(seed)]
     output = await model.generate(messages)
     if output.stop_reason == "content_filter":
         return Reply("refused", storable(output.completion))

@@ -75,8 +75,18 @@ def _question(ask: Ask, seed: str) -> dict[str, Any]:
         "exact": ask.exact,
         **({"verbatim": True} if ask.verbatim else {}),
         "format": msgspec.to_builtins(ask.expects, enc_hook=stored),
-        "messages": [[speaker, *text.split("\n")] for speaker, text in call(ask, seed).messages],
+        **_past(ask),
+        "messages": [
+            [speaker, *text.split("\n")]
+            for speaker, text in call(msgspec.structs.replace(ask, past=()), seed).messages
+        ],
     }
+
+
+def _past(ask: Ask) -> dict[str, Any]:
+    """The earlier turns that go with a request: they are in the file already, so a digest is enough."""
+    shown = msgspec.json.encode([turn.shown for turn in ask.past])
+    return {"past": [*[turn.key for turn in ask.past], sha256(shown).hexdigest()[:16]]} if ask.past else {}
 
 
 def _program(run: Run) -> dict[str, Any]:

@@ -121,14 +121,14 @@ MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
 those that are troubled some replies are unusable, cut, refused or void."""
 
 OF_LIBRARIES: dict[str, tuple[str, dict[str, Any], int]] = {
-    "openspiel-leduc-poker": ("pyspiel", {}, 1),
+    "openspiel-leduc-poker": ("pyspiel", {"deals": 4}, 1),
     "openspiel-chess": ("pyspiel", {"deals": 1}, 8),
     "openspiel-go-9x9": ("pyspiel", {"deals": 1}, 6),
     "openspiel-backgammon": ("pyspiel", {"deals": 1}, 1),
     "openspiel-holdem": ("pyspiel", {"deals": 6}, 1),
     "openspiel-holdem-six": ("pyspiel", {"deals": 3}, 11),
     "openspiel-bargaining": ("pyspiel", {"deals": 2}, 9),
-    "textarena-indian-poker": ("textarena", {}, 1),
+    "textarena-indian-poker": ("textarena", {"deals": 2}, 1),
 }
 """Matches of games of other libraries, played again where the library, which is named first, is installed."""
 MATCHES |= {

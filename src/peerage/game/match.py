@@ -46,6 +46,10 @@ class GivenAnswer(Struct, frozen=True):
     request: str = ""
 
 
+TOKEN_BYTES = 4
+"""Bytes of UTF-8 that count as one token where nobody counts tokens."""
+
+
 class Fixture(Struct, frozen=True):
     """A match about to be played, complete: with the replies received it determines the outcome.
 
@@ -60,7 +64,8 @@ class Fixture(Struct, frozen=True):
     game that is none of ours. `series` is the number of the first match of its series, 0 for
     a match that is in none. `given` are answers of earlier matches, by the label of the contestant that is
     not asked for one here; `shares` is the first match that may have answers in common with this one, so that
-    both are one piece of evidence, 0 where there can be none.
+    both are one piece of evidence, 0 where there can be none. `sessions` are the contestants who remember
+    this match, by label, with the tokens of its earlier turns that go with a request at most.
     """
 
     number: int
@@ -78,6 +83,7 @@ class Fixture(Struct, frozen=True):
     series: int = 0
     given: Mapping[str, GivenAnswer] = {}
     shares: int = 0
+    sessions: Mapping[str, int] = {}
 
     @property
     def secret(self) -> str:

@@ -187,6 +187,22 @@ def _filled(value: str | Quote, mark: str) -> str:
 # ------------------------------------------------------------------------------- requests and replies
 
 
+class PastTurn(Struct, frozen=True, gc=False):
+    """A request that a seat was asked before in its match, and its reply that counted, whose key is `key`.
+
+    `shown` are both as (speaker, text) pairs, as they were sent: with the markers of their own request, and
+    without its system message.
+    """
+
+    key: str
+    shown: tuple[tuple[Speaker, str], ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of its texts in UTF-8."""
+        return sum([len(text.encode()) for _, text in self.shown])
+
+
 class Works(Struct, frozen=True, gc=False):
     """The oracle of those who judge: what each of the works shown is truly worth, by `Reply.hidden`; None
     for what no house player wrote."""
@@ -203,7 +219,8 @@ class Ask(Struct, frozen=True, gc=False):
     players may know: a reply that cannot be used is not repaired. `temperature` None leaves it to the
     player's own settings. `oracle` carries what a perfect player would say, or
     need to know, and `Works` for a judge; only house players see it. None of `oracle`, `exact` and
-    `verbatim` is hashed or stored.
+    `verbatim` is hashed or stored. `past` is the engine's: the turns of its seat's conversation that go with
+    the request, of which the keys are stored.
     """
 
     to: str
@@ -216,6 +233,20 @@ class Ask(Struct, frozen=True, gc=False):
     oracle: Any = None
     exact: bool = False
     verbatim: bool = False
+    past: tuple[PastTurn, ...] = ()
+
+    def shown(self, seed: str) -> list[tuple[Speaker, str]]:
+        """Return the (speaker, text) pairs that its player is sent in a match of that `seed`: the system
+        message, the conversation so far, and its own other messages."""
+        mark = fence(seed, self.key)
+        own = [(message.speaker, render(message, mark)) for message in self.messages]
+        begin = 1 if own and own[0][0] == "system" else 0
+        return [*own[:begin], *[pair for turn in self.past for pair in turn.shown], *own[begin:]]
+
+    def turn(self, seed: str, key: str, text: str) -> PastTurn:
+        """Return the turn that it is in later requests to its seat, once the reply `key` counts."""
+        own = [pair for pair in msgspec.structs.replace(self, past=()).shown(seed) if pair[0] != "system"]
+        return PastTurn(key, (*own, ("assistant", visible(text))))
 
 
 MORE_ROOM = 2

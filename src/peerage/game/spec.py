@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 from peerage.formats import Format
 from peerage.game.blocks import Show, plain_blocks
 from peerage.game.house import House, usual
-from peerage.game.match import Fixture, GameTable, GivenAnswer, Outcome
+from peerage.game.match import TOKEN_BYTES, Fixture, GameTable, GivenAnswer, Outcome
 from peerage.game.protocol import Prompt, Reply, Role, Steps
 from peerage.game.section import CostUnit, SettingsSection
 from peerage.game.texts import Preset
@@ -69,7 +69,9 @@ class Asks(NamedTuple):
     sorts. `calls` are the most requests to each, not counting a second one where a reply cannot be used,
     `usual` as many as there are as a rule (default: all). `quoted` bounds the characters of players' texts in
     one request, `QUOTE` for each quote among them; what was drawn for the match counts by itself.
-    `usual_quoted` and `usual_output` are the tokens of what fills a prompt and of a reply, as a rule.
+    `usual_quoted` and `usual_output` are the tokens of what fills a prompt and of a reply, as a rule. `turns`
+    are the requests to a seat that follow one another, where not all do: the others are put side by side, so
+    that none of them is an earlier turn of another.
     """
 
     to: str
@@ -81,6 +83,7 @@ class Asks(NamedTuple):
     usual: float | None = None
     usual_quoted: int | None = None
     usual_output: int = 300
+    turns: int | None = None
 
 
 class CallBound(NamedTuple):
@@ -325,6 +328,9 @@ class GameSpec(Generic[Rules]):
     """Players needed besides contestants."""
     draw: Callable[[Rules, str, int], Mapping[str, Any]] = lambda rules, secret, number: {}
     """Draws the task of match `number` from the arena's secret; plain JSON, kept in the fixture."""
+    converses: Callable[[Rules], bool] = lambda rules: False
+    """Whether contestants are sent what they were asked and replied earlier in the match, unless their own
+    setting `session` says otherwise."""
     survives: bool = False
     """A void reply of a contestant is the game's own matter; else the match is void, "no_answer"."""
 
@@ -379,12 +385,19 @@ class GameSpec(Generic[Rules]):
         drawn = len(msgspec.json.encode(shown)) if shown else 0
         replaced = getattr(rules, "texts", None)
         small = _SMALL_BYTES + (len(msgspec.json.encode(replaced)) if replaced else 0)
-        return tuple(
-            _bound(label, asks, drawn, small)
+        bounds = [
+            (asks, _bound(label, asks, drawn, small))
             for asks in self.asks(rules, fixture)
             if asks.calls
             for label in asked_of(asks, fixture)
-        )
+        ]
+        for label, tokens in fixture.sessions.items():
+            past = _usual_past([part for part in bounds if part[1].seat == label], tokens)
+            bounds = [
+                (asks, _after(bound, past, tokens) if bound.seat == label else bound)
+                for asks, bound in bounds
+            ]
+        return tuple([bound for _, bound in bounds])
 
 
 def asked_of(asks: Asks, fixture: Fixture) -> tuple[str, ...]:
@@ -396,8 +409,7 @@ def asked_of(asks: Asks, fixture: Fixture) -> tuple[str, ...]:
 
 
 def _bound(label: str, asks: Asks, drawn: int, small: int) -> CallBound:
-    prompts = (asks.prompts,) if isinstance(asks.prompts, Prompt) else tuple(asks.prompts)
-    prompt_bytes = _prompt_bytes(prompts, asks.expects)
+    prompt_bytes = _prompt_bytes(_prompts(asks), asks.expects)
     quoted = (drawn + asks.quoted) // 16 if asks.usual_quoted is None else asks.usual_quoted
     return CallBound(
         label,
@@ -408,6 +420,34 @@ def _bound(label: str, asks: Asks, drawn: int, small: int) -> CallBound:
         min(asks.max_tokens, asks.usual_output),
         asks.max_tokens,
     )
+
+
+def _usual_past(bounds: Sequence[tuple[Asks, CallBound]], tokens: int) -> int:
+    """Return how many tokens of earlier turns go with a request to a seat as a rule: on average half of the
+    requests before it, or three quarters of the most `tokens`, since half of them go when they are too many.
+    """
+    calls = sum([bound.expected for _, bound in bounds])
+    spent = sum([bound.expected * _turn_tokens(asks, bound) for asks, bound in bounds])
+    turns = min([asks.turns for asks, _ in bounds if asks.turns is not None], default=calls)
+    return round(min(max(turns - 1, 0) / 2 * spent / max(calls, 1), 0.75 * tokens))
+
+
+def _turn_tokens(asks: Asks, bound: CallBound) -> int:
+    """Return the tokens of a request and its reply as a turn of later ones: without its system message."""
+    system = max([len(prompt.system.encode()) for prompt in _prompts(asks)], default=0) // TOKEN_BYTES
+    return max(0, bound.usual_input_tokens - system) + bound.usual_output_tokens
+
+
+def _after(bound: CallBound, past: int, tokens: int) -> CallBound:
+    """Return the bound on requests that come after `past` tokens of earlier turns, `tokens` at most."""
+    return bound._replace(
+        input_bytes=bound.input_bytes + TOKEN_BYTES * tokens,
+        usual_input_tokens=bound.usual_input_tokens + past,
+    )
+
+
+def _prompts(asks: Asks) -> tuple[Prompt, ...]:
+    return (asks.prompts,) if isinstance(asks.prompts, Prompt) else tuple(asks.prompts)
 
 
 @lru_cache(maxsize=256)

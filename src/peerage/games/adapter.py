@@ -19,7 +19,7 @@ from hashlib import sha256
 from importlib.util import find_spec
 from random import Random
 from string import ascii_lowercase
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import msgspec
 from pydantic import Field
@@ -54,6 +54,7 @@ from peerage.game import (
     move_format,
 )
 from peerage.game.texts import texts, toml
+from peerage.games.earlier_deals import MOST_CHARS, EarlierDeals, Showdown
 
 TEXTS = {
     "move": Prompt(
@@ -64,8 +65,8 @@ You play {title} with {others}.
 
 The match is {deals}; who is which player changes from deal to deal. {scoring} A reply that names no legal \
 move is asked for once more; another such reply loses the match at once.""",
-        "Deal {deal} of {deals_count}. You are player {me}; players are counted from 0. What you see:\n\n"
-        "{view}\n\nIt is your move.\n{format}",
+        "Deal {deal} of {deals_count}. You are player {me}; players are counted from 0.{earlier} What you "
+        "see:\n\n{view}\n\nIt is your move.\n{format}",
     )
 }
 SCORING = (
@@ -95,6 +96,8 @@ class AdaptedGame(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     figures: str = ""
     listed: bool = True
     actions: tuple[str, ...] = ()
+    shown: Literal["", "all", "unfolded"] = ""
+    fold: str = "Fold"
 
 
 class Deal(Protocol):
@@ -192,38 +195,44 @@ def play(table: GameTable, library: Library, entry: AdaptedGame) -> Steps[Outcom
     order = Random(f"{seed}/order").sample(labels, len(labels))
     record: list[dict[str, Any]] = []
     lost: Sequence[str] = ()
-    gained = dict.fromkeys(labels, 0.0)
+    earlier = EarlierDeals(Showdown(entry.hidden, entry.shown, entry.fold), labels)
     try:
         for number in range(1, deals_of(table.rules, entry) + 1):
             turned = [*order[(number - 1) % len(order) :], *order][: len(order)]
             recorded: dict[str, Any] = {"players": turned}
             record.append(recorded)
-            points = yield from deal(table, library, entry, seed, number, recorded)
-            gained = {label: round(gained[label] + points[label], 9) for label in labels}
+            yield from deal(table, library, entry, seed, number, recorded, earlier)
     except Forfeit as forfeit:
         lost = forfeit.labels
-    ranked = {label: label not in lost for label in labels} if lost else gained
+    ranked = {label: label not in lost for label in labels} if lost else earlier.points
     return Outcome(
         scores=by_rank(ranked),
         detail={
             "decided": "by an illegal move" if lost else "by play",
             "forfeited": [*lost],
-            "points": {} if lost else gained,
+            "points": {} if lost else earlier.points,
             "deals": record,
         },
     )
 
 
 def deal(
-    table: GameTable, library: Library, entry: AdaptedGame, seed: str, number: int, recorded: dict[str, Any]
-) -> Steps[Mapping[str, float]]:
-    """One deal between the players of `recorded`; points by label."""
+    table: GameTable,
+    library: Library,
+    entry: AdaptedGame,
+    seed: str,
+    number: int,
+    recorded: dict[str, Any],
+    earlier: EarlierDeals,
+) -> Steps[None]:
+    """One deal between the players of `recorded`, after the `earlier` ones, to which it is added."""
     players: list[str] = recorded["players"]
     world, move = library.world(entry, len(players), f"{seed}/deal/{number}"), 0
     recorded["moves"] = moves_sent = list[str]()
     while move < entry.moves and (movers := world.movers()):
         move += 1
-        replies = yield [_ask(table, entry, world, (number, move), player, players) for player in movers]
+        at = number, move
+        replies = yield [_ask(table, entry, world, at, player, players, earlier) for player in movers]
         chosen = {
             player: reply.value.choice
             for player, reply in zip(movers, replies, strict=True)
@@ -237,7 +246,7 @@ def deal(
     ended = world.points()
     points = [0.0] * len(players) if ended is None else ended
     recorded |= {"points": [*points], "end": world.end()[:VIEW_CHARS], "cut": ended is None}
-    return dict(zip(players, points, strict=True))
+    earlier.add(world.view, recorded)
 
 
 def _ask(
@@ -247,6 +256,7 @@ def _ask(
     at: tuple[int, int],
     player: int,
     players: Sequence[str],
+    earlier: EarlierDeals,
 ) -> Ask:
     """The request for a move; `at` counts deals and moves."""
     rules: TwoRules = table.rules
@@ -263,6 +273,7 @@ def _ask(
         "deal": str(number),
         "deals_count": str(count),
         "me": str(player),
+        "earlier": earlier.shown_to(label, players),
         "view": world.view(player).rstrip()[-VIEW_CHARS:],
     }
     key = f"deal/{number}/{move}/{label}"
@@ -288,9 +299,9 @@ def asks(rules: TwoRules, fixture: Fixture, entry: AdaptedGame) -> Iterator[Asks
         expects,
         deals * entry.moves,
         rules.max_tokens,
-        2 * VIEW_CHARS,
+        2 * VIEW_CHARS + 2 * MOST_CHARS,
         usual=usual,
-        usual_quoted=200,
+        usual_quoted=200 + 25 * (deals - 1) if entry.hidden else 200,
         usual_output=100,
     )
 
@@ -366,7 +377,7 @@ def _spec(library: Library, name: str) -> GameSpec[Any]:
     fewest, most = entry.players
     return GameSpec(
         name=f"{library.name}-{name}",
-        version=5,
+        version=6,
         texts=TEXTS,
         about=entry.about,
         contestants=entry.players,
@@ -381,6 +392,7 @@ def _spec(library: Library, name: str) -> GameSpec[Any]:
         house=library.house,
         show=partial(show, entry=entry),
         seating=Seating(rotates=lambda rules: entry.chance),
+        converses=lambda rules: entry.hidden and deals_of(rules, entry) > 1,
         secrecy=Secrecy(hides=entry.hidden, unshown=("seed",)),
         needs=Needs(extra=lambda rules: library.missing),
         demo=Demo(library.demo),

@@ -18,9 +18,9 @@ class Call(Struct, frozen=True, gc=False):
 
     `messages` are (speaker, text) pairs. `max_tokens` bounds the answer, `thinking_tokens` what may be
     thought before it, on top; `more_room` says that both are larger than usual, because a first reply was
-    cut at its limit. `temperature` None means the
-    player's own setting. `seed` and `key` identify the request and are equal in every attempt and every
-    resume: a house player's reply is a function of them. `oracle`, and the game's `house`, are for
+    cut at its limit. `temperature` None means the player's own setting. `seed` and `key` identify the request
+    and are equal in every attempt and every resume: a house player's reply is a function of them. `seat` is
+    the label of the seat that is asked, empty outside of matches. `oracle`, and the game's `house`, are for
     house players alone.
     """
 
@@ -35,6 +35,7 @@ class Call(Struct, frozen=True, gc=False):
     thinking_tokens: int = 0
     more_room: bool = False
     house: House = usual
+    seat: str = ""
 
 
 class Answer(Struct, frozen=True, gc=False):
@@ -166,6 +167,14 @@ class Awaited(Protocol):
 
     def away_s(self) -> float:
         """Return for how many seconds there has been no sign of the one who replies."""
+
+
+@runtime_checkable
+class Remembering(Protocol):
+    """A client whose agent may remember matches by itself, and wants to know when one is over."""
+
+    async def ended(self, seed: str, seat: str) -> None:
+        """Send that the match of a `seed` is over for a seat, and nothing else of it. Raises PlayerError."""
 
 
 @runtime_checkable

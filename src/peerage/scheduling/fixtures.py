@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from itertools import combinations, groupby
 from random import Random
@@ -35,7 +35,8 @@ class Scheduler:
     """The settings of one game that stay the same from round to round.
 
     All draws follow from the arena's `secret`. `weight` is the game's share of the matches among other
-    games. `judges` is the number of judges of a match, None for the game's own.
+    games. `judges` is the number of judges of a match, None for the game's own. `sessions` are the players
+    who remember what they were asked in a match, with the most tokens of it that go with a request.
     """
 
     spec: GameSpec[Any]
@@ -45,6 +46,7 @@ class Scheduler:
     series: Series | None = None
     weight: float = 1.0
     judges: int | None = None
+    sessions: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
     def settings(self) -> Mapping[str, Any]:
@@ -163,6 +165,11 @@ def next_round(
                     if player in drawn.given
                 },
                 shares=drawn.shares,
+                sessions={
+                    label: scheduler.sessions[player]
+                    for label, player in zip(ascii_uppercase, contestants, strict=False)
+                    if player in scheduler.sessions
+                },
             )
         )
     return tuple(fixtures)

@@ -19,13 +19,14 @@ from peerage.engine.match.driver import Driver
 from peerage.formats import recorded, stored
 from peerage.game.house import House, usual
 from peerage.game.match import Fixture, Outcome, Seat
-from peerage.game.protocol import MORE_ROOM, ROOM, Ask, Quote, Ran, Reply, Run, fence, render
+from peerage.game.protocol import MORE_ROOM, ROOM, Ask, Quote, Ran, Reply, Run, fence, first_key
 from peerage.game.spec import CallBound, GameSpec
 from peerage.ledger.forms.codec import by_hex
 from peerage.ledger.forms.codec_requests import read_request, request_body
 from peerage.players.client import Call, PlayerError
 from peerage.players.house import HouseClient
 from peerage.settings import PlayerSettings
+from peerage.settings.players.player import SESSION_TOKENS
 
 Answering: TypeAlias = Callable[[Ask, str], Reply]
 """The raw reply to a request, given the player's name."""
@@ -101,6 +102,7 @@ def fixture(
         officials=officials,
         settings=parsed.model_dump(mode="json"),
         drawn=spec.draw(parsed, "arena", number),
+        sessions=dict.fromkeys("ABCDEFGHIJ"[:count], SESSION_TOKENS) if spec.converses(parsed) else {},
     )
 
 
@@ -192,17 +194,16 @@ class HousePlayers:
 
 
 def call(ask: Ask, seed: str = "seed") -> Call:
-    mark = fence(seed, ask.key)
-    messages = tuple((message.speaker, render(message, mark)) for message in ask.messages)
     return Call(
         key=ask.key,
         role=ask.role,
-        messages=messages,
+        messages=ask.shown(seed),
         expects=ask.expects,
         max_tokens=ask.max_tokens,
         temperature=ask.temperature,
         seed=seed,
         oracle=ask.oracle,
+        seat=ask.to,
     )
 
 
@@ -280,7 +281,10 @@ def _check_quotes(played: Played) -> None:
         body, texts = request_body(step.ask)
         read = read_request(step.ask.key, body, by_hex(dict(texts)), texts_of_runs.__getitem__)
         kept = recorded(stored(step.ask.expects))
-        asked = msgspec.structs.replace(step.ask, expects=kept, oracle=None, exact=False, verbatim=False)
+        past = tuple([msgspec.structs.replace(turn, shown=()) for turn in step.ask.past])
+        asked = msgspec.structs.replace(
+            step.ask, expects=kept, oracle=None, exact=False, verbatim=False, past=past
+        )
         same = asked == read
         require(same, f"the request {step.ask.key} does not read back from the ledger as it was asked")
         texts_of_runs[step.ask.key] = step.reply.text
@@ -289,9 +293,10 @@ def _check_quotes(played: Played) -> None:
 def unfenced(ask: Ask, seed: str) -> str:
     """Return what a model reads outside the fences of this request, its own words given back to it left
     out."""
-    mark = fence(seed, ask.key)
+    keys = (ask.key, *[first_key(turn.key) for turn in ask.past])
+    mark = "|".join([fence(seed, key) for key in keys])
     text = "\n".join(text for speaker, text in call(ask, seed).messages if speaker != "assistant")
-    return re.sub(rf"<<<([^\n]*?) {mark}>>>\n.*?\n<<<end \1 {mark}>>>", "", text, flags=re.DOTALL)
+    return re.sub(rf"<<<([^\n]*?) ({mark})>>>\n.*?\n<<<end \1 \2>>>", "", text, flags=re.DOTALL)
 
 
 def scripted(script: Callable[[Ask, str], str | Reply]) -> Answering:

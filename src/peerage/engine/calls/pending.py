@@ -8,7 +8,7 @@ from typing import Protocol, overload
 
 from peerage.engine.calls.call_limit import Load
 from peerage.game.house import House
-from peerage.game.protocol import Ask, Reply, Request, Speaker, fence, render
+from peerage.game.protocol import Ask, Reply, Request, Speaker
 
 
 class Rendering(Sequence[tuple[Speaker, str]]):
@@ -30,7 +30,7 @@ class Rendering(Sequence[tuple[Speaker, str]]):
         return sum([len(text) if text.isascii() else len(text.encode()) for _, text in self])
 
     def __len__(self) -> int:
-        return len(self._ask.messages)
+        return len(self[:])
 
     def __iter__(self) -> Iterator[tuple[Speaker, str]]:
         return iter(self[:])
@@ -41,8 +41,7 @@ class Rendering(Sequence[tuple[Speaker, str]]):
     def __getitem__(self, at: slice) -> list[tuple[Speaker, str]]: ...
     def __getitem__(self, at: int | slice) -> tuple[Speaker, str] | list[tuple[Speaker, str]]:
         if self._shown is None:
-            mark = fence(self._seed, self._ask.key)
-            self._shown = [(message.speaker, render(message, mark)) for message in self._ask.messages]
+            self._shown = self._ask.shown(self._seed)
         return self._shown[at]
 
 

@@ -87,6 +87,7 @@ class PlayerRuntime:
             thinking_tokens=limit.thinking,
             more_room=limit.more_room,
             house=pending.house,
+            seat=ask.to,
         )
 
     async def answer(self, call: Call, given_up: Callable[[], bool]) -> Answer | PlayerError:

@@ -7,12 +7,13 @@ order; what the game sees depends only on the fixture and on the replies by key.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 import msgspec
 
+from peerage.engine.match.conversations import Conversations, Turns, branched, join
 from peerage.game.match import Fixture, GameTable, Outcome
 from peerage.game.protocol import (
     MORE_ROOM,
@@ -49,7 +50,8 @@ class GameError(Exception):
 @dataclass(slots=True, eq=False)
 class _Branch:
     """One generator under way: what it waits for, and where its result goes. `path` says where it stands in
-    its match, whichever reply comes first."""
+    its match, whichever reply comes first. `turns` are those that its requests may follow, `ended` those that
+    branches of a Together had in the end."""
 
     steps: Steps[Any]
     prefix: str
@@ -61,6 +63,9 @@ class _Branch:
     many: bool = False
     collected: Any = None
     void: Voided | None = None
+    asked: list[Request] = field(default_factory=list)
+    turns: Turns = field(default_factory=dict)
+    ended: dict[str, Turns] = field(default_factory=dict)
 
 
 class Driver:
@@ -74,6 +79,7 @@ class Driver:
     def __init__(self, spec: GameSpec[Any], fixture: Fixture, rules: Any) -> None:
         self.outcome: Outcome | None = None
         self._name = f"game {spec.name!r}, match {fixture.number}"
+        self._conversations = Conversations(fixture)
         self._spec = spec
         self._unit: Any = getattr(rules, "cost_unit", None)
         self._left: dict[str, int] = {}
@@ -127,13 +133,13 @@ class Driver:
             return [again]
         if isinstance(ask, Ask) and ask.to in self._contestants:
             self._account(branch, ask, reply, path)
-        if not branch.many:
-            self._advance(branch, reply, branch.void)
-        else:
+        if branch.many:
             branch.collected[place] = reply
             branch.missing -= 1
-            if not branch.missing:
-                self._advance(branch, branch.collected, branch.void)
+        if not branch.many or not branch.missing:
+            asked, branch.asked = branch.asked, []
+            self._conversations.add(branch.turns, asked, branch.collected if branch.many else [reply])
+            self._advance(branch, branch.collected if branch.many else reply, branch.void)
         return self._take()
 
     def _account(self, branch: _Branch, ask: Ask, reply: Reply, path: tuple[int, ...]) -> None:
@@ -253,7 +259,9 @@ class Driver:
             )
         if isinstance(ask, Ask):
             self._check_declared(ask)
+            ask = self._conversations.with_past(branch.turns, ask)
         self._keys.add(ask.key)
+        branch.asked.append(ask)
         branch.opened += 1
         self._waiting[ask.key] = (branch, place, ask, (*branch.path, branch.opened))
         self._new.append(ask)
@@ -275,7 +283,9 @@ class Driver:
         branch.opened += 1
         for at, (name, steps) in enumerate(branches.items()):
             path = (*branch.path, branch.opened, at)
-            self._advance(_Branch(steps, f"{branch.prefix}{name}/", branch, name, path), None, None)
+            turns = branched(branch.turns)
+            prefix = f"{branch.prefix}{name}/"
+            self._advance(_Branch(steps, prefix, branch, name, path, turns=turns), None, None)
         branch.missing -= 1
         return not branch.missing
 
@@ -289,6 +299,7 @@ class Driver:
             self._ended = self._settled(result) if voided is None else Outcome(void=str(voided))
             return
         parent.collected[branch.place] = result if voided is None else voided
+        parent.ended[branch.place] = branch.turns
         parent.missing -= 1
         if not parent.missing:
             self._advance(parent, *_gathered(parent))
@@ -321,7 +332,10 @@ def _is_format(kind: type) -> bool:
 
 
 def _gathered(branch: _Branch) -> tuple[Any, Voided | None]:
-    """Return what a Together yields back, or the first branch's void (in the order of its names)."""
+    """Return what a Together yields back, or the first branch's void (in the order of its names), and take in
+    what its branches remember."""
+    join(branch.turns, [branch.ended[name] for name in branch.collected])
+    branch.ended.clear()
     for result in branch.collected.values():
         if isinstance(result, Voided):
             return None, result

@@ -32,19 +32,31 @@ def _rules(settings: ArenaSettings, game: str, *, frozen: bool) -> Any:
     return memory.frozen(rules) if frozen and memory is not None else rules
 
 
+def _sessions(settings: ArenaSettings, spec: GameSpec[Any], rules: Any) -> Mapping[str, int]:
+    """Return who remembers a match, with the most tokens: none where rules let nobody do so who could, unless
+    the game itself keeps apart what must not be known together."""
+    converses = spec.converses(rules)
+    if not converses and spec.secrecy.forgets(rules):
+        return {}
+    tokens = {player.name: player.session_tokens(converses) for player in settings.players}
+    return {player: most for player, most in tokens.items() if most}
+
+
 def schedulers(settings: ArenaSettings, secret: str) -> dict[str, Scheduler]:
     """Return what pairs each game of an arena, by name. Raises SettingsError where a game's rules are
     wrong."""
     pairing, policy = settings.pairing, policy_of(settings)
+    rules = {name: _rules(settings, name, frozen=bool(policy.player)) for name in settings.lineup}
     return {
         name: Scheduler(
             spec=GAMES[name],
-            rules=_rules(settings, name, frozen=bool(policy.player)),
+            rules=rules[name],
             secret=secret,
             policy=policy,
             series=pairing.series,
             weight=game.weight,
             judges=settings.judging.judges,
+            sessions=_sessions(settings, GAMES[name], rules[name]),
         )
         for name, game in settings.lineup.items()
     }

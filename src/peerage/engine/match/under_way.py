@@ -14,6 +14,7 @@ from peerage.engine.calls.reservations import Money
 from peerage.engine.calls.troubles import Trouble
 from peerage.engine.match.driver import Driver
 from peerage.engine.match.driving import CallsNow, MatchRun, Reason, Stuck
+from peerage.engine.match.notices import NOTICE_S, Notices
 from peerage.engine.match.plans import Plans
 from peerage.engine.record.benches import want_of
 from peerage.engine.record.journal import Journal
@@ -84,6 +85,7 @@ class MatchesUnderWay:
         self._clock = clock
         self._budget = money.budget
         self._plans = plans
+        self._notices = Notices(reach.runtimes)
         self._loop = asyncio.get_running_loop()
         self._matches: dict[int, MatchUnderWay] = {}
 
@@ -128,6 +130,7 @@ class MatchesUnderWay:
         self.unfinished.pop(number, None)
         self._budget.close(number, decided=not outcome.void)
         self._run.ended(match.fixture, match.digest, match.tally, outcome)
+        self._notices.send(match.fixture)
 
     def decide(self) -> None:
         self.calls.decide()
@@ -163,6 +166,7 @@ class MatchesUnderWay:
 
     async def stop(self, grace_s: float) -> None:
         await self.calls.stop(grace_s)
+        await self._notices.stop(min(grace_s, NOTICE_S))
 
     # ------------------------------------------------------------------------- what comes of its calls
 

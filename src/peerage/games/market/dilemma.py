@@ -56,7 +56,8 @@ def play(rules: MarketRules, board: Mapping[str, int], seating: Sequence[str]) -
                     "rounds": str(rules.rounds),
                     "number": str(number),
                     "me": me,
-                    "history": f"{'; '.join([_past(at, done[me, at], done[at, me]) for at in opponents])}.",
+                    "history": "; ".join([_past(board, at, done[me, at], done[at, me]) for at in opponents])
+                    + ".",
                 },
                 expects,
                 Moves([grim(done[other, me], number == rules.rounds) for other in opponents]),
@@ -70,11 +71,7 @@ def play(rules: MarketRules, board: Mapping[str, int], seating: Sequence[str]) -
                 done[me, other].append(move)
     parts, rows = list[BoardPart](), list[tuple[Cell, ...]]()
     for pair in combinations(seating, 2):
-        both = [*zip(done[pair], done[pair[::-1]], strict=False)]
-        gains = {
-            pair[0]: sum([gain(board, own, theirs) for own, theirs in both]),
-            pair[1]: sum([gain(board, theirs, own) for own, theirs in both]),
-        }
+        gains = {me: gained(board, done[me, other], done[other, me]) for me, other in (pair, pair[::-1])}
         parts.append(BoardPart(pair, gains))
         rows += [(me, other, _letters(done[me, other]), gains[me]) for me, other in (pair, pair[::-1])]
     return BoardPlayed(parts, lost, ("Player", "With", "Cooperated or defected", ">Gain"), rows)
@@ -86,6 +83,11 @@ def grim(theirs: Sequence[str], last: bool) -> Literal["cooperate", "defect"]:
     return "defect" if last or "defect" in theirs else "cooperate"
 
 
+def gained(board: Mapping[str, int], own: Sequence[str], theirs: Sequence[str]) -> int:
+    """Return what some rounds gain."""
+    return sum([gain(board, move, other) for move, other in zip(own, theirs, strict=False)])
+
+
 def gain(board: Mapping[str, int], own: str, theirs: str) -> int:
     """Return what one round gains."""
     if own == "cooperate":
@@ -93,8 +95,11 @@ def gain(board: Mapping[str, int], own: str, theirs: str) -> int:
     return board["temptation" if theirs == "cooperate" else "punishment"]
 
 
-def _past(other: str, own: Sequence[str], theirs: Sequence[str]) -> str:
-    return f"{other}: you {_letters(own)}, {other} {_letters(theirs)}" if own else f"{other}: nothing yet"
+def _past(board: Mapping[str, int], other: str, own: Sequence[str], theirs: Sequence[str]) -> str:
+    if not own:
+        return f"{other}: nothing yet"
+    gains = f"gains so far: you {gained(board, own, theirs)}, {other} {gained(board, theirs, own)}"
+    return f"{other}: you {_letters(own)}, {other} {_letters(theirs)} ({gains})"
 
 
 def _letters(chosen: Sequence[str]) -> str:
@@ -108,5 +113,5 @@ PRISONERS_DILEMMA = MarketFamily(
     "dilemma",
     Json(Moves),
     lambda players, rounds: rounds,
-    lambda players, rounds: players * (20 + 4 * rounds),
+    lambda players, rounds: players * (70 + 4 * rounds),
 )

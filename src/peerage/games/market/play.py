@@ -46,7 +46,7 @@ from peerage.game.texts import toml
 from peerage.games.market.auctions import AUCTION
 from peerage.games.market.dilemma import PRISONERS_DILEMMA
 from peerage.games.market.negotiation import NEGOTIATION, HouseSecret, PriceOffer
-from peerage.games.market.rules import AUCTIONS, BoardPlayed, MarketFamily, MarketRules
+from peerage.games.market.rules import AUCTIONS, REPEATED, BoardPlayed, MarketFamily, MarketRules
 from peerage.games.market.voting import VOTING
 
 FAMILIES: Mapping[str, MarketFamily] = {
@@ -100,7 +100,8 @@ def asks(rules: MarketRules, fixture: Fixture) -> tuple[Asks, ...]:
     calls = len(fixture.drawn["boards"]) * family.calls(players, rules.rounds)
     heard = family.heard(players, rules.rounds)
     most, own = rules.max_tokens, texts(__package__, rules.texts)[family.prompt]
-    return (Asks("contestant", own, family.expects, calls, most, heard, usual_output=150),)
+    usual: dict[str, Any] = {"usual_output": 150, "turns": rules.rounds}
+    return (Asks("contestant", own, family.expects, calls, most, heard, **usual),)
 
 
 def forgets(rules: MarketRules) -> str:
@@ -215,7 +216,7 @@ def _terms(market: str, board: Mapping[str, Any]) -> str:
 
 GAME: GameSpec[MarketRules] = GameSpec(
     name="market",
-    version=5,
+    version=6,
     texts=__package__,
     about="Auctions, bargains, prisoner's dilemmas and votes with simultaneous moves; most gained wins.",
     contestants=(2, 10),
@@ -223,6 +224,7 @@ GAME: GameSpec[MarketRules] = GameSpec(
     play=play,
     draw=draw,
     asks=asks,
+    converses=lambda rules: rules.market in REPEATED and rules.rounds > 1,
     survives=True,
     seating=Seating(rotates=lambda rules: not rules.rotate),
     secrecy=Secrecy(hides=True, forgets=forgets),

@@ -28,6 +28,9 @@ BOARDS = {"negotiation": 5}
 """Boards of a match, each drawn by itself, where there is more than one."""
 
 AUCTIONS = ("first-price", "second-price")
+REPEATED = ("negotiation", "prisoners-dilemma")
+"""Markets in which players remember the rounds before. Seatings side by side are conversations apart, so no
+role learns from another."""
 ROLES = {
     True: (
         "The same game is played at the same time with the players in each other's places, so that everybody "

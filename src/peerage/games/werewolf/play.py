@@ -320,7 +320,7 @@ def vote(village: Village, day: int) -> Steps[None]:
 
 GAME: GameSpec[WerewolfRules] = GameSpec(
     name="werewolf",
-    version=5,
+    version=6,
     texts=__package__,
     about="Hidden werewolves kill by night, the village votes by day; the side that is left wins.",
     contestants=(5, 10),
@@ -328,6 +328,7 @@ GAME: GameSpec[WerewolfRules] = GameSpec(
     play=play,
     draw=draw,
     asks=asks,
+    converses=lambda rules: True,
     survives=True,
     seating=Seating(rotates=lambda rules: True, sides=SIDES, side=side),
     secrecy=Secrecy(hides=True, unshown=("dealt",)),

@@ -1,7 +1,8 @@
 """The stored forms of requests. Pure.
 
 A request is stored as the digest of its form (role, limits, format of the reply, templates: the same for
-thousands of requests) and what fills the templates; what a player wrote is a reference to the earlier reply.
+thousands of requests) and what fills the templates; what a player wrote is a reference to the earlier reply,
+and so is an earlier turn of its conversation.
 A run is stored as its program, its input and its limits.
 """
 
@@ -15,7 +16,18 @@ import msgspec
 from msgspec import Struct
 
 from peerage.formats import recorded, stored
-from peerage.game.protocol import Ask, Format, Message, Quote, Request, Role, Run, Speaker, places
+from peerage.game.protocol import (
+    Ask,
+    Format,
+    Message,
+    PastTurn,
+    Quote,
+    Request,
+    Role,
+    Run,
+    Speaker,
+    places,
+)
 from peerage.ledger.forms.codec import Text, text_digest
 from peerage.values.sealing import REDACTED, Kept, salt
 
@@ -45,10 +57,11 @@ class _Filled(Struct, frozen=True, omit_defaults=True, gc=False):
     text: str = ""
 
 
-class _StoredRequest(Struct, frozen=True, gc=False):
+class _StoredRequest(Struct, frozen=True, omit_defaults=True, gc=False):
     to: str
     form: str
     fill: list[dict[str, str | _Filled]] | Kept
+    past: tuple[str, ...] = ()
 
 
 class _SealedProgram(Struct, frozen=True, gc=False):
@@ -106,14 +119,14 @@ def request_body(ask: Request, secret: str = "") -> tuple[bytes, list[Text]]:
         ask.expects,
         tuple([(message.speaker, message.template) for message in ask.messages]),
     )
-    texts = [text]
+    texts, past = [text], tuple([turn.key for turn in ask.past])
     if seal:
         whole = [{place: _whole(value) for place, value in message.fill.items()} for message in ask.messages]
-        return _encode(_StoredRequest(ask.to, form, Kept(seal, _encode(whole).decode()))), texts
+        return _encode(_StoredRequest(ask.to, form, Kept(seal, _encode(whole).decode()), past)), texts
     fills = [
         {place: _fill(value, texts) for place, value in message.fill.items()} for message in ask.messages
     ]
-    return _encode(_StoredRequest(ask.to, form, fills)), texts
+    return _encode(_StoredRequest(ask.to, form, fills, past)), texts
 
 
 @lru_cache(maxsize=10_000, typed=True)  # 1 and 1.0 are equal, and stored differently
@@ -158,7 +171,7 @@ def _long(text: str, texts: list[Text]) -> str:
 def read_request(
     key: str, body: bytes, texts: Callable[[str], str], reply_text: Callable[[str], str]
 ) -> Request:
-    """The request as it was asked, without its oracle.
+    """The request as it was asked, without its oracle; of its conversation the keys alone.
 
     `texts` gives a long text by hex digest, `reply_text` a reply's by request key; both raise KeyError.
     """
@@ -198,6 +211,7 @@ def read_request(
         expects=expects,
         max_tokens=form.max_tokens,
         temperature=form.temperature,
+        past=tuple([PastTurn(key, ()) for key in request.past]),
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from peerage.formats import stored
-from peerage.game.protocol import Run, fence, render
+from peerage.game.protocol import Run
 from peerage.ledger.forms.codec import by_hex, read_fixture, read_reply
 from peerage.ledger.forms.codec_requests import read_request
 from peerage.ledger.forms.merkle import GENESIS, leaf
@@ -143,7 +143,6 @@ def _exchange(
 ) -> dict[str, Any]:
     """One attempt: what was sent as the player saw it, what came back (None: nothing), and the proof."""
     ask = read_request(row.key, row.request, texts, reply_text)
-    mark = fence(seed, row.key)
     answered: dict[str, Any] = {"reply": None, "proof": None}
     if row.reply is not None:
         answered = {
@@ -163,10 +162,8 @@ def _exchange(
             "max_tokens": ask.max_tokens,
             "temperature": ask.temperature,
             "expects": _stored(ask.expects),
-            "messages": [
-                {"speaker": reply_text.speaker, "text": render(reply_text, mark)}
-                for reply_text in ask.messages
-            ],
+            "messages": [{"speaker": speaker, "text": text} for speaker, text in ask.shown(seed)],
+            **({"past": [turn.key for turn in ask.past]} if ask.past else {}),
         }
     return {
         "key": row.key,

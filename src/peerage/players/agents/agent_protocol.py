@@ -2,12 +2,18 @@
 
 The same shape for programs (`command:`), endpoints (`http:`) and functions (`python:`). A request:
 
-    {"version": 1, "id": "5f0c…", "player": "My agent", "role": "contestant", "max_tokens": 800,
-     "temperature": null, "messages": [{"role": "system", "content": "…"}, …], "schema": null}
+    {"version": 1, "id": "5f0c…", "match": "91d2…", "seat": "A", "player": "My agent",
+     "role": "contestant", "max_tokens": 800, "temperature": null,
+     "messages": [{"role": "system", "content": "…"}, …], "schema": null}
 
 `max_tokens` bounds the answer; `thinking_tokens` is sent too where the player has room to think on top.
 `id` is the same in every attempt and every resume of a call, so an agent may answer a repeated one from a
-cache. `schema` is the JSON schema of the reply's text when a format is asked for. A reply:
+cache. `match` and `seat` are the same in all requests to a seat of a match, and in none of another; a probe
+has none. An agent that remembers by them (`session: own`) hears when a match is over, and need not reply:
+
+    {"version": 1, "match": "91d2…", "seat": "A", "player": "My agent", "ended": true}
+
+ `schema` is the JSON schema of the reply's text when a format is asked for. A reply:
 
     {"text": "…", "input_tokens": 120, "output_tokens": 45, "cost_usd": 0.0012,
      "kwh": 0.0004, "images": 1, "audio_seconds": 12.5,
@@ -63,6 +69,7 @@ def request_of(call: Call, settings: PlayerSettings) -> dict[str, Any]:
     return {
         "version": VERSION,
         "id": sha256(f"agent\0{call.seed}\0{call.key}".encode()).hexdigest()[:16],
+        **(_seat_of(call.seed, call.seat) if call.seat else {}),
         "player": settings.name,
         "role": call.role,
         "max_tokens": call.max_tokens if limit is None else min(limit, call.max_tokens),
@@ -71,6 +78,16 @@ def request_of(call: Call, settings: PlayerSettings) -> dict[str, Any]:
         "messages": [{"role": speaker, "content": text} for speaker, text in call.messages],
         "schema": call.expects.schema(),
     }
+
+
+def ended_of(seed: str, seat: str, settings: PlayerSettings) -> dict[str, Any]:
+    """Return the object by which an agent hears that a match is over for a seat."""
+    return {"version": VERSION, **_seat_of(seed, seat), "player": settings.name, "ended": True}
+
+
+def _seat_of(seed: str, seat: str) -> dict[str, str]:
+    """Return the ids of a match and a seat; that of the match says nothing of its secret."""
+    return {"match": sha256(f"agent's match\0{seed}".encode()).hexdigest()[:16], "seat": seat}
 
 
 def reply_from_bytes(content: bytes, latency_s: float) -> Answer:

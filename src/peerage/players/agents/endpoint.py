@@ -6,12 +6,13 @@ import asyncio
 import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
+from typing import Any
 
 import aiohttp
 import msgspec
 
 from peerage.formats import read_json
-from peerage.players.agents.agent_protocol import reply_from_bytes, request_of
+from peerage.players.agents.agent_protocol import ended_of, reply_from_bytes, request_of
 from peerage.players.client import Answer, Call, FailureKind, PlayerError
 from peerage.players.keys import find_key
 from peerage.players.redaction import named, secrets_of
@@ -47,26 +48,33 @@ class EndpointClient:
 
     @named
     async def answer(self, call: Call) -> Answer:
+        clock = asyncio.get_running_loop().time
+        started = clock()
+        content = await self._post(request_of(call, self._settings))
+        return reply_from_bytes(content, clock() - started)
+
+    @named
+    async def ended(self, seed: str, seat: str) -> None:
+        await self._post(ended_of(seed, seat, self._settings))
+
+    async def _post(self, request: Mapping[str, Any]) -> bytes:
+        """Return the body of the response to a request."""
         if self._session is None:
             raise PlayerError("asked before it was started", kind="permanent")
         headers = {"Content-Type": "application/json", "Accept": "application/json, text/plain"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
-        clock = asyncio.get_running_loop().time
-        started = clock()
         try:
             async with (
                 asyncio.timeout(self._settings.timeout_s),
-                self._session.post(
-                    self._url, data=msgspec.json.encode(request_of(call, self._settings)), headers=headers
-                ) as response,
+                self._session.post(self._url, data=msgspec.json.encode(request), headers=headers) as response,
             ):
                 content = await read_bounded(response)
             if response.status >= 400:
                 raise _status_failure(response, content)
             if response.content_type == "application/json":
                 _check_json(content)
-            return reply_from_bytes(content, clock() - started)
+            return content
         except TimeoutError:
             raise
         except (aiohttp.ClientError, OSError) as error:

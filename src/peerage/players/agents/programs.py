@@ -25,7 +25,7 @@ from typing import Any
 
 import msgspec
 
-from peerage.players.agents.agent_protocol import reply_from, reply_from_bytes, request_of
+from peerage.players.agents.agent_protocol import ended_of, reply_from, reply_from_bytes, request_of
 from peerage.players.client import MAX_BODY, Answer, Call, FailureKind, PlayerError
 from peerage.players.redaction import named, without_traceback
 from peerage.sandbox.confined import END_S, available
@@ -109,14 +109,19 @@ class CommandClient:
             raise PlayerError(f"cannot be run: {error.filename or ''} {reason(error)}", kind=kind) from None
         return reply_from_bytes(content, clock() - started)
 
+    @named
+    async def ended(self, seed: str, seat: str) -> None:
+        # A program that makes nothing of it is not broken.
+        await self._run(msgspec.json.encode(ended_of(seed, seat, self._settings)), counts=0)
+
     async def close(self) -> None:
         await asyncio.gather(*[self._end(process) for process in tuple(self._running)])
 
-    async def _run(self, request: bytes) -> bytes:
+    async def _run(self, request: bytes, counts: int = 1) -> bytes:
         if self._hidden:
             kept_modes.starts([self._folder, self._folder / FILE_NAME, *map(Path, self._hidden)])
         try:
-            return await self._converse(request)
+            return await self._converse(request, counts)
         finally:
             for change in kept_modes.ended() if self._hidden else ():
                 _log.warning(
@@ -126,7 +131,7 @@ class CommandClient:
                     change,
                 )
 
-    async def _converse(self, request: bytes) -> bytes:
+    async def _converse(self, request: bytes, counts: int) -> bytes:
         process = await asyncio.create_subprocess_exec(
             *self._launcher(),
             *self._arguments,
@@ -163,7 +168,7 @@ class CommandClient:
         if code != 0:
             end = without_traceback(complaint.decode("utf-8", "replace")).strip()
             end = end if len(end) <= LAST_WORDS else f"…{end[-LAST_WORDS:]}"
-            self._broken += 1
+            self._broken += counts
             # A program that never worked and ends badly again and again is not there, or cannot run here.
             hopeless = not self._worked and self._broken >= BROKEN_AFTER
             raise PlayerError(
@@ -294,17 +299,12 @@ class FunctionClient:
 
     @named
     async def answer(self, call: Call) -> Answer:
-        if self._function is None:
-            raise PlayerError("asked before it was started", kind="permanent")
         request = request_of(call, self._settings)
         clock = asyncio.get_running_loop().time
         started = clock()
         try:
             async with asyncio.timeout(self._settings.timeout_s):
-                if inspect.iscoroutinefunction(self._function):
-                    reply = await self._function(request)
-                else:
-                    reply = await in_thread(self._function, request)
+                reply = await self._called(request)
             return reply_from(reply, clock() - started)
         except PlayerError:
             raise
@@ -314,6 +314,16 @@ class FunctionClient:
                 kind="transient" if isinstance(error, OSError) else "request",
                 maybe_paid=True,
             ) from None
+
+    async def ended(self, seed: str, seat: str) -> None:
+        await self._called(ended_of(seed, seat, self._settings))
+
+    async def _called(self, request: dict[str, Any]) -> Any:
+        if self._function is None:
+            raise PlayerError("asked before it was started", kind="permanent")
+        if inspect.iscoroutinefunction(self._function):
+            return await self._function(request)
+        return await in_thread(self._function, request)
 
     async def close(self) -> None:
         self._function = None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from msgspec import Struct
 
 from peerage.game.blocks import Block, Quoted, SourceCode, Tone
-from peerage.game.protocol import REPAIR, ROOM, SANDBOX, Chosen, Role, Run, fence, render
+from peerage.game.protocol import REPAIR, ROOM, SANDBOX, Chosen, Role, Run
 from peerage.ledger.forms.merkle import leaf
 from peerage.reading.match import Match, Step
 from peerage.values.figures import dollars, seconds
@@ -26,7 +27,8 @@ class SeatView(Struct, frozen=True):
 class ExchangeView(Struct, frozen=True, gc=False):
     """One request and what came back.
 
-    `request` is as the player saw it, (speaker, text) by message. `status` is ok, invalid, refused, void, or
+    `request` is as the player saw it, (speaker, text) by message; the earlier turns of its conversation are
+    named by the keys of their replies, under "conversation". `status` is ok, invalid, refused, void, or
     waiting when no reply is on record; `reason` says what went wrong. `reply` is as it came, control
     characters included: show it through `protocol.visible`. `choice` and `choice_reason` are what a vote or
     verdict was read as, a judge's "A" being the answer that it was shown first. `attempts` counts how often
@@ -83,8 +85,8 @@ def exchange_of(match: Match, step: Step, *, requests: bool) -> ExchangeView:
         if isinstance(asked, Run):
             request = ("program", asked.source), ("stdin", asked.stdin)
         else:
-            mark = fence(match.fixture.seed, step.key)
-            request = tuple([(message.speaker, render(message, mark)) for message in asked.messages])
+            past = [turn.key for turn in asked.past]
+            request = (*_conversation(past), *asked.shown(match.fixture.seed))
             max_tokens, temperature = asked.max_tokens, asked.temperature
     said, row = step.stored, step.row
     answered = said is not None and row.reply is not None
@@ -118,6 +120,12 @@ def exchange_of(match: Match, step: Step, *, requests: bool) -> ExchangeView:
         cut=told.cut if told else 0,
         digest=proof,
     )
+
+
+def _conversation(past: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield what names the earlier turns that went with a request: their replies are on the same page."""
+    if past:
+        yield "conversation", f"After these replies and what they reply to: {', '.join(past)}"
 
 
 def took(one: ExchangeView) -> str:
