@@ -297,7 +297,7 @@ def test_opening_rolls_have_as_many_plays_as_the_rules_give() -> None:
         rolls.add(tuple(dice))
         found = set()
         for move in SHOWINGS["backgammon"].moves(state, player).values():
-            after = spiel_views._sides(state.child(move))[player]
+            after = spiel_views.checkers(state.child(move))[player]
             found.add(tuple(sorted(after.points.items())))
         assert found == results(start, other, dice), dice
     assert len(rolls) == len([*combinations(range(1, 7), 2)]) == 15
@@ -341,7 +341,7 @@ def run_down(hands: Sequence[str], table: str, actions: Sequence[int] = (), load
 def test_cards_are_those_that_were_dealt() -> None:
     state = run_down(["AsKd", "2c7h"], "Td9s8h4c3d")
     assert re.findall(r"P\d Cards: (\w+)", str(state)) == ["AsKd", "7h2c"]
-    assert spiel_views._table(state)[3:] == ("4c", "3d")
+    assert spiel_views.table_cards(state).split()[3:] == ["4c", "3d"]
 
 
 RANKED = [  # each beats the next on its table; en.wikipedia.org/wiki/List_of_poker_hands
@@ -458,16 +458,17 @@ def test_whoever_made_the_last_offer_keeps_it_and_the_other_gets_the_rest() -> N
     deal = world("bargaining")
     assert deal.movers() == (0,)
     assert "agree" not in deal.moves(0)
-    pool, *values = [
-        [int(n) for n in re.findall(r": (\d+)", line)] for line in str(deal._state).split("\n")[:3]
-    ]
+    pooled, *worth = str(deal._state).split("\n")[:3]
+    pool, *values = [[int(count) for count in re.findall(r": (\d+)", line)] for line in (pooled, *worth)]
     assert [sum(a * b for a, b in zip(pool, each, strict=True)) for each in values] == [10, 10]
-    kept = f"keep {spiel_views._things([pool[0], 0, 0])}"
+    kept = f"keep {pool[0]} book{'s' * (pool[0] != 1)}, 0 hats, 0 basketballs"
     deal.act({0: kept})
-    assert f"There are {spiel_views._things(pool)}." in deal.view(1)
+    assert f"There are {pool[0]} book" in deal.view(1)
     assert f"Offers so far, 1 of 10: The other: {kept}." in deal.view(1)
-    assert spiel_views._values(values[1]) in deal.view(1)
-    assert spiel_views._values(values[0]) not in deal.view(1) or values[0] == values[1]
+    own, other = (f"a book {each[0]}, a hat {each[1]}, a basketball {each[2]}" for each in values[::-1])
+    assert own in deal.view(1)
+    assert own != other
+    assert other not in deal.view(1)
     deal.act({1: "agree"})
     rest = sum(count * value for count, value in zip(pool[1:], values[1][1:], strict=True))
     assert deal.points() == [pool[0] * values[0][0], rest]

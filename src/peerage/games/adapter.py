@@ -94,6 +94,8 @@ class AdaptedGame(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cased: bool = False
     seats: int = 4
     figures: str = ""
+    shows: str = ""
+    ends: str = ""
     listed: bool = True
     actions: tuple[str, ...] = ()
     shown: Literal["", "all", "unfolded"] = ""
@@ -377,7 +379,7 @@ def _spec(library: Library, name: str) -> GameSpec[Any]:
     fewest, most = entry.players
     return GameSpec(
         name=f"{library.name}-{name}",
-        version=6,
+        version=7,
         texts=TEXTS,
         about=entry.about,
         contestants=entry.players,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from peerage.game import Chosen, HouseCall
 from peerage.games.adapter import AdaptedGame, Library, entries
-from peerage.games.spiel_views import BIG_BLIND, SHOWINGS, STACK, PlayedMove, Showing, named
+from peerage.games.spiel_views import BIG_BLIND, SHOWINGS, STACK, Showing, named
 
 SEARCH, MOST, ROLLOUTS = 30, 100, 12
 """Reach of a perfect house player: simulations of a search, two more for each move, so many at most;
@@ -44,7 +44,7 @@ class SpielWorld:
         self._state = _game(self._load).new_initial_state()
         self._chance = Random(seed)
         self._done: list[tuple[int, ...]] = []
-        self._played: list[PlayedMove] = []
+        self._played: list[tuple[int, str]] = []
         self._legal: dict[int, dict[str, int]] = {}
         self._seats = seats
 
@@ -63,7 +63,7 @@ class SpielWorld:
     def view(self, player: int) -> str:
         state = self._state
         if showing := _showing(state):
-            return showing.view(state, player, self._played)
+            return self._entry.shows.format_map(showing.view(state, player, self._played))
         sees = state.information_state_string if self._entry.view == "state" else state.observation_string
         return str(sees(player))
 
@@ -74,17 +74,18 @@ class SpielWorld:
         return list(self._state.returns()) if self._state.is_terminal() else None
 
     def end(self) -> str:
-        showing = _showing(self._state)
-        return showing.end(self._state) if showing else str(self._state).replace(_NO_CARD, "none")
+        if showing := _showing(self._state):
+            return self._entry.ends.format_map(showing.end(self._state))
+        return str(self._state).replace(_NO_CARD, "none")
 
     def oracle(self, player: int) -> SpielPosition:
         return SpielPosition(self._load, tuple(self._done), player, self.moves(player))
 
     def _did(self, actions: tuple[int, ...]) -> None:
-        if (showing := _showing(self._state)) and not self._state.is_chance_node():
+        if _showing(self._state) and not self._state.is_chance_node():
             mover = self._state.current_player()
             name = next(name for name, action in self.moves(mover).items() if action == actions[0])
-            self._played.append(PlayedMove(mover, name, showing.stage(self._state)))
+            self._played.append((mover, name))
         self._done.append(actions)
         self._legal = {}
         _act(self._state, actions)
@@ -146,8 +147,10 @@ def searched(position: SpielPosition, seed: int) -> int:
     if len(position.moves) == 1:
         return next(iter(position.moves.values()))
     state, moves = position.state(), position.moves.values()
-    if (showing := _showing(state)) and showing.best:
-        return showing.best(state, position.player, position.moves, Random(seed))
+    if (showing := _showing(state)) and (valued := showing.worth):
+        rng, player = Random(seed), position.player
+        tried = showing.tried(state, player) if showing.tried else moves
+        return max(tried, key=lambda action: valued(state.child(action), player, rng))
     if not state.is_simultaneous_node():
         evaluator, most = pyspiel.RandomRolloutEvaluator(1, seed), min(SEARCH + 2 * len(moves), MOST)
         bot = pyspiel.MCTSBot(_game(position.load), evaluator, 2.0, most, 100, False, seed, False)

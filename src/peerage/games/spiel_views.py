@@ -1,7 +1,8 @@
 """Positions of OpenSpiel as people and models know them: chess, Go, backgammon, hold'em, bargaining.
 
-For each game: its legal moves by name, what a player sees, how a deal looks to one who sees everything, and
-how a house player finds a move. Of any other game the library's own texts are shown (`open_spiel`).
+For each game: its legal moves by name, what fills the texts of `open_spiel.toml` that a player sees and that
+show how a deal ended, and what a position is worth to a house player. Games without these have the library's
+own names and texts.
 """
 
 from __future__ import annotations
@@ -9,34 +10,31 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 RECENT = 20
 """Moves, the last ones, that a position shows: enough to see a plan, and a bound however long a deal is."""
-ROLLOUTS = 24
-"""Games of hold'em played out for each of a house player's moves."""
 STACK, BIG_BLIND = 200, 2
 """Chips that each player has at the beginning of a deal of hold'em, and the big blind."""
+ROLLOUTS = 24
+"""Deals of hold'em played out to see what a move is worth."""
 MATE = 1_000
+"""Worth of a deal that is won, next to pieces or points of a race."""
 
-
-class PlayedMove(NamedTuple):
-    """A move that a player made, by its name, in a stage of the deal; empty where the game has none."""
-
-    player: int
-    name: str
-    stage: str = ""
+Played: TypeAlias = Sequence[tuple[int, str]]
+"""The moves of players so far, by name, each with who made it."""
 
 
 class Showing(NamedTuple):
-    """One game: what a player may do, by name; what it sees, of a position and the moves that led there; the
-    deal to one who sees everything; a good move, where no search finds one soon enough; and the stage."""
+    """One game: what a player may do, by name; what fills the texts of its view, and of its end. `worth` is
+    that of a position to the player who led there; without it a search finds moves. `tried` are the moves
+    worth looking at, all by default."""
 
     moves: Callable[[Any, int], dict[str, int]]
-    view: Callable[[Any, int, Sequence[PlayedMove]], str]
-    end: Callable[[Any], str]
-    best: Callable[[Any, int, Mapping[str, int], Random], int] | None = None
-    stage: Callable[[Any], str] = lambda state: ""
+    view: Callable[[Any, int, Played], Mapping[str, object]]
+    end: Callable[[Any], Mapping[str, object]]
+    worth: Callable[[Any, int, Random], float] | None = None
+    tried: Callable[[Any, int], Sequence[int]] | None = None
 
 
 def named(state: Any, player: int) -> dict[str, int]:
@@ -45,10 +43,14 @@ def named(state: Any, player: int) -> dict[str, int]:
     return {state.action_to_string(player, action).strip(" \n*.,;"): action for action in legal}
 
 
-def _recent(played: Sequence[PlayedMove], names: Sequence[str]) -> str:
-    """Return the last moves, each with who made it; `names` are those of the players."""
-    last = [f"{names[move.player]} {move.name}" for move in played[-RECENT:]]
-    return f"{'…, ' * (len(played) > RECENT)}{', '.join(last)}" if last else "none yet"
+def _renamed(rename: Callable[[str], str]) -> Callable[[Any, int], dict[str, int]]:
+    return lambda state, player: {rename(name): action for name, action in named(state, player).items()}
+
+
+def _last(played: Played, names: Sequence[str], most: int = RECENT) -> str:
+    """Return the last moves, each with who made it."""
+    last = ", ".join([f"{names[player]} {name}" for player, name in played[-most:]])
+    return f"{'…, ' * (len(played) > most)}{last or 'none yet'}"
 
 
 # Chess: player 1 is White.
@@ -56,198 +58,148 @@ def _recent(played: Sequence[PlayedMove], names: Sequence[str]) -> str:
 _VALUES = {"P": 1, "N": 3, "B": 3, "R": 5, "Q": 9}
 
 
-def _chess_view(state: Any, player: int, played: Sequence[PlayedMove]) -> str:
-    fen = state.observation_string(player)
+def _chess(state: Any, player: int, played: Played) -> Mapping[str, object]:
+    fen = str(state)
     ranks = re.sub("[1-8]", lambda run: "." * int(run[0]), fen.split(" ")[0]).split("/")
-    board = [f"{8 - at} {' '.join(rank)}" for at, rank in enumerate(ranks)]
-    first = max(0, len(played) - RECENT) // 2 * 2
-    numbered = [
-        f"{at // 2 + 1}. {move.name}" if at % 2 == 0 else move.name
-        for at, move in enumerate(played[first:], first)
-    ]
-    times = state.num_repetitions(state)
-    again = f"\nThis position is on the board for the {('second', 'third')[times - 2]} time." * (times > 1)
-    side = "White (capital letters)" if player else "Black (small letters)"
-    return (
-        "\n".join([*board, "  a b c d e f g h"])
-        + f"\n\nFEN: {fen}\nYou play {side}.{again}\nLast moves: {' '.join(numbered) or 'none yet'}"
+    first, times = max(0, len(played) - RECENT) // 2 * 2, state.num_repetitions(state)
+    moves = [f"{at // 2 + 1}. " * (at % 2 == 0) + name for at, (_, name) in enumerate(played[first:], first)]
+    return {
+        "board": "\n".join([f"{8 - at} {' '.join(rank)}" for at, rank in enumerate(ranks)]),
+        "fen": fen,
+        "side": "White (capital letters)" if player else "Black (small letters)",
+        "again": " This position is on the board for the second time." * (times > 1),
+        "last": " ".join(moves) or "none yet",
+    }
+
+
+def _ahead(state: Any, player: int) -> float:
+    """Return by how much a player is ahead in chess: in material, or because the game is over."""
+    if state.is_terminal():
+        return float(MATE * state.player_return(player))
+    pieces = str(state).split(" ")[0]
+    white = sum(
+        [worth * (pieces.count(sign) - pieces.count(sign.lower())) for sign, worth in _VALUES.items()]
     )
+    return white if player else -white
 
 
-def _material(fen: str) -> int:
-    """Return by how much White is ahead."""
-    return sum([value * (fen.count(sign) - fen.count(sign.lower())) for sign, value in _VALUES.items()])
-
-
-def _chess_best(state: Any, player: int, moves: Mapping[str, int], rng: Random) -> int:
-    """The move with most material after the other's best capture, mate before all."""
-    sign = 1 if player else -1
-
-    def ahead(position: Any) -> float:
-        if position.is_terminal():
-            return float(MATE * position.player_return(player))
-        return sign * _material(position.observation_string(0).split(" ")[0])
-
-    def worth(action: int) -> float:
-        after = state.child(action)
-        other = 1 - player
-        takes = (
-            []
-            if after.is_terminal()
-            else [a for a in after.legal_actions() if set("x#") & set(after.action_to_string(other, a))]
-        )
-        return min([ahead(after), *(ahead(after.child(action)) for action in takes)]) + rng.random() / 2
-
-    return max(moves.values(), key=worth)
+def _chess_worth(state: Any, player: int, rng: Random) -> float:
+    """Return what is left after the other's best capture or mate in reply."""
+    legal = named(state, 1 - player)
+    replies = [state.child(action) for name, action in legal.items() if "x" in name or "#" in name]
+    return min([_ahead(each, player) for each in (state, *replies)]) + rng.random() / 2
 
 
 # Go: player 0 is Black.
 
 
-def _go_moves(state: Any, player: int) -> dict[str, int]:
-    legal = state.legal_actions(player)
-    names = [state.action_to_string(player, action).split(" ")[1] for action in legal]
-    return {
-        "pass" if name == "PASS" else name.upper(): action for name, action in zip(names, legal, strict=True)
-    }
-
-
 def _go_rows(state: Any) -> list[str]:
-    return re.findall(r"^ ?(\d+ [X+O]+)", str(state), re.MULTILINE)
+    return [row.replace("+", ".") for row in re.findall(r"^ ?\d+ ([X+O]+)", str(state), re.MULTILINE)]
 
 
-def _go_view(state: Any, player: int, played: Sequence[PlayedMove]) -> str:
-    board = [f"{row[:2]}{' '.join(row[2:].replace('+', '.'))}" for row in _go_rows(state)]
-    side = ("Black (X)", "White (O)")[player]
-    return (
-        "\n".join([*board, "  A B C D E F G H J"])
-        + f"\n\nYou play {side}.\nLast moves: {_recent(played, ('Black', 'White'))}"
-    )
+def _go(state: Any, player: int, played: Played) -> Mapping[str, object]:
+    return {
+        "board": "\n".join([f"{9 - at} {' '.join(row)}" for at, row in enumerate(_go_rows(state))]),
+        "side": ("Black (X)", "White (O)")[player],
+        "last": _last(played, ("Black", "White")),
+    }
 
 
 def area(rows: Sequence[str]) -> tuple[int, int]:
     """Return the points of X and of O on a board: their stones, and the empty points that reach only them."""
     signs = {(y, x): sign for y, row in enumerate(rows) for x, sign in enumerate(row)}
-    points = {"X": 0, "O": 0}
-    seen: set[tuple[int, int]] = set()
-    for start, sign in signs.items():
-        if sign in points:
-            points[sign] += 1
-        elif start not in seen:
-            region, reached, left = 0, set[str](), [start]
-            seen.add(start)
-            while left:
-                y, x = left.pop()
-                region += 1
-                for at in ((y - 1, x), (y + 1, x), (y, x - 1), (y, x + 1)):
-                    if signs.get(at) in points:
-                        reached.add(signs[at])
-                    elif at in signs and at not in seen:
-                        seen.add(at)
-                        left.append(at)
-            if len(reached) == 1:
-                points[reached.pop()] += region
-    return points["X"], points["O"]
+    reached = []
+    for sign in "XO":
+        points = dict.fromkeys([at for at, held in signs.items() if held == sign])
+        left = [*points]
+        while left:
+            y, x = left.pop()
+            beside = [at for at in ((y - 1, x), (y + 1, x), (y, x - 1), (y, x + 1)) if signs.get(at) == "."]
+            left += [at for at in beside if at not in points]
+            points |= dict.fromkeys(beside)
+        reached.append({*points})
+    return len(reached[0] - reached[1]), len(reached[1] - reached[0])
 
 
-def _go_end(state: Any) -> str:
-    rows = [row[2:].replace("+", ".") for row in _go_rows(state)]
+def _go_end(state: Any) -> Mapping[str, object]:
+    rows = _go_rows(state)
     black, white = area(rows)
-    komi = state.get_game().get_parameters()["komi"]
-    return "\n".join(
-        [*map(" ".join, rows), "", f"Black has {black} points, White {white} and {komi:g} more."]
-    )
+    return {"board": "\n".join(map(" ".join, rows)), "black": black, "white": white}
 
 
 # Backgammon: each player counts the points from its own side, 24 to 1.
 
 
-class _Side(NamedTuple):
-    """A player's checkers by point as it counts them, on the bar, and off the board."""
+class Checkers(NamedTuple):
+    """A player's checkers: how many on each point as it counts them, on the bar (25), off the board (0)."""
 
     points: Mapping[int, int]
-    bar: int
-    off: int
 
     @property
     def pips(self) -> int:
-        return sum([point * count for point, count in self.points.items()]) + 25 * self.bar
+        return sum([point * count for point, count in self.points.items()])
+
+    def __str__(self) -> str:
+        held = [f"{count} on {point}" for point, count in self.points.items() if 0 < point < 25]
+        bar, off = self.points.get(25, 0), self.points.get(0, 0)
+        return f"{', '.join(held)}; on the bar {bar}, borne off {off}; pips left {self.pips}"
 
 
-def _sides(state: Any) -> tuple[_Side, _Side]:
-    text = str(state)
-    bar = text.partition("Bar:")[2].partition("\n")[0]
-    off = [int(score) for score in re.findall(r"[XO]: (\d+)", text.partition("Scores")[2])]
-    held = [
-        {24 - at if player == 0 else at + 1: state.board(player, at) for at in range(24)} for player in (0, 1)
-    ]
-    x, o = (
-        {point: count for point, count in sorted(points.items(), reverse=True) if count} for points in held
-    )
-    return _Side(x, bar.count("x"), off[0]), _Side(o, bar.count("o"), off[1])
+def checkers(state: Any) -> tuple[Checkers, Checkers]:
+    """Return those of player 0, which the library prints as x, and of player 1, as o."""
+    text, sides = str(state), []
+    for player, sign in enumerate("xo"):
+        off = re.findall(rf"{sign.upper()}: (\d+)", text.partition("Scores")[2])
+        counts = {25: re.findall("Bar:(.*)", text)[0].count(sign), 0: int(off[0])}
+        counts |= {24 - at if player == 0 else at + 1: state.board(player, at) for at in range(24)}
+        sides.append(
+            Checkers({point: counts[point] for point in sorted(counts, reverse=True) if counts[point]})
+        )
+    return sides[0], sides[1]
 
 
-def _backgammon_moves(state: Any, player: int) -> dict[str, int]:
-    legal = state.legal_actions(player)
-    names = [state.action_to_string(player, action) for action in legal]
-    return {name.partition(" - ")[2] or name: action for name, action in zip(names, legal, strict=True)}
-
-
-def _points(player: int, sides: tuple[_Side, _Side]) -> list[str]:
+def _points(state: Any, player: int = 0) -> str:
     """Return the board as `player` counts its points, X those of player 0."""
-    held: dict[int, str] = {}
-    for at, side in enumerate(sides):
-        for point, count in side.points.items():
-            held[point if at == player else 25 - point] = f"{'XO'[at]}{count}"
+    held = {
+        point if at == player else 25 - point: f"{'XO'[at]}{count}"
+        for at, side in enumerate(checkers(state))
+        for point, count in side.points.items()
+        if 0 < point < 25
+    }
     rows = []
     for row in (range(13, 25), range(12, 0, -1)):
         for texts in ([f"{point:>3}" for point in row], [f"{held.get(point, '.'):>3}" for point in row]):
             rows += [f"{' '.join(texts[:6])} |{' '.join(texts[6:])}"]
-    return [*rows[:2], *rows[:1:-1]]
+    return "\n".join([*rows[:2], *rows[:1:-1]])
 
 
-def _backgammon_view(state: Any, player: int, played: Sequence[PlayedMove]) -> str:
-    sides = _sides(state)
-    dice = " and ".join(re.findall(r"\d", str(state).partition("Dice:")[2].partition("\n")[0]))
-    second = ", the second half of your double" if "Extra turn: 1" in str(state) else ""
-    lines = [
-        f"{who} ({'XO'[at]}): "
-        + ", ".join([f"{count} on {point}" for point, count in sides[at].points.items()])
-        + f"; on the bar {sides[at].bar}, borne off {sides[at].off}; pips left {sides[at].pips}"
-        for at, who in ((player, "Your checkers"), (1 - player, "The other's, as it counts its points"))
-    ]
-    return "\n".join(
-        [
-            *_points(player, sides),
-            "",
-            *lines,
-            f"Last moves: {_recent(played[-6:], ('X', 'O'))}",
-            f"Your dice: {dice}{second}.",
-        ]
-    )
+def _backgammon(state: Any, player: int, played: Played) -> Mapping[str, object]:
+    sides = checkers(state)
+    return {
+        "board": _points(state, player),
+        "sign": "XO"[player],
+        "own": sides[player],
+        "other": sides[1 - player],
+        "last": _last(played, "XO", 6),
+        "dice": " and ".join([*re.findall("Dice:(.*)", str(state))[0].strip()]),
+        "half": ", the second half of your double" * ("Extra turn: 1" in str(state)),
+    }
 
 
-def _backgammon_end(state: Any) -> str:
-    sides = _sides(state)
-    lines = [f"{'XO'[at]}: on the bar {side.bar}, borne off {side.off}" for at, side in enumerate(sides)]
-    return "\n".join([*_points(0, sides), "", *lines])
+def _backgammon_end(state: Any) -> Mapping[str, object]:
+    return {"board": _points(state), **dict(zip("xo", checkers(state), strict=True))}
 
 
-def _backgammon_best(state: Any, player: int, moves: Mapping[str, int], rng: Random) -> int:
-    """The move after which the race, made points, checkers sent back and lone ones look best."""
-
-    def worth(action: int) -> float:
-        after = state.child(action)
-        if after.is_terminal():
-            return float(MATE * after.player_return(player))
-        sides = _sides(after)
-        own, other = sides[player], sides[1 - player]
-        behind = max([25 - point for point in other.points] + [25 * (other.bar > 0)], default=0)
-        lone = sum([point < behind and count == 1 for point, count in own.points.items()])
-        made = sum([point < 8 and count > 1 for point, count in own.points.items()])
-        return other.pips - own.pips + 4 * made - 5 * lone + rng.random()
-
-    return max(moves.values(), key=worth)
+def _backgammon_worth(state: Any, player: int, rng: Random) -> float:
+    """Return how the race, made points, checkers sent back and lone ones look."""
+    if state.is_terminal():
+        return float(MATE * state.player_return(player))
+    sides = checkers(state)
+    own, other = sides[player], sides[1 - player]
+    behind = 25 - min([0 if point == 25 else point for point in other.points if point], default=25)
+    lone = sum([point < behind and count == 1 for point, count in own.points.items() if point])
+    made = sum([0 < point < 8 and count > 1 for point, count in own.points.items()])
+    return other.pips - own.pips + 4 * made - 5 * lone + rng.random()
 
 
 # Hold'em: player 0 has the small blind.
@@ -256,120 +208,111 @@ _STREETS = ("Before the flop", "Flop", "Turn", "River")
 _SUITS = str.maketrans("shdc", "♠♥♦♣")
 
 
-class _Hand(NamedTuple):
-    """A deal of hold'em as a player sees it: the street, its own cards, those on the table, chips put in by
-    player, and how many each put in before this street."""
+def _cards(text: str) -> str:
+    return " ".join(re.findall("[2-9TJQKA][shdc]", text))
 
-    street: int
-    own: tuple[str, ...]
-    table: tuple[str, ...]
-    put_in: tuple[int, ...]
+
+def table_cards(state: Any) -> str:
+    """Return the open cards in the order they came: what the library prints last, after all hands."""
+    stated = re.findall("ACPC State: .*:(.*)", str(state))[0]
+    return _cards(stated.partition("/")[2])
+
+
+class HandBets(NamedTuple):
+    """HandBets of a deal as all see them: chips put in by each player and by each before this street, and the
+    actions by street, as the library spells them."""
+
+    put_in: Sequence[int]
     before: int
+    streets: Sequence[str]
+    own: str
 
     @property
-    def to_call(self) -> int:
+    def most(self) -> int:
         return max(self.put_in)
 
 
-def _cards(text: str) -> tuple[str, ...]:
-    return tuple(re.findall("[2-9TJQKA][shdc]", text))
-
-
-def _table(state: Any) -> tuple[str, ...]:
-    """Return the open cards in the order they came: what the library prints last, after all hands."""
-    stated = str(state).partition("ACPC State: ")[2].partition("\n")[0].rpartition(":")[2]
-    return tuple([card for street in stated.split("/")[1:] for card in _cards(street)])
-
-
-def _hand(state: Any, player: int) -> _Hand:
+def _bets(state: Any, player: int) -> HandBets:
     seen = dict(re.findall(r"\[(\w+):? ([^\]]*)\]", state.information_state_string(player)))
-    streets = seen["Sequences"].split("|")
-    raised = re.findall(r"r(\d+)", "|".join(streets[:-1]))
-    money = [STACK - int(left) for left in seen["Money"].split()]
-    before = int(raised[-1]) if raised else BIG_BLIND if len(streets) > 1 else 0
-    return _Hand(int(seen["Round"]), _cards(seen["Private"]), _table(state), tuple(money), before)
-
-
-def _holdem_moves(state: Any, player: int) -> dict[str, int]:
-    hand = _hand(state, player)
-    raises = f"{'raise to' if hand.to_call > hand.before else 'bet'} "
-    calls = "call" if hand.to_call > hand.put_in[player] else "check"
-    return {
-        {0: "fold", 1: calls}.get(action, f"{raises}{action - hand.before}"): action
-        for action in state.legal_actions(player)
-    }
-
-
-def sizes(state: Any, player: int) -> dict[str, int]:
-    """Return bets that players often choose, by their names: from the least to all chips."""
-    legal = [action for action in state.legal_actions(player) if action > 1]
-    if not legal:
-        return {}
-    hand = _hand(state, player)
-    pot = sum(hand.put_in) + hand.to_call - hand.put_in[player]
-    wanted = {
-        "the least": legal[0],
-        "half the pot": hand.to_call + pot // 2,
-        "the pot": hand.to_call + pot,
-        "all your chips": legal[-1],
-    }
-    return {name: min(max(size, legal[0]), legal[-1]) for name, size in wanted.items()}
-
-
-def _holdem_view(state: Any, player: int, played: Sequence[PlayedMove]) -> str:
-    hand = _hand(state, player)
-    folded = {move.player for move in played if move.name == "fold"}
-    chips = [
-        f"Player {at}{' (you)' * (at == player)}: {STACK - paid} chips left, {paid} in the pot"
-        f"{', folded' * (at in folded)}"
-        for at, paid in enumerate(hand.put_in)
-    ]
-    done = [
-        f"{street}: "
-        + "; ".join([f"player {move.player}: {move.name}" for move in played if move.stage == street])
-        for street in _STREETS[: hand.street + 1]
-        if any(move.stage == street for move in played)
-    ]
-    usual = {size: f"{size - hand.before} is {name}" for name, size in sizes(state, player).items()}
-    price = hand.to_call - hand.put_in[player]
-    return "\n".join(
-        [
-            f"Your cards: {' '.join(hand.own)}",
-            f"Cards on the table: {' '.join(hand.table) or 'none yet'}",
-            f"Pot: {sum(hand.put_in)} chips. {f'To call costs you {price}.' if price else 'You may check.'}",
-            *chips,
-            *(done or ["Nobody has acted yet; the blinds are paid."]),
-            *([f"For a bet or raise: {', '.join(usual.values())}."] if usual else []),
-        ]
+    *past, _ = streets = seen["Sequences"].split("|")
+    raised = re.findall(r"r(\d+)", "|".join(past))
+    before = int(raised[-1]) if raised else BIG_BLIND * bool(past)
+    return HandBets(
+        [STACK - int(left) for left in seen["Money"].split()], before, streets, _cards(seen["Private"])
     )
 
 
-def _holdem_end(state: Any) -> str:
-    text, table = str(state), _table(state)
-    hands = re.findall(r"P\d+ Cards: (\w+)", text)
-    paid = re.findall(r"P\d+: (\d+)", text.partition("Spent:")[2])
-    lines = [
-        f"Player {at}  {' '.join(_cards(cards)).translate(_SUITS)}  put in {chips}"
-        for at, (cards, chips) in enumerate(zip(hands, paid, strict=True))
-    ]
-    return "\n".join([f"Table     {' '.join(table).translate(_SUITS) or 'no cards'}", *lines])
+def _holdem_moves(state: Any, player: int) -> dict[str, int]:
+    bets = _bets(state, player)
+    raises = "raise to" if bets.most > bets.before else "bet"
+    others = {0: "fold", 1: "call" if bets.most > bets.put_in[player] else "check"}
+    legal = state.legal_actions(player)
+    return {others.get(action, f"{raises} {action - bets.before}"): action for action in legal}
 
 
-def _holdem_best(state: Any, player: int, moves: Mapping[str, int], rng: Random) -> int:
-    """The move that wins most where all others call what they may, on cards that are not yet dealt."""
-    tried = {action for action in moves.values() if action < 2} | {*[*sizes(state, player).values()][:3]}
+def _sizes(state: Any, player: int) -> dict[int, str]:
+    """Return bets that players often choose, as the library counts them, with their names."""
+    legal, bets = [action for action in state.legal_actions(player) if action > 1], _bets(state, player)
+    if not legal:
+        return {}
+    pot = sum(bets.put_in) + bets.most - bets.put_in[player]
+    half, whole = (min(max(bets.most + part, legal[0]), legal[-1]) for part in (pot // 2, pot))
+    return {legal[0]: "the least", half: "half the pot", whole: "the pot", legal[-1]: "all your chips"}
 
-    def worth(action: int) -> float:
-        won = 0.0
-        for _ in range(ROLLOUTS):
-            after = state.child(action)
-            while not after.is_terminal():
-                legal = after.legal_actions()
-                after.apply_action(rng.choice(legal) if after.is_chance_node() else 1)
-            won += after.player_return(player)
-        return won
 
-    return max(sorted(tried), key=worth)
+def _holdem(state: Any, player: int, played: Played) -> Mapping[str, object]:
+    bets, left, lines = _bets(state, player), [*played], []
+    for street, actions in zip(_STREETS, bets.streets, strict=False):
+        made = [left.pop(0) for _ in re.findall("[a-z]", actions)]
+        lines += (
+            [f"{street}: " + "; ".join([f"player {mover}: {name}" for mover, name in made])] if made else []
+        )
+    folded = {mover for mover, name in played if name == "fold"}
+    price = bets.most - bets.put_in[player]
+    sizes = [f"{size - bets.before} is {name}" for size, name in _sizes(state, player).items()]
+    return {
+        "own": bets.own,
+        "table": table_cards(state) or "none yet",
+        "pot": sum(bets.put_in),
+        "price": ""
+        if state.is_terminal()
+        else f" To call costs you {price}."
+        if price
+        else " You may check.",
+        "stacks": "\n".join(
+            [
+                f"Player {at}{' (you)' * (at == player)}: {STACK - paid} chips left, {paid} in the pot"
+                f"{', folded' * (at in folded)}"
+                for at, paid in enumerate(bets.put_in)
+            ]
+        ),
+        "line": "\n".join(lines) or "Nobody has acted yet; the blinds are paid.",
+        "sizes": f"\nFor a bet or raise: {', '.join(sizes)}." if sizes else "",
+    }
+
+
+def _holdem_end(state: Any) -> Mapping[str, object]:
+    paid = re.findall(r"P\d+: (\d+)", str(state).partition("Spent:")[2])
+    hands = zip(re.findall(r"P\d+ Cards: (\w+)", str(state)), paid, strict=True)
+    lines = [f"Player {at}  {_cards(own)}  put in {chips}" for at, (own, chips) in enumerate(hands)]
+    cards = "\n".join([f"Table     {table_cards(state) or 'no cards'}", *lines])
+    return {"cards": re.sub(r"(?<=[2-9TJQKA])[shdc]\b", lambda suit: suit[0].translate(_SUITS), cards)}
+
+
+def _holdem_worth(state: Any, player: int, rng: Random) -> float:
+    """Return what a player wins where all call from here on, on cards that are not yet dealt."""
+    won = 0.0
+    for _ in range(ROLLOUTS):
+        after = state.clone()
+        while not after.is_terminal():
+            after.apply_action(rng.choice(after.legal_actions()) if after.is_chance_node() else 1)
+        won += after.player_return(player)
+    return won
+
+
+def _holdem_tried(state: Any, player: int) -> Sequence[int]:
+    few = [action for action in state.legal_actions(player) if action < 2]
+    return [*few, *[*_sizes(state, player)][:3]]
 
 
 # Bargaining: an offer names what its maker keeps.
@@ -377,64 +320,51 @@ def _holdem_best(state: Any, player: int, moves: Mapping[str, int], rng: Random)
 _THINGS = ("book", "hat", "basketball")
 
 
-def _things(counts: Sequence[int]) -> str:
-    return ", ".join(
-        [f"{count} {thing}{'s' * (count != 1)}" for count, thing in zip(counts, _THINGS, strict=True)]
-    )
-
-
-def _bargaining_moves(state: Any, player: int) -> dict[str, int]:
-    agree = state.agree_action()
-    return {
-        "agree"
-        if action == agree
-        else f"keep {_things(_counts(state.action_to_string(player, action)))}": action
-        for action in state.legal_actions(player)
-    }
-
-
 def _counts(text: str) -> list[int]:
     return [int(count) for count in re.findall(r": (\d+)", text)]
 
 
-def _values(counts: Sequence[int]) -> str:
-    return ", ".join([f"a {thing} {value}" for thing, value in zip(_THINGS, counts, strict=True)])
+def _things(text: str) -> str:
+    """Return the numbers that the library prints in a line with the things they count."""
+    counts = zip(_counts(text), _THINGS, strict=True)
+    return ", ".join([f"{count} {thing}{'s' * (count != 1)}" for count, thing in counts])
 
 
-def _bargaining_view(state: Any, player: int, played: Sequence[PlayedMove]) -> str:
-    pool, values = map(_counts, state.information_state_string(player).split("\n")[:2])
-    offers = [f"{'You' if move.player == player else 'The other'}: {move.name}" for move in played]
-    return "\n".join(
-        [
-            f"There are {_things(pool)}.",
-            f"Worth to you: {_values(values)}.",
-            f"Offers so far, {len(played)} of 10: {'; '.join(offers) or 'none yet'}.",
-        ]
-    )
+def _values(text: str) -> str:
+    return ", ".join([f"a {thing} {value}" for value, thing in zip(_counts(text), _THINGS, strict=True)])
 
 
-def _bargaining_end(state: Any) -> str:
-    pool, first, second = map(_counts, str(state).split("\n")[:3])
-    agreed = "Agreement reached? 1" in str(state)
-    return "\n".join(
-        [
-            f"There were {_things(pool)}.",
-            f"Worth to player 0: {_values(first)}.",
-            f"Worth to player 1: {_values(second)}.",
-            "They agreed on the last offer." if agreed else "They did not agree.",
-        ]
-    )
+def _bargaining(state: Any, player: int, played: Played) -> Mapping[str, object]:
+    pool, values, *_ = state.information_state_string(player).split("\n")
+    offers = [f"{'You' if mover == player else 'The other'}: {name}" for mover, name in played]
+    return {
+        "pool": _things(pool),
+        "values": _values(values),
+        "count": len(played),
+        "offers": "; ".join(offers) or "none yet",
+    }
 
 
-def _street(state: Any) -> str:
-    return _STREETS[int(re.findall(r"\[Round (\d)\]", state.observation_string(0))[0])]
+def _bargaining_end(state: Any) -> Mapping[str, object]:
+    pool, first, second, agreed, *_ = str(state).split("\n")
+    came = "They agreed on the last offer." if agreed.endswith("1") else "They did not agree."
+    return {"pool": _things(pool), "first": _values(first), "second": _values(second), "came": came}
 
 
 SHOWINGS: Mapping[str, Showing] = {
-    "chess": Showing(named, _chess_view, str, _chess_best),
-    "go": Showing(_go_moves, _go_view, _go_end),
-    "backgammon": Showing(_backgammon_moves, _backgammon_view, _backgammon_end, _backgammon_best),
-    "universal_poker": Showing(_holdem_moves, _holdem_view, _holdem_end, _holdem_best, _street),
-    "bargaining": Showing(_bargaining_moves, _bargaining_view, _bargaining_end),
+    "chess": Showing(named, _chess, lambda state: {"fen": state}, _chess_worth),
+    "go": Showing(_renamed(lambda name: "pass" if name.endswith("PASS") else name[2:].upper()), _go, _go_end),
+    "backgammon": Showing(
+        _renamed(lambda name: name.partition(" - ")[2] or name),
+        _backgammon,
+        _backgammon_end,
+        _backgammon_worth,
+    ),
+    "universal_poker": Showing(_holdem_moves, _holdem, _holdem_end, _holdem_worth, _holdem_tried),
+    "bargaining": Showing(
+        _renamed(lambda name: f"keep {_things(name)}" if ":" in name else name.lower()),
+        _bargaining,
+        _bargaining_end,
+    ),
 }
-"""Games of their own texts, by the library's name."""
+"""Games with names and texts of their own, by the library's name."""
