@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from peerage.game.protocol import MATERIAL, Prompt, places
+from peerage.values.texts import storable
 
 _INCLUDED = re.compile(r"\{([A-Z_]+)\}")
 
@@ -159,6 +160,8 @@ def _text_faults(name: str, text: Any, own: Mapping[str, Any], tables: Mapping[s
         for place in dict.fromkeys(_INCLUDED.findall(text)):
             if place not in known:
                 yield f"{{{place}}} includes no text; there are {_listed(known)}"
+        if storable(text) != text:
+            yield "holds a character that no store can hold, such as NUL"
         try:
             places(_INCLUDED.sub("", text))
         except ValueError as error:
