@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.conformance.test_rules import HOUSE, PLAYERS, RAW
 from tests.golden.transcripts import MATCHES
-from tests.offline import fixture, house
+from tests.offline import check, fixture, house, play
 
 from peerage.game.protocol import MATERIAL, Prompt, places
 from peerage.game.texts import leaves_of, nested, text_faults, texts
@@ -33,6 +33,19 @@ def test_every_text_is_asked_by_and_can_be_replaced(game: str) -> None:
             made = fixture(spec, PLAYERS, rules, number=number, seed=f"s{number}", raw=RAW)
             used |= asked_by(spec, made, house(HOUSE, f"s{number}"))
     assert {*leaves_of(spec.texts)} - used == set()
+
+
+@pytest.mark.parametrize("game", WITH_TEXTS)
+def test_a_prompt_can_do_without_what_stands_before_it(game: str) -> None:
+    """A system text that says nothing which players must know may be empty: then no such message is sent."""
+    spec = GAMES[game]
+    empty = [name for name in leaves_of(spec.texts) if name.endswith(".system")]
+    bare = {name: "" for name in empty if not list(text_faults(spec.texts, nested({name: ""})))}
+    for rules in RULES[game]:
+        made = fixture(spec, PLAYERS, {**rules, "texts": nested(bare)}, raw=RAW)
+        played = play(spec, made, house(HOUSE))
+        check(spec, played)
+        assert all(message.template for step in played.steps for message in step.ask.messages)
 
 
 @pytest.mark.parametrize("game", WITH_TEXTS)

@@ -100,7 +100,8 @@ def same_tasks(
 
     def asks(rules: Rules, fixture: Fixture) -> Iterator[Asks]:
         for ask in asked(rules, tasks_of(fixture.drawn, task)):
-            prompt = Prompt(*[message.template for message in ask.messages])
+            templates = {message.speaker: message.template for message in ask.messages}
+            prompt = Prompt(templates.get("system", ""), templates["user"])
             filled = {place: text for message in ask.messages for place, text in message.fill.items()}
             shown = sum([len(str(text)) for place, text in filled.items() if place != "format"])
             usual, most = usual_output(rules), ask.max_tokens
