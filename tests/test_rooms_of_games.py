@@ -91,7 +91,8 @@ SHARED = {
     "interchange/battles.py": ({""}, "hands what was drawn to its game, whole"),
     "reading/verdicts/votes.py": ({""}, "the ballots of panels, read in part"),
     "testing/conformance.py": ({"unranked"}, "the engine's"),
-    "testing/offline.py": ({"unranked"}, "the engine's"),
+    "testing/offline.py": ({"", "unranked"}, "holds what is on record to JSON, whole"),
+    "testing/secrets.py": ({""}, "puts another draw in a seat's place, whatever it is"),
 }
 
 

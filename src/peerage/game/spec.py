@@ -216,12 +216,14 @@ class Secrecy:
     Where a game `hides` things, contestants must not see what is on record of a match under way: a player
     that could is refused. `forgets` is why a player that remembers what it was asked (an agent) may not play
     under these rules, with what would let it; empty: it may. `unshown` are keys of what is drawn that no
-    prompt shows, so that requests are not bounded by their size.
+    prompt shows, so that requests are not bounded by their size; `shown` names what is drawn for one seat
+    and open to all, as `peerage games check` calls it.
     """
 
     hides: bool = False
     forgets: Callable[[Any], str] = lambda rules: ""
     unshown: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

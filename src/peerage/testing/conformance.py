@@ -6,7 +6,7 @@ for check in CHECKS:
 
 from __future__ import annotations
 
-import json
+import random
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
@@ -15,7 +15,6 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
-from peerage.formats import FormatError, object_in
 from peerage.game.blocks import SeatReply
 from peerage.game.match import Fixture
 from peerage.game.protocol import Ask, Message, Ran, Reply, first_key, ran
@@ -29,11 +28,15 @@ from peerage.testing.offline import (
     check,
     fixture,
     house,
+    line_of,
+    marked,
     play,
+    read,
     require,
     unfenced,
 )
 from peerage.testing.replaced_texts import asked_by
+from peerage.testing.secrets import leaks
 
 Rules: TypeAlias = Mapping[str, Any]
 Place = TypeVar("Place")
@@ -49,6 +52,14 @@ MODEST = 0.2
 """The skill of the player with a memory: enough that others do better."""
 EVEN = 0.5 + 3 * 0.5 / 60**0.5
 """The most that one of two equal players takes of the points of 60 matches, by three standard errors."""
+_RANDOM = r"\brandom\.(?!Random\b)\w+\(|^from random import (?!Random$)"
+_UNSEEDED = (
+    r"\bRandom\(\)|\b(SystemRandom|secrets\.|uuid|time\.|urandom|default_rng|np\.random|numpy\.random)"
+)
+_DRAW = (
+    "draw with `table.rng(name)`, in `house` with its `rng`, in `draw` with Random of its secret and number"
+)
+_KEPT = "a variable of the module outlives a match, or something depends on a clock or on the order of a set"
 HOSTILE = {
     "a blank reply": " \n\t ",
     "invisible characters": "\u200b\u2060\x00\x07",
@@ -71,13 +82,15 @@ class ConformanceFinding(NamedTuple):
 
 
 def findings(spec: GameSpec[Any], rules: Mapping[str, Any] = {}) -> Iterator[ConformanceFinding]:
-    """Run every check, one after another."""
+    """Run every check, one after another, up to that by which the others play matches again."""
     for required in CHECKS:
         what = (required.__doc__ or required.__name__).partition("\n")[0].rstrip(".")
         try:
             required(spec, rules)
         except Unfair as problem:
             yield ConformanceFinding(what, str(problem))
+            if required is the_same_replies_give_the_same_match:
+                return
         except Exception as error:
             yield ConformanceFinding(what, f"{error} ({_where(error)})")
         else:
@@ -102,14 +115,18 @@ def _played(spec: GameSpec[Any], made: Fixture, models: Mapping[str, str] = HOUS
 
 def the_same_replies_give_the_same_match(spec: GameSpec[Any], rules: Rules) -> None:
     """The same seed and replies give the same match, in whatever order they arrive."""
+    before = random.getstate()
     made = _made(spec, rules)
-    first = _played(spec, made)
+    drawn_alike, first = made == _made(spec, rules), _played(spec, made)
+    if random.getstate() != before:
+        raise Unfair(f"it draws with the module `random`{line_of(spec.play, [_RANDOM])}; {_DRAW}")
+    where = line_of(spec.play, [_UNSEEDED])
+    why = f"it draws without a seed{where}; {_DRAW}" if where else _KEPT
+    require(drawn_alike, f"`draw` gives two tasks for one secret and number: {why}")
     check(spec, first, SECRETS)
     twice = _played(spec, made)
     same = twice.outcome == first.outcome and _by_key(twice) == _by_key(first)
-    require(
-        same, "two plays of one fixture differ; where it draws with `random`, draw with `table.rng(name)`"
-    )
+    require(same, f"two plays of one fixture differ: {why}")
     for seed in range(5):
         again = play(spec, made, house(HOUSE, made.seed), Random(seed))
         require(again.outcome == first.outcome, "another order of replies gave another outcome")
@@ -304,50 +321,11 @@ def _follow(spec: GameSpec[Any], made: Fixture, number: int) -> None:
                 )
 
 
-def marked(ask: Ask, text: str, mark: str, only: int) -> str:
-    """A reply as `text` with `mark` in its free texts: in all (`only` 0), or in one of them; as it is where
-    the format leaves none."""
-    schema = ask.expects.schema()
-    fields = None if schema is None else object_in(text, schema["properties"])
-    if schema is None or fields is None:
-        for made in (f"{text}\n# {mark}", text.replace("\n", f"  # {mark.split()[0]}\n", 1), mark):
-            if schema is None and _read(ask, made) is not None and mark[:8] in str(_read(ask, made)):
-                return made
-        return text
-    places = list(_free(schema, ()))
-    chosen = places if only % (len(places) + 1) == 0 else [places[only % (len(places) + 1) - 1]]
-    for path, most in chosen:
-        _put(fields, path, mark if most is None else mark[:most])
-    written = json.dumps(fields, ensure_ascii=False)
-    return written if _read(ask, written) is not None else text
-
-
-def _read(ask: Ask, text: str) -> Any:
-    try:
-        return ask.expects.parse(text)
-    except FormatError:
-        return None
-
-
-def _free(schema: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], int | None]]:
-    """The places of texts that a player is free to choose, and their greatest lengths."""
-    if schema.get("type") == "object":
-        for name, part in schema.get("properties", {}).items():
-            yield from _free(part, (*path, name))
-    elif schema.get("type") == "array":
-        yield from _free(schema.get("items", {}), (*path, "*"))
-    elif schema.get("type") == "string" and not {"enum", "pattern", "const"} & schema.keys():
-        yield path, schema.get("maxLength")
-
-
-def _put(value: Any, path: tuple[str, ...], text: str) -> None:
-    name, *rest = path
-    keys: Any = range(len(value)) if isinstance(value, list) else [name] if name in value else []
-    for key in keys:
-        if rest:
-            _put(value[key], tuple(rest), text)
-        else:
-            value[key] = text
+def no_seat_reads_the_secret_of_another(spec: GameSpec[Any], rules: Rules) -> None:
+    """No seat reads the secret of another before that one could have said it."""
+    fixtures = [_made(spec, rules, number) for number in range(1, 11)]
+    for leak in leaks(spec, fixtures, house(HOUSE).of(spec)):
+        raise Unfair(leak)
 
 
 def its_settings_are_sound(spec: GameSpec[Any], rules: Rules) -> None:
@@ -385,7 +363,7 @@ def _replies(played: Played) -> dict[str, SeatReply]:
     replies: dict[str, SeatReply] = {}
     for step in played.steps:
         ask, reply = step.ask, step.reply
-        value = _read(ask, reply.text) if reply.ok else None
+        value = read(ask, reply.text) if reply.ok else None
         status = "invalid" if reply.ok and value is None else reply.status
         key = first_key(ask.key)
         replies[key] = _as_shown(key, ask.to, ask.role, status, reply, value, ask.messages)
@@ -412,8 +390,8 @@ def _as_shown(
 
 CHECKS: tuple[Check, ...] = (
     its_settings_are_sound,
-    it_ends_and_ranks_every_contestant,
     the_same_replies_give_the_same_match,
+    it_ends_and_ranks_every_contestant,
     skill_wins,
     memory_wins_nothing,
     it_survives_failures,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import io
+import json
+import math
 import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
@@ -16,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 
 from peerage.engine.match.driver import Driver
-from peerage.formats import recorded, stored
+from peerage.formats import FormatError, object_in, recorded, stored
 from peerage.game.house import House, usual
 from peerage.game.match import Fixture, Outcome, Seat
 from peerage.game.protocol import MORE_ROOM, ROOM, Ask, Quote, Ran, Reply, Run, fence, first_key
@@ -89,6 +92,8 @@ def fixture(
             names = [name for name in names if name not in authors]
         officials[bench.role] = seated(bench.role, names[: bench.wanted])
         require(len(officials[bench.role]) >= bench.minimum, f"too few players for the role {bench.role}")
+    drawn = spec.draw(parsed, "arena", number)
+    require_json(drawn, "what `draw` returns", (), spec.draw, tuples=True)
     return Fixture(
         number=number,
         round=1,
@@ -101,7 +106,7 @@ def fixture(
         ),
         officials=officials,
         settings=parsed.model_dump(mode="json"),
-        drawn=spec.draw(parsed, "arena", number),
+        drawn=drawn,
         sessions=dict.fromkeys("ABCDEFGHIJ"[:count], SESSION_TOKENS) if spec.converses(parsed) else {},
     )
 
@@ -223,14 +228,60 @@ def check(spec: GameSpec[Any], played: Played, secrets: Iterable[str] = ()) -> N
         f"scores lie between 0 and 1, and here they are {dict(outcome.scores)}",
     )
     require(set(outcome.costs) <= set(labels), "costs are of contestants alone")
-    plain = msgspec.json.decode(msgspec.json.encode(outcome), type=Outcome)
-    require(plain == outcome, "facts and detail must be plain JSON: texts, numbers, lists, dicts by text")
+    parts = {
+        "detail": outcome.detail,
+        "facts": [*outcome.facts],
+        "scores": outcome.scores,
+        "costs": outcome.costs,
+    }
+    for name, part in parts.items():
+        require_json(part, f"Outcome.{name}", (name,), spec.play)
     _check_bounds(spec, played)
     _check_quotes(played)
     for step in played.steps:
         for _, text in call(step.ask, made.seed).messages:
             for secret in secrets:
                 require(secret not in text, f"{secret!r} is told to {step.ask.to} ({step.ask.key})")
+
+
+def require_json(
+    value: Any,
+    place: str,
+    names: tuple[str, ...],
+    made_by: Callable[..., Any],
+    *,
+    tuples: bool = False,
+) -> None:
+    """Raise Unfair for what no record can hold as it is, with its place and the line that writes it.
+
+    `names` are those on the way to it, `made_by` is the function that made it; `tuples` may be lists.
+    """
+    plain = (
+        value is None or type(value) in (str, int, bool) or (type(value) is float and math.isfinite(value))
+    )
+    if isinstance(value, list) or (tuples and isinstance(value, tuple)):
+        for at, part in enumerate(value):
+            require_json(part, f"{place}[{at}]", names, made_by, tuples=tuples)
+    elif isinstance(value, dict) and all(isinstance(name, str) for name in value):
+        for name, part in value.items():
+            require_json(part, f"{place}[{name!r}]", (*names, name), made_by, tuples=tuples)
+    elif not plain:
+        written = [rf"""["']{re.escape(name)}["']|\b{re.escape(name)}\s*=(?!=)""" for name in reversed(names)]
+        where = line_of(made_by, written)
+        raise Unfair(
+            f"{place} is {value!r:.60}, a {type(value).__name__}{where}: what is on record is JSON: texts, "
+            "finite numbers, True, False, None, lists, and dicts whose keys are texts"
+        )
+
+
+def line_of(made_by: Callable[..., Any], patterns: Iterable[str]) -> str:
+    """Return where the file of a function last writes the first of these patterns that it does, in words."""
+    with suppress(OSError, TypeError):
+        file, (lines, _) = inspect.getfile(made_by), inspect.findsource(made_by)
+        for pattern in patterns:
+            if places := [number for number, line in enumerate(lines, 1) if re.search(pattern, line)]:
+                return f" ({file}, line {places[-1]})"
+    return ""
 
 
 def _check_bounds(spec: GameSpec[Any], played: Played) -> None:
@@ -307,3 +358,50 @@ def scripted(script: Callable[[Ask, str], str | Reply]) -> Answering:
         return Reply("ok", reply, cost_nano=1_000_000, latency_ms=500) if isinstance(reply, str) else reply
 
     return answering
+
+
+def marked(ask: Ask, text: str, mark: str, only: int) -> str:
+    """A reply as `text` with `mark` in its free texts: in all (`only` 0), or in one of them; as it is where
+    the format leaves none."""
+    schema = ask.expects.schema()
+    fields = None if schema is None else object_in(text, schema["properties"])
+    if schema is None or fields is None:
+        for made in (f"{text}\n# {mark}", text.replace("\n", f"  # {mark.split()[0]}\n", 1), mark):
+            if schema is None and read(ask, made) is not None and mark[:8] in str(read(ask, made)):
+                return made
+        return text
+    places = list(_free(schema, ()))
+    chosen = places if only % (len(places) + 1) == 0 else [places[only % (len(places) + 1) - 1]]
+    for path, most in chosen:
+        _put(fields, path, mark if most is None else mark[:most])
+    written = json.dumps(fields, ensure_ascii=False)
+    return written if read(ask, written) is not None else text
+
+
+def read(ask: Ask, text: str) -> Any:
+    """Return the value of a reply; None where it is none."""
+    try:
+        return ask.expects.parse(text)
+    except FormatError:
+        return None
+
+
+def _free(schema: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], int | None]]:
+    """The places of texts that a player is free to choose, and their greatest lengths."""
+    if schema.get("type") == "object":
+        for name, part in schema.get("properties", {}).items():
+            yield from _free(part, (*path, name))
+    elif schema.get("type") == "array":
+        yield from _free(schema.get("items", {}), (*path, "*"))
+    elif schema.get("type") == "string" and not {"enum", "pattern", "const"} & schema.keys():
+        yield path, schema.get("maxLength")
+
+
+def _put(value: Any, path: tuple[str, ...], text: str) -> None:
+    name, *rest = path
+    keys: Any = range(len(value)) if isinstance(value, list) else [name] if name in value else []
+    for key in keys:
+        if rest:
+            _put(value[key], tuple(rest), text)
+        else:
+            value[key] = text
