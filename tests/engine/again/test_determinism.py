@@ -83,6 +83,26 @@ def test_every_policy_pairs_alike_at_any_concurrency_and_interruption(tmp_path: 
     assert head(broken) == head(alone)
 
 
+def test_levels_that_follow_the_players_are_alike_at_any_concurrency_and_interruption(tmp_path: Path) -> None:
+    def arena(name: str, **engine: int) -> Path:
+        strong = [{"name": f"p{at}", "model": f"house:{1 - 0.02 * at}"} for at in range(5)]
+        return write_arena(
+            tmp_path / name, strong, game="compression", rules={}, pairing={"window": 3}, engine=engine
+        )
+
+    alone, crowded, broken = arena("alone", concurrency=1), arena("crowded", concurrency=64), arena("broken")
+    play(alone, 24)
+    play(crowded, 24, clients=paced(3))
+    for run in range(100):
+        if play_stopping_at(broken, 24, 12.0, paced(run)).reason == "limit":
+            break
+    assert run > 0
+    assert head(crowded) == head(broken) == head(alone)
+    with open_arena(alone) as opened:
+        levels = [msgspec.json.decode(row.body)["drawn"]["level"] for row in opened.ledger.fixtures(1)]
+    assert max(levels) - min(levels) > 3
+
+
 def test_another_seed_gives_another_ledger(tmp_path: Path, undisturbed: tuple[int, str]) -> None:
     play(write_arena(tmp_path, seed=2), MATCHES)
     assert head(tmp_path) != undisturbed

@@ -62,9 +62,12 @@ class MatchEvidence(ABC):
     @cached_property
     def strengths(self) -> Strengths:
         """The posterior of everybody's strength: the same for the same matches."""
-        if self.rest is None:
-            return strengths(self.evidence, seed=SEED)
-        return pooled([self.evidence, self.rest], seed=SEED)[0]
+        return self.alone if self.rest is None else pooled([self.evidence, self.rest], seed=SEED)[0]
+
+    @cached_property
+    def alone(self) -> Strengths:
+        """The same by these matches alone, without what they borrow from others."""
+        return strengths(self.evidence, seed=SEED)
 
     @property
     def tasks(self) -> Sequence[str]:

@@ -404,7 +404,7 @@ class PlayedMatches(MatchEvidence):
 
 _COMPUTED = (
     *("history", "tables", "hanging", "flips", "credits", "accounts", "_pairs"),
-    *("evidence", "rest", "strengths", "claims", "strengths_by_game", "shares_by_game"),
+    *("evidence", "rest", "alone", "strengths", "claims", "strengths_by_game", "shares_by_game"),
 )
 """Fields in which `PlayedMatches` keeps what it computed from its matches."""
 

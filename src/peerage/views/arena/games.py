@@ -99,7 +99,7 @@ def _tells_apart(arena: ArenaTables, name: str, matches: int) -> Iterator[Senten
     rules = arena.settings.lineup[name].rules if name in arena.settings.lineup else {}
     if remark := discrimination(arena.moment, newest).remark(name, rules):
         yield Sentence(f"{remark}.", "bad")
-    count = matches_to_tell(played.strengths, played.count)
+    count = matches_to_tell(played.alone, played.count)
     if matches >= FEW and count is not None:
         about = counted(two_digits(count), "match")
         yield Sentence(f"Two typical players are told apart after about {about}.", "quiet")

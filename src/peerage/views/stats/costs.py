@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
 
+from peerage.reading.results.discrimination import matches_to_tell
 from peerage.reading.results.played import PlayedMatches
 from peerage.render.blocks import Rows, numbers, texts
 from peerage.standings.accounts import NOTHING, Account
-from peerage.values.figures import dollars, hundredths, rounded, whole
+from peerage.values.figures import dollars, hundredths, rounded, tenths, whole
+from peerage.views.leaderboard.overall import FEW
 from peerage.views.stats.players import PLAYER
 from peerage.views.stats.spending import HostedStats
 
@@ -37,13 +39,15 @@ class KindStats(Struct, frozen=True):
     """What the matches of one kind brought: of a game, or where there is but one game of a topic. `matches`
     had a result; `cost_usd` is what all of them are known to have cost, roles included, hosts' idle time not,
     None where that is nothing and some cost is unknown; what is per dollar is None where nothing was spent
-    or not all is known."""
+    or not all is known. `told_after` is about how many matches tell two typical players apart with 95%, None
+    of a topic, and where too few were played."""
 
     by: Literal["game", "topic"]
     kind: str
     matches: int
     cost_usd: float | None
     matches_per_usd: float | None
+    told_after: float | None = None
 
 
 def cost_stats(
@@ -70,9 +74,11 @@ def _of_player(name: str, account: Account, host: HostedStats | None) -> CostSta
     )
 
 
-def kind_stats(played: PlayedMatches, unknown: bool) -> Iterator[KindStats]:
+def kind_stats(
+    played: PlayedMatches, unknown: bool, of_game: Callable[[str], PlayedMatches]
+) -> Iterator[KindStats]:
     """A row for each game, or each topic of the only one where it has any, in the order of names; `unknown`
-    says that not every cost is known."""
+    says that not every cost is known, `of_game` gives the matches of one."""
     alone = len({one.game for one in played.finished}) == 1 and any(one.topic for one in played.finished)
     by: Literal["game", "topic"] = "topic" if alone else "game"
     matches, nano = Counter[str](), Counter[str]()
@@ -89,7 +95,12 @@ def kind_stats(played: PlayedMatches, unknown: bool) -> Iterator[KindStats]:
             matches=matches[kind],
             cost_usd=known,
             matches_per_usd=_per(matches[kind], all_usd),
+            told_after=_told_after(of_game(kind)) if by == "game" and matches[kind] >= FEW else None,
         )
+
+
+def _told_after(played: PlayedMatches) -> float | None:
+    return matches_to_tell(played.alone, played.count)
 
 
 def _per(number: float, spent: float | None) -> float | None:
@@ -110,7 +121,11 @@ def by_player(rows: Sequence[CostStats]) -> Rows:
 
 def by_kind(rows: Sequence[KindStats]) -> Rows:
     """Return what a dollar buys in each game or topic."""
-    columns = [*texts(kind="Topic or game"), *_BOUGHT]
+    columns = [
+        *texts(kind="Topic or game"),
+        *_BOUGHT,
+        *numbers(tenths, told_after="Matches to tell two apart ~1"),
+    ]
     return Rows(rows, columns, title="Topics, or games: what a dollar buys in each", name="kinds")
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
+from msgspec.structs import replace
+
 from peerage.engine.record.probed import ProbeCost, probe_costs
 from peerage.judging.marks.ballots import JudgeStatistics, ballots_in, judge_statistics
 from peerage.reading.match import in_words
@@ -102,7 +104,9 @@ def stats(reading: Reading, scope: Scope = EVERYTHING) -> Stats:
         unfinished=spending.unfinished_stats(ledger),
         hosted=hosted,
         costs=costs.cost_stats(names, accounts, hosted),
-        kinds=tuple(costs.kind_stats(played, unpriced)),
+        kinds=tuple(
+            costs.kind_stats(played, unpriced, lambda game: reading.within(replace(scope, game=game)))
+        ),
     )
 
 
