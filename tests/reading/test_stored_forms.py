@@ -35,6 +35,7 @@ FORMS = {
 """Who parses what is stored in a ledger."""
 NOT_STORED = {
     "game/protocol.py": "what a program printed",
+    "game/texts.py": "texts of rules, made one key",
     "values/sealing.py": "the value in a sealed one, whatever it is",
     "judging/checks/programs.py": "what a program printed",
     "playing/requirements.py": "two statements of rules, to compare them",
