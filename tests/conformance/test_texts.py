@@ -1,6 +1,7 @@
 """The owner of an arena may have other texts in place of every one that a game's prompts are made of."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from tests.offline import check, fixture, house, play
 from peerage.game.protocol import MATERIAL, Prompt, places
 from peerage.game.texts import leaves_of, nested, text_faults, texts
 from peerage.games import GAMES
+from peerage.testing.conformance import Unfair, its_texts_are_what_it_asks_by
 from peerage.testing.replaced_texts import asked_by
 
 WITH_TEXTS = [name for name, spec in GAMES.items() if spec.texts]
@@ -33,6 +35,14 @@ def test_every_text_is_asked_by_and_can_be_replaced(game: str) -> None:
             made = fixture(spec, PLAYERS, rules, number=number, seed=f"s{number}", raw=RAW)
             used |= asked_by(spec, made, house(HOUSE, f"s{number}"))
     assert {*leaves_of(spec.texts)} - used == set()
+
+
+def test_a_game_that_asks_by_other_texts_than_it_declares_is_found() -> None:
+    spec = GAMES["bug-hunt"]
+    other = replace(spec, texts={"hunting": texts(spec.texts)["hunt"]})
+    with pytest.raises(Unfair, match=r"hunting\.system, hunting\.user of its texts stay as they are"):
+        its_texts_are_what_it_asks_by(other, {})
+    its_texts_are_what_it_asks_by(spec, {})
 
 
 @pytest.mark.parametrize("game", WITH_TEXTS)
