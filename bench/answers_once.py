@@ -6,20 +6,27 @@ hold the truth about tasks like these, how often the best is right where its cha
 what was said, and the same of pairs; `alone` takes each match as new evidence. `dollars`: arenas are paired
 as a run pairs them, by the `adaptive` policy and the game's own memory, until somebody is the best with 90%;
 with fresh answers that may take up to 1,500 matches. An answer costs 1 or 3, a judged match 2.2 (as many
-calls of a small panel), a check nothing.
+calls of a small panel), a check nothing. `tables`: the same where challenges are drafted, each answered by
+two or by more; a draft with its votes costs 2.3, as in the demo.
 
-Usage: python -m bench.answers_once coverage [--arenas 100] | dollars [--arenas 20] [--tasks 60]
+Usage: python -m bench.answers_once coverage [--arenas 100] | dollars [--arenas 20] [--tasks 60] | tables
 """
 
 from __future__ import annotations
 
 import argparse
+from collections import deque
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from peerage.games.tasks import given
+from peerage.game.match import Fixture
+from peerage.game.spec import MeetingMemory
+from peerage.games.duel.play import GAME as DUEL
+from peerage.games.duel.shared import CHALLENGE, SharedChallenges
+from peerage.games.tasks.answers import TaskAnswers
 from peerage.games.tasks.judges import Controls
 from peerage.games.tasks.play import GAME
 from peerage.ratings.columns.history import duels
@@ -32,7 +39,8 @@ from peerage.scheduling.standing import EndedMatch, History, Results, Standing
 
 SURE = 0.9
 MOST = 1_500
-VERDICT = 2.2
+VERDICT, DRAFTING = 2.2, 2.3
+LAG = 8
 PLENTY = 20_000
 """Tasks from which the true ratings are computed."""
 
@@ -42,7 +50,7 @@ class World:
     compares. Each task is as hard for all, and suits each player differently."""
 
     def __init__(self, rng: np.random.Generator, strength: np.ndarray, tasks: int, *, checks: bool) -> None:
-        self.checks, self._rng = checks, rng
+        self.checks, self.strength, self._rng = checks, strength, rng
         self._apart = rng.normal(0, 0.5, (len(strength), tasks)) + strength[:, None] * (2 if checks else 1.5)
         self._hard = rng.normal(0, 1, tasks)
 
@@ -126,42 +134,70 @@ def until_sure(seed: int, players: int, tasks: int, answer: float, *, checks: bo
     rules = GAME.rules.model_validate({"tasks": listed, "samples": 1 if once else "fresh"})
     verdict = 0.0 if checks else VERDICT
     prices = dict.fromkeys([task.id for task in rules.tasks], verdict / answer)
-    memory = given.TaskAnswers(rules, Controls(0, lambda secret, number: {}), prices) if once else None
+    memory = TaskAnswers(rules, Controls(0, lambda secret, number: {}), prices) if once else None
     scheduler = Scheduler(spec=GAME, rules=rules, secret=f"{seed}", policy=Policy(name="adaptive"))
-    names = [f"p{player}" for player in range(players)]
+    once_given = world.answers()
+
+    def answered(fixture: Fixture) -> np.ndarray:
+        return (once_given if once else world.answers())[:, int(fixture.drawn["task"]) - 1]
+
+    return played(scheduler, memory, world, answered, lambda fixture: verdict, answer)
+
+
+def drafted_until_sure(seed: int, players: int, answer: float, most: int) -> Spent:
+    """The same of challenges that are drafted and answered by up to `most`; 2: each by those who meet."""
+    rng = np.random.default_rng([seed, players])
+    world = World(rng, rng.normal(0, 0.5, players), MOST + players, checks=False)
+    rules = DUEL.rules.model_validate({"players_per_challenge": most})
+    memory = SharedChallenges(rules) if most > 2 else None
+    scheduler = Scheduler(spec=DUEL, rules=rules, secret=f"{seed}", policy=Policy(name="adaptive"))
+    each = world.answers()
+    return played(
+        scheduler,
+        memory,
+        world,
+        lambda fixture: each[:, fixture.shares or fixture.number],
+        lambda fixture: VERDICT + DRAFTING * (CHALLENGE not in fixture.drawn),
+        answer,
+    )
+
+
+def played(
+    scheduler: Scheduler,
+    memory: MeetingMemory | None,
+    world: World,
+    answered: Callable[[Fixture], np.ndarray],
+    price: Callable[[Fixture], float],
+    answer: float,
+) -> Spent:
+    """Play until somebody is the best with 90%. `answered` is everybody's answer in a match, `price` what it
+    costs but for answers. What a match learnt is known LAG matches later."""
+    names = [f"p{player}" for player in range(len(world.strength))]
     standings = [Standing(name, name, 1500.0, 1500.0) for name in names]
     judge = [Standing("judge", "judge", 1500.0, 1500.0)]
     history, results, decided = History(), Results(), Decided(names)
-    said: dict[tuple[int, str], float] = {}
-    dollars, number, look = 0.0, 1, max(6, players)
-    best = int(strength.argmax())
-    once_given, best_now, chance = world.answers(), 0, 0.0
+    dollars, number, look, waiting = 0.0, 1, max(6, len(names)), deque[int]()
+    best, best_now, chance = int(world.strength.argmax()), 0, 0.0
     while number < MOST and chance < SURE:
         fixtures = next_round(
             scheduler, standings, history, number=number, round=number, snapshot=0,
             results=results, judges=judge, memory=memory,
         )  # fmt: skip
-        if not fixtures:
+        if not fixtures and not waiting:
             break
         remember(history, fixtures)
         for fixture in fixtures:
-            task, own = int(fixture.drawn["task"]) - 1, []
-            drawn = once_given if once else world.answers()
-            for seat in fixture.seats:
-                if seat.label in fixture.given:
-                    own.append(said[fixture.given[seat.label].match, seat.player])
-                else:
-                    own.append(float(drawn[int(seat.player[1:]), task]))
-                    said[fixture.number, seat.player] = own[-1]
-                    dollars += answer
-            dollars += verdict
+            answers = answered(fixture)
+            own = [answers[int(seat.player[1:])] for seat in fixture.seats]
+            dollars += answer * (2 - len(fixture.given)) + price(fixture)
             score = float(world.scores(np.array(own[0]), np.array(own[1])))
             seated = tuple([seat.player for seat in fixture.seats])
-            decided.note(EndedMatch("tasks", seated, (score, 1 - score), fixture.shares))
+            decided.note(EndedMatch("", seated, (score, 1 - score), fixture.shares))
             results.note(seated, (score, 1 - score))
-            if memory is not None:
-                memory.presume(fixture.number)
-        number = fixtures[-1].number + 1
+            waiting.append(fixture.number)
+        while memory is not None and waiting and (len(waiting) > LAG or not fixtures):
+            memory.presume(waiting.popleft())
+        number = fixtures[-1].number + 1 if fixtures else number
         if number >= look:
             look = int(number * 1.15) + 2
             found = strengths(decided.evidence(), seed=1).best
@@ -178,24 +214,40 @@ def dollars(arenas: int, tasks: int) -> None:
                     until_sure(seed, players, tasks, answer, checks=checks, once=once)
                     for seed in range(arenas)
                 ]
-                sure = [arena for arena in each if arena.reached]
-                print(
-                    f"{players} players, {what}, {'once ' if once else 'fresh'}: dollars, median "
-                    f"{np.median([arena.dollars for arena in each]):.0f}, mean "
-                    f"{np.mean([arena.dollars for arena in each]):.0f}; matches, median "
-                    f"{np.median([arena.matches for arena in each]):.0f}; sure {len(sure)} of {arenas}, "
-                    f"right {np.mean([arena.right for arena in sure] or [np.nan]):.0%}",
-                    flush=True,
-                )
+                _spent(f"{players} players, {what}, {'once ' if once else 'fresh'}", each)
+
+
+def tables(arenas: int) -> None:
+    for players in (4, 8):
+        for answer in (1.0, 3.0):
+            for most in sorted({2, 4, players}):
+                each = [drafted_until_sure(seed, players, answer, most) for seed in range(arenas)]
+                _spent(f"{players} players, drafted, answers at {answer:g}, {most} a challenge", each)
+
+
+def _spent(what: str, each: Sequence[Spent]) -> None:
+    sure = [arena for arena in each if arena.reached]
+    dollars, matches = ([arena[at] for arena in each] for at in (0, 1))
+    print(
+        f"{what}: dollars, median {np.median(dollars):.0f}, mean {np.mean(dollars):.0f}, geometric mean "
+        f"{np.exp(np.mean(np.log(dollars))):.0f}; matches, median {np.median(matches):.0f}; sure {len(sure)} "
+        f"of {len(each)}, right {np.mean([arena.right for arena in sure] or [np.nan]):.0%}",
+        flush=True,
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("coverage", "dollars"))
+    parser.add_argument("what", choices=("coverage", "dollars", "tables"))
     parser.add_argument("--arenas", type=int, default=20)
     parser.add_argument("--tasks", type=int, default=60)
     stated = parser.parse_args()
-    coverage(stated.arenas) if stated.what == "coverage" else dollars(stated.arenas, stated.tasks)
+    if stated.what == "coverage":
+        coverage(stated.arenas)
+    elif stated.what == "tables":
+        tables(stated.arenas)
+    else:
+        dollars(stated.arenas, stated.tasks)
 
 
 if __name__ == "__main__":

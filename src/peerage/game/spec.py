@@ -118,12 +118,13 @@ class Memory(Protocol):
 
 
 class DrawnMatch(NamedTuple):
-    """The draw of one match: what is `drawn`, the answers `given` by player, without their texts, and the
-    first match that `shares` answers with it (0: none)."""
+    """The draw of one match: what is `drawn`, the answers `given` by player, without their texts, the
+    first match that `shares` answers with it (0: none), and the roles that it is `without`."""
 
     drawn: Mapping[str, Any]
     given: Mapping[str, GivenAnswer] = {}
     shares: int = 0
+    without: tuple[str, ...] = ()
 
 
 @runtime_checkable
@@ -143,8 +144,8 @@ class MeetingMemory(Memory, Protocol):
     def meet(self, secret: str, match: int, players: Sequence[str]) -> DrawnMatch | None:
         """Draw for players who meet, as issued; None while there is nothing for them."""
 
-    def left(self, players: Sequence[str]) -> int:
-        """Return how many matches these have left among them."""
+    def left(self, players: Sequence[str]) -> int | None:
+        """Return how many matches these have left among them; None where there is no end."""
 
     def presume(self, match: int) -> None:
         """Take an issued match as decided, with all its answers."""

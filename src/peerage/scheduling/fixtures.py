@@ -152,6 +152,7 @@ def next_round(
                 officials={
                     role: tuple(seat(_label(role, place), player) for place, player in enumerate(players, 1))
                     for role, players in chosen.items()
+                    if role not in drawn.without
                 },
                 settings=scheduler.settings,
                 drawn=drawn.drawn,

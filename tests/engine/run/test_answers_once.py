@@ -24,7 +24,7 @@ from tests.engine.arenas import (
 from peerage.arena import open_arena
 from peerage.engine.record.memory import Remembered
 from peerage.game.match import Fixture, GivenAnswer
-from peerage.games.tasks.given import TaskAnswers, request_of
+from peerage.games.tasks.answers import TaskAnswers, request_of
 from peerage.ledger import Ledger
 from peerage.ledger.forms.codec import by_hex, read_fixture, read_record
 from peerage.ledger.topics.series import given_of

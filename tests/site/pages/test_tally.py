@@ -49,6 +49,14 @@ def test_what_is_counted() -> None:
     assert found.began == DAY + 1
 
 
+def test_an_answer_given_before_costs_nothing_again() -> None:
+    rows = [row(1, "ab", (1.0, 0.0), topic="maths"), row(2, "ac", (1.0, 0.0), topic="maths")]
+    found = MatchSums().after(rows, {2: ("a",)}).players
+    assert found["a"].topics["maths"].priced == found["a"].games["duel"].priced == 1
+    assert found["a"].topics["maths"].record.matches == 2
+    assert found["c"].topics["maths"].cost_per_match == 2.0
+
+
 def test_rates_are_shares_of_the_points() -> None:
     assert Record(1, 1, 2).rate == 0.375
     assert Record().rate is None

@@ -53,7 +53,7 @@ def test_judges_are_counted(scores: dict[str, float], votes: list[tuple[str, flo
 
 
 def test_orders_are_named_where_both_were_seen() -> None:
-    for other, told in (("A-B", "2 of 2 judges"), ("B-A", "2 of 2 judges, in both orders")):
+    for other, told in (("A-B", "2 of 2 judges"), ("B-A", "2 of 2 judges, in opposite orders")):
         votes = tuple(
             [ballot(at, "A", 0.5, verdicts={order: "A"}) for at, order in enumerate(("A-B", other), 1)]
         )

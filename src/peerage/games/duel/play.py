@@ -15,7 +15,7 @@ such answers tie.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
@@ -39,6 +39,7 @@ from peerage.game import (
     Choice,
     Demo,
     Fixture,
+    GameMemory,
     GameSpec,
     GameTable,
     Heading,
@@ -46,13 +47,17 @@ from peerage.game import (
     HouseReply,
     Judging,
     Outcome,
+    Quote,
     Rejudging,
     Replies,
     Reply,
     Role,
     RoleRequirement,
     Seat,
+    Secrecy,
+    Sentence,
     Steps,
+    TaskText,
     Text,
     ending,
     player_names,
@@ -65,50 +70,72 @@ from peerage.game.spec import QUOTE
 from peerage.game.texts import toml
 from peerage.games.duel.prompts import DuelKind, judging, kind_of
 from peerage.games.duel.rules import FEWEST, DuelRules
+from peerage.games.duel.shared import CHALLENGE, SharedChallenges, draw, request_of
+from peerage.games.given import facts, given_or_asked, settled
 from peerage.games.judged import judges_required, verdicts_asked
 from peerage.games.rejudge import RejudgeRules
 from peerage.judging.marks.ballots import ballots_of
 from peerage.judging.panels.panel import panel, panel_shown
-from peerage.values.sealing import by_turns
 
 
 def play(table: GameTable) -> Steps[Outcome]:
-    """One duel between the two seats of `table`."""
+    """One duel between the two seats of `table`; what was not answered before is asked for."""
     rules: DuelRules = table.rules
-    kind, panel_rules = kind_of(rules), rules.panel()
-    detail: dict[str, Any] = dict(table.drawn)
-    drafted = yield from drafting(
-        _turns(table.officials["author"], kind),
-        table.officials["committee"],
-        kind.stages,
-        kind.vote,
-        table.drawn["topic"],
-        max_drafts=rules.max_drafts,
-        approval=rules.approval,
-        early_stop=rules.early_stop,
-    )
-    detail["drafts"] = [msgspec.to_builtins(draft) for draft in drafted.drafts]
-    if drafted.texts is None:
-        return Outcome(void="no_challenge", detail=detail)
-    fills = {"limit": str(rules.max_chars), "judging": judging(kind.judge, panel_rules)}
-    replies: list[Reply] = yield [
+    kind = kind_of(rules)
+    detail: dict[str, Any] = {"topic": table.drawn["topic"]}
+    texts = {name: Quote(name, text) for name, text in table.drawn.get(CHALLENGE, {}).items()}
+    if not texts:
+        drafted = yield from drafting(
+            _turns(table.officials["author"], kind),
+            table.officials["committee"],
+            kind.stages,
+            kind.vote,
+            table.drawn["topic"],
+            max_drafts=rules.max_drafts,
+            approval=rules.approval,
+            early_stop=rules.early_stop,
+        )
+        detail["drafts"] = [msgspec.to_builtins(draft) for draft in drafted.drafts]
+        if drafted.texts is None:
+            return Outcome(void="no_challenge", detail=detail)
+        texts = {**drafted.texts}
+    fills = {"limit": str(rules.max_chars), "judging": judging(kind.judge, rules.panel())}
+    asks = [
         kind.answer.ask(
             seat.label,
             f"answer/{seat.label}",
             Text(rules.max_chars),
-            {**drafted.texts, **fills},
+            {**texts, **fills},
             rules.max_tokens,
             temperature=rules.temperature,
         )
         for seat in table.seats
     ]
-    answers = {seat.label: reply for seat, reply in zip(table.seats, replies, strict=True)}
+    if rules.players_per_challenge == 2:
+        answers = yield from given_or_asked(table, asks, {})
+        return (yield from _compared(table, texts, answers, detail))
+    plain = {name: quote.text for name, quote in texts.items()}
+    request = request_of(rules, plain)
+    requests = {seat.player: request for seat in table.seats}
+    answers = yield from given_or_asked(table, asks, requests)
+    outcome = yield from _compared(table, texts, answers, detail)
+    new = facts(table, answers, requests, request if settled(outcome) else "")
+    if CHALLENGE not in table.drawn:
+        new[CHALLENGE] = plain
+    return msgspec.structs.replace(outcome, facts=(new,))
+
+
+def _compared(
+    table: GameTable, texts: Mapping[str, Quote], answers: Mapping[str, Reply], detail: dict[str, Any]
+) -> Steps[Outcome]:
+    """The outcome of two answers, by label."""
+    rules: DuelRules = table.rules
     detail["answers"] = {label: reply.status for label, reply in answers.items()}
-    if any(reply.status == "void" for reply in replies):
+    if any(reply.status == "void" for reply in answers.values()):
         return Outcome(void="no_answer", detail=detail)
 
     first, second = answers
-    if not all(reply.ok for reply in replies):
+    if not all(reply.ok for reply in answers.values()):
         score = 0.5 + (answers[first].ok - answers[second].ok) / 2
         detail["decided"] = "without judges"
         return Outcome(scores={first: score, second: 1 - score}, detail=detail)
@@ -116,9 +143,9 @@ def play(table: GameTable) -> Steps[Outcome]:
     verdict = yield from panel(
         table.officials["judge"],
         answers,
-        drafted.texts,
-        panel_rules,
-        kind.judge,
+        texts,
+        rules.panel(),
+        kind_of(rules).judge,
         table.rng("order"),
     )
     detail |= {"decided": "by judges", **verdict.detail()}
@@ -158,8 +185,9 @@ def asks(rules: DuelRules, fixture: Fixture) -> tuple[Asks, ...]:
         return Asks(role, prompts, expects, calls, most, quoted, usual, usual_output=chars // 10)
 
     again, writing = [stage.again for stage in kind.stages], 1.3 * parts / max(authors, 1)
+    contestant = sort("contestant", kind.answer, Text(answer), 1, 1, challenge)
     return (
-        sort("contestant", kind.answer, Text(answer), 1, 1, challenge),
+        *[contestant._replace(to=seat.label) for seat in fixture.seats if seat.label not in fixture.given],
         # authors rotate, so over all turns each writes every part once a draft
         sort("author", again, Text(), drafts * parts, writing, challenge + objections),
         sort("committee", kind.vote, vote, drafts * authors, votes, challenge),
@@ -178,16 +206,6 @@ def officials(rules: DuelRules) -> tuple[RoleRequirement, ...]:
         return RoleRequirement("author", 2, 2, "contestants"), committee, judges
     fewest = len(kind_of(rules).stages)
     return RoleRequirement("author", 2, fewest, "top_quarter", same_family=same_family), committee, judges
-
-
-def draw(rules: DuelRules, seed: str, number: int) -> dict[str, str]:
-    """The topic of match `number`.
-
-    Stratified: every block of as many matches as there are topics holds each of them once, in an order drawn
-    for the block from the arena's `seed`.
-    """
-    (place,) = by_turns(f"{seed}/draw", number, len(rules.topics))
-    return {"topic": rules.topics[place]}
 
 
 DEMO_TOPICS = [
@@ -233,6 +251,10 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     """The question, the answers, the judges, the result."""
     drafts = drafts_of(outcome)
     yield from question_shown(drafts, replies)
+    if shared := fixture.drawn.get(CHALLENGE):
+        yield Heading("The question")
+        yield Sentence(f"It was drafted in match {fixture.shares}.")
+        yield from [TaskText(text, name, prose=True) for name, text in shared.items()]
     given = [replies[key] for seat in fixture.seats if (key := f"answer/{seat.label}") in replies]
     if given:
         yield Heading("The answers")
@@ -243,6 +265,13 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     yield from drafts_shown(drafts, replies, members)
     if outcome.void:
         yield from ending(fixture, outcome, "", {}, _NO_RESULT)
+
+
+def _forgets(rules: DuelRules) -> str:
+    """Return why players that remember may not play: who judged answers to a challenge may be asked it."""
+    if rules.players_per_challenge == 2:
+        return ""
+    return "it may be asked a challenge on which it judged others. Set `players_per_challenge: 2`"
 
 
 GAME: GameSpec[DuelRules] = GameSpec(
@@ -262,4 +291,8 @@ GAME: GameSpec[DuelRules] = GameSpec(
     show=show,
     judging=Judging(again=Rejudging(lambda rules: RejudgeRules.like(rules.panel()))),
     demo=Demo(rules={"topics": DEMO_TOPICS}),
+    secrecy=Secrecy(forgets=_forgets),
+    memory=GameMemory(
+        make=SharedChallenges, applies=lambda rules: rules.players_per_challenge > 2, meets=True
+    ),
 )

@@ -41,6 +41,13 @@ class DuelRules(JudgedRules):
         description="Who drafts: the higher-seeded contestant and then the other, or two players at random "
         "from the top quarter outside the match (the only choice for a `case`).",
     )
+    players_per_challenge: int = Field(
+        2,
+        ge=2,
+        le=99,
+        description="Players who answer a drafted challenge, each once; later matches "
+        "compare others by it and draft nothing. `2`: every match has a challenge of its own.",
+    )
     max_drafts: int = Field(3, ge=1, le=20, description="Drafts in one author's turn.")
     committee: int = Field(5, ge=1, le=99, description="Committee members: the top by raw Elo.")
     approval: Share = Field(0.8, description="Share of the committee's valid votes that a draft needs.")

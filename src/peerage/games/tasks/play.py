@@ -40,10 +40,11 @@ from peerage.game import (
     Voided,
 )
 from peerage.game.spec import QUOTE, Memory
+from peerage.games.given import facts, given_or_asked, settled
 from peerage.games.judged import judges_required, verdicts_asked
 from peerage.games.rejudge import RejudgeRules
+from peerage.games.tasks.answers import TaskAnswers, compared_of, request_of
 from peerage.games.tasks.files import read_tasks
-from peerage.games.tasks.given import TaskAnswers, facts, given_or_asked
 from peerage.games.tasks.house import house
 from peerage.games.tasks.judges import CONTROL, SEEN, TASK, Controls, PanelResult, asked, decided, shown
 from peerage.games.tasks.rules import TasksRules
@@ -67,15 +68,16 @@ def play(table: GameTable) -> Steps[Outcome]:
     rules: TasksRules = table.rules
     checks = tuple([msgspec.convert(check, Check) for check in table.drawn.get("checks", ())])
     asks = [_asked(rules, table.drawn, checks, seat) for seat in table.seats]
-    replies = yield from given_or_asked(table, asks)
-    answers = {seat.label: reply for seat, reply in zip(table.seats, replies, strict=True)}
+    requests = {seat.player: request_of(rules, table.drawn, seat.player) for seat in table.seats}
+    answers = yield from given_or_asked(table, asks, requests)
     try:
         outcome = yield from _compared(table, checks, answers)
     except Voided as voided:
         outcome = Outcome(void=str(voided))
-    flipped = any(ballot["flipped"] for ballot in outcome.detail.get("ballots", ()))
-    new = facts(table, answers, compared=not outcome.void or (outcome.void == "inconclusive" and flipped))
-    return msgspec.structs.replace(outcome, facts=(*outcome.facts, *new))
+    if rules.samples == "fresh":
+        return outcome
+    new = facts(table, answers, requests, compared_of(rules, table.drawn) if settled(outcome) else "")
+    return msgspec.structs.replace(outcome, facts=(*outcome.facts, new))
 
 
 def _compared(table: GameTable, checks: tuple[Check, ...], answers: Mapping[str, Reply]) -> Steps[Outcome]:
@@ -284,7 +286,7 @@ def remarks(rules: TasksRules) -> Iterator[str]:
 
 GAME: GameSpec[TasksRules] = GameSpec(
     name="tasks",
-    version=13,
+    version=14,
     about="Two players answer a task of yours; a check or judges decide.",
     contestants=(2, 2),
     rules=TasksRules,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 import msgspec
 from msgspec import Struct
@@ -45,7 +45,8 @@ class Record(Struct):
 
 class Field(Struct):
     """One player's decided matches of one game or topic: in a match of many, the best score wins. `cost`
-    sums, in the arena's cost unit, what its own play cost in the `priced` ones where that is known."""
+    sums, in the arena's cost unit, what its own play cost in the `priced` ones: where that is known, and its
+    answer was not given before."""
 
     record: Record = msgspec.field(default_factory=Record)
     cost: float = 0.0
@@ -65,8 +66,8 @@ class PlayerSums(Struct):
     topics: dict[str, Field] = {}
     recent: list[Summary] = []
 
-    def count(self, place: int, row: Summary) -> None:
-        """Count a decided match, in which it sits at `place`."""
+    def count(self, place: int, row: Summary, *, new: bool) -> None:
+        """Count a decided match, in which it sits at `place` and gave a `new` answer or one of before."""
         own, cost, best = row.scores[place], row.costs[place], float("-inf")
         for other, score in zip(row.players, row.scores, strict=True):
             if other != row.players[place]:
@@ -75,7 +76,7 @@ class PlayerSums(Struct):
         for fields, name in ((self.games, row.game), (self.topics, row.topic)):
             field = fields.setdefault(name, Field())
             field.record.add(own, best)
-            if cost is not None:
+            if cost is not None and new:
                 field.cost += cost
                 field.priced += 1
 
@@ -106,8 +107,9 @@ class MatchSums(Struct):
         """Return what all matches cost, in 1e-9 dollars."""
         return sum([nano for games in self.days.values() for nano in games.values()])
 
-    def after(self, rows: Iterable[Summary]) -> MatchSums:
-        """The sums after further matches; this one stays as it is. Raises LedgerError for a damaged row."""
+    def after(self, rows: Iterable[Summary], given: Mapping[int, Collection[str]] = {}) -> MatchSums:
+        """The sums after further matches; this one stays as it is. `given` are, by match, the players who
+        gave their answer before. Raises LedgerError for a damaged row."""
         copied = msgspec.msgpack.decode(msgspec.msgpack.encode(self), type=MatchSums)
         for row in rows:
             if row.status == DONE and not len(row.players) == len(row.scores) == len(row.costs):
@@ -115,10 +117,10 @@ class MatchSums(Struct):
                     f"the narrow table has {len(row.players)} players and {len(row.scores)} scores for match "
                     f"{row.number}; `peerage verify` says more"
                 )
-            copied._count(row)
+            copied._count(row, given.get(row.number, ()))
         return copied
 
-    def _count(self, row: Summary) -> None:
+    def _count(self, row: Summary, given: Collection[str]) -> None:
         if not self.number:
             self.began = row.at_ms
         self.number += 1
@@ -136,4 +138,4 @@ class MatchSums(Struct):
             own.recent.append(row)
             del own.recent[:-RECENT]
             if row.status == DONE:
-                own.count(place, row)
+                own.count(place, row, new=player not in given)

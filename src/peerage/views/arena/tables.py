@@ -13,7 +13,7 @@ from peerage.judging.measures.corrections import Correction
 from peerage.ledger import Ledger, Summary
 from peerage.ledger.forms.merkle import GENESIS
 from peerage.ledger.topics.outside import TOPIC
-from peerage.ledger.topics.series import shown
+from peerage.ledger.topics.series import given_of, shown
 from peerage.ledger.topics.votes import PeopleVotes
 from peerage.reading.moment import Moment
 from peerage.reading.observations import Observations, observe, together
@@ -181,7 +181,7 @@ class ArenaTables(Reading):
     @cached_property
     def tally(self) -> MatchSums:
         """Sums over the narrow table."""
-        return self._tally.after(self.summaries[self._tally.number :])
+        return self._tally.after(self.summaries[self._tally.number :], given_of(self.ledger))
 
     def records(self, player: str) -> Mapping[str, Record]:
         """The record of one player against each other that it met, here or in outside results."""

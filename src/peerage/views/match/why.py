@@ -66,7 +66,8 @@ def _by_judges(ballots: Sequence[Ballot], winner: str, labels: Sequence[str]) ->
     if abs(weight - count / len(votes)) > 0.05:
         last.insert(0, f"with {weight:.0%} of their weight")
     elif count == len(votes) and not flipped and len({*chain(*[ballot.verdicts for ballot in ballots])}) == 2:
-        last.insert(0, "in both orders")
+        each_saw_both = all(len(ballot.verdicts) == 2 for ballot in ballots)
+        last.insert(0, "in both orders" if each_saw_both else "in opposite orders")
     return f"{count} of {counted(len(votes), 'judge')}" + _after(last)
 
 

@@ -148,8 +148,8 @@ def _left(reading: Reading) -> int | None:
     games = list(schedulers(reading.settings, "").values())
     memories = [planned(game.spec, game.rules, reading.moment) for game in games]
     names = [player.name for player in reading.settings.players]
-    left = [memory.left(names) for memory in memories if memory is not None]
-    return sum(left) if len(left) == len(games) else None
+    left = [memory.left(names) if memory is not None else None for memory in memories]
+    return None if None in left else sum(filter(None, left))
 
 
 def _per_match(played: PlayedMatches) -> float | None:
