@@ -14,14 +14,18 @@ from hypothesis import strategies as st
 from tests.engine.games import FIXTURE, NoRules, ask, game
 
 from peerage.engine.match.driver import Driver
+from peerage.engine.match.plans import first_fixtures
 from peerage.formats import Text
-from peerage.game.match import Fixture, GameTable, Outcome
+from peerage.game.match import TOKEN_BYTES, Fixture, GameTable, Outcome
 from peerage.game.protocol import Ask, Message, Quote, Reply, Together, fence
 from peerage.game.spec import Needs
 from peerage.game.tools import with_python
 from peerage.games import GAMES
 from peerage.ledger.forms.codec import by_hex, fixture_body, read_fixture
 from peerage.ledger.forms.codec_requests import read_request, request_body
+from peerage.settings import ArenaSettings
+from peerage.settings.players.player import SESSION_TOKENS
+from peerage.standings import NOBODY
 from peerage.testing import offline
 
 WON = Outcome(scores={"A": 1.0, "B": 0.0})
@@ -241,3 +245,32 @@ def test_the_plan_counts_earlier_turns_as_they_come(game_name: str, rules: dict[
     assert taken[0] > 1.2 * taken[1]
     assert taken[0] < planned[0] < 4 * taken[0]
     assert planned[0] > 1.2 * planned[1]
+    parsed = spec.rules.model_validate(with_turns.settings)
+    assert {bound.input_bytes for bound in spec.bounds(parsed, with_turns)} == {
+        bound.input_bytes + TOKEN_BYTES * SESSION_TOKENS for bound in spec.bounds(parsed, without)
+    }
+
+
+@pytest.mark.parametrize(
+    ("rules", "sessions"),
+    [
+        ({"market": "prisoners-dilemma"}, {"all": 500, "usual": SESSION_TOKENS}),
+        ({"market": "negotiation", "seats": 3}, {"all": 500, "usual": SESSION_TOKENS}),
+        ({"market": "negotiation", "seats": 3, "rounds": 1}, {}),
+        ({"market": "voting"}, {}),
+        ({"market": "voting", "rotate": False}, {"all": 500}),
+    ],
+)
+def test_a_fixture_follows_the_players_setting_but_where_rules_want_nobody_to_remember(
+    rules: dict[str, Any], sessions: dict[str, int]
+) -> None:
+    players = [
+        {"model": "house:0.5", "name": name, **stated}
+        for name, stated in {"all": {"session": 500}, "none": {"session": "none"}, "usual": {}}.items()
+    ]
+    settings = ArenaSettings.model_validate(
+        {"game": "market", "rules": {"seats": 3, **rules}, "players": players, "seed": 1}
+    )
+    (fixture,) = first_fixtures(settings, NOBODY, 1)
+    who = {seat.label: seat.player for seat in fixture.seats}
+    assert {who[label]: tokens for label, tokens in fixture.sessions.items()} == sessions

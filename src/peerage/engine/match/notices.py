@@ -45,12 +45,17 @@ class Notices:
         """Wait so long for notices on their way, then give them up."""
         if self._tasks and grace_s > 0:
             await asyncio.wait(self._tasks, timeout=grace_s)
-        for task in self._tasks:
-            task.cancel()
+        self.abandon()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
+    def abandon(self) -> None:
+        """Give up on notices on their way."""
+        for task in self._tasks:
+            task.cancel()
+
     async def _send(self, client: Remembering, seed: str, seat: str) -> None:
+        # Whatever an agent makes of it, the match is over.
         async with self._places:
-            with suppress(Exception):  # whatever an agent makes of it, the match is over
+            with suppress(Exception):
                 async with asyncio.timeout(NOTICE_S):
                     await client.ended(seed, seat)

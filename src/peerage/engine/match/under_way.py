@@ -163,6 +163,7 @@ class MatchesUnderWay:
 
     def abandon(self) -> None:
         self.calls.abandon()
+        self._notices.abandon()
 
     async def stop(self, grace_s: float) -> None:
         await self.calls.stop(grace_s)
