@@ -10,7 +10,7 @@ from tests.golden.transcripts import MATCHES
 from tests.offline import check, fixture, house, play
 
 from peerage.game.protocol import MATERIAL, Prompt, places
-from peerage.game.texts import leaves_of, nested, text_faults, texts
+from peerage.game.texts import leaves_of, text_faults, texts
 from peerage.games import GAMES
 from peerage.testing.conformance import Unfair, its_texts_are_what_it_asks_by
 from peerage.testing.replaced_texts import asked_by
@@ -50,9 +50,9 @@ def test_a_prompt_can_do_without_what_stands_before_it(game: str) -> None:
     """A system text that says nothing which players must know may be empty: then no such message is sent."""
     spec = GAMES[game]
     empty = [name for name in leaves_of(spec.texts) if name.endswith(".system")]
-    bare = {name: "" for name in empty if not list(text_faults(spec.texts, nested({name: ""})))}
+    bare = {name: "" for name in empty if not list(text_faults(spec.texts, {name: ""}))}
     for rules in RULES[game]:
-        made = fixture(spec, PLAYERS, {**rules, "texts": nested(bare)}, raw=RAW)
+        made = fixture(spec, PLAYERS, {**rules, "texts": bare}, raw=RAW)
         played = play(spec, made, house(HOUSE))
         check(spec, played)
         assert all(message.template for step in played.steps for message in step.ask.messages)
@@ -65,10 +65,10 @@ def test_a_text_that_leaves_out_a_place_is_refused(game: str) -> None:
         entry = _at(texts(source), name.removesuffix(".user"))
         whole = entry.user if isinstance(entry, Prompt) else entry
         needed = [*places(whole), *["MATERIAL"] * (MATERIAL in whole)]
-        faults = list(text_faults(source, nested({name: "Go on."})))
+        faults = list(text_faults(source, {name: "Go on."}))
         assert bool(faults) == bool(needed), name
         assert all(f"{{{place}}}" in faults[0] for place in needed), name
-        assert list(text_faults(source, nested({name: f"Go on. {text}"}))) == []
+        assert list(text_faults(source, {name: f"Go on. {text}"})) == []
 
 
 def _at(table: Any, name: str) -> Any:

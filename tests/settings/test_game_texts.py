@@ -77,14 +77,13 @@ def test_texts_are_a_file_or_stand_one_by_one_and_those_of_the_game_itself_are_l
     (tmp_path / "answer.md").write_text(f"{answer}\n", "utf-8")
     whole = texts_page("peerage.games.duel").replace("You are a contestant. Answer", "Answer")
     (tmp_path / "all.toml").write_text(f"\ufeff{whole}", "utf-8")
-    assert list(told("all.toml", tmp_path)) == ["answer"]
-    assert list(told("all.toml", tmp_path)["answer"]) == ["system"]
+    assert list(told("all.toml", tmp_path)) == ["answer.system"]
     for stated in (
         "{answer: {user: {file: answer.md}}}",
         "{answer.user: {file: answer.md}}",
         f"{{answer: {{user: '{answer}'}}}}",
     ):
-        assert told(stated, tmp_path) == {"answer": {"user": answer}}
+        assert told(stated, tmp_path) == {"answer.user": answer}
     assert told("{}", tmp_path) == {}
 
 
@@ -100,7 +99,7 @@ def test_all_mistakes_are_told_at_once_each_with_its_file_its_text_and_what_is_k
         "clinical: holds a character that no store can hold",
         r"answer\.user: a stray brace in the template, near '\}'; write \{\{ or \}\}",
         r"anwser\.user: the game has no such text; its texts are again, .*answer\.user",
-        r"vote\.system: the place \{tpic\} is unknown; its places are \{topic\}, \{question\}, \{approval\}",
+        r"vote: nothing fills \{tpic\}; its places are \{topic\}, \{question\}, \{approval\}",
         r"vote: \{MATERIAL\} is missing; players must read all of \{topic\}",
         r"case_answer: \{question\}, \{limit\}, \{judging\} is missing",
     ]
@@ -144,11 +143,11 @@ def test_a_game_whose_texts_are_the_owner_s_has_none_to_replace(tmp_path: Path) 
 def test_texts_of_an_author_s_own_table_are_printed_and_replaced_too(tmp_path: Path) -> None:
     assert leaves_of(tomllib.loads(texts_page(OWN))) == leaves_of(OWN)
     assert texts(OWN)["bid"] == OWN["bid"]
-    assert texts(OWN, {"me": "I", "bid": {"system": "{MORE}."}})["more"] == "I first"
-    assert list(text_faults(OWN, {"bid": {"user": "Go."}})) == [
+    assert texts(OWN, {"me": "I", "bid.system": "{MORE}."})["more"] == "I first"
+    assert list(text_faults(OWN, {"bid.user": "Go."})) == [
         "bid: {what}, {format} is missing; players must read all of {what}, {format}"
     ]
-    assert list(text_faults(OWN, {"bid": {"user": "Go.", "system": "{format} {what}"}})) == []
+    assert list(text_faults(OWN, {"bid.user": "Go.", "bid.system": "{format} {what}"})) == []
     assert list(text_faults(OWN, {"me": "We"})) == []
 
 
@@ -164,7 +163,7 @@ def test_a_plan_counts_the_texts_of_the_owner(tmp_path: Path) -> None:
         with peerage.open(write_arena(tmp_path, house(7), rules=rules)) as arena:
             return sum(part.input_tokens for part in arena.plan(10).players)
 
-    long = {"answer": {"user": "{question} {limit} {judging}" + " and so on" * 1_000}}
+    long = {"answer.user": "{question} {limit} {judging}" + " and so on" * 1_000}
     assert planned(texts=long) > planned() + 10 * 2 * 2_000
 
 
@@ -172,5 +171,5 @@ def test_what_players_wrote_stays_material(tmp_path: Path) -> None:
     """A prompt that says so says it in other words of the owner too, or by its place."""
     vote = texts("peerage.games.duel")["vote"]
     assert MATERIAL in vote.system
-    assert list(text_faults("peerage.games.duel", {"vote": {"system": f"Judge. {MATERIAL}"}})) == []
-    assert list(text_faults("peerage.games.duel", {"vote": {"system": "Judge. {MATERIAL}"}})) == []
+    assert list(text_faults("peerage.games.duel", {"vote.system": f"Judge. {MATERIAL}"})) == []
+    assert list(text_faults("peerage.games.duel", {"vote.system": "Judge. {MATERIAL}"})) == []

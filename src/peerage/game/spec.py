@@ -35,7 +35,7 @@ class GameRules(SettingsSection):
     cost_unit: CostUnit = Field(
         CostUnit(), description="What a reply costs; set from the arena's rating.cost_unit."
     )
-    texts: Mapping[str, Any] = Field(
+    texts: Mapping[str, str] = Field(
         {},
         description="Texts of prompts in place of the game's own, by the names that `peerage games texts "
         "GAME` prints: a TOML file, or a mapping of them, each a text or `{file: PATH}`.",

@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from hashlib import sha256
 from importlib.resources import files
@@ -37,129 +37,104 @@ def toml(package: str, name: str) -> Mapping[str, Any]:
     return tomllib.loads(files(package).joinpath(f"{name}.toml").read_text("utf-8"))
 
 
-def texts(source: str | Mapping[str, Any], replaced: Mapping[str, Any] = {}) -> Mapping[str, Any]:
+def texts(source: str | Mapping[str, Any], replaced: Mapping[str, str] = {}) -> Mapping[str, Any]:
     """Return the texts of a game's prompts: those of `texts.toml` of a package, or of an author's table, and
     in place of some of them those of `rules.texts`. A table with a `user` text is a `Prompt`. In every text
     `{NAME}` stands for the text `name` of the same table, `{MATERIAL}` for that of `game.protocol`."""
     if isinstance(source, str):
-        return _of_package(source, msgspec.json.encode(replaced) if replaced else b"")
-    return _whole(laid_over(_stated(source), replaced))
+        return _of_package(source, msgspec.json.encode(replaced) if replaced else b"{}")
+    return _whole({**leaves_of(source), **replaced})
 
 
 @lru_cache(maxsize=64)
 def _of_package(package: str, replaced: bytes) -> Mapping[str, Any]:
-    return _whole(laid_over(_stated(package), msgspec.json.decode(replaced) if replaced else {}))
+    return _whole(leaves_of(package) | msgspec.json.decode(replaced))
 
 
-def _stated(source: str | Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the texts as their author wrote them, prompts as tables."""
+def leaves_of(source: str | Mapping[str, Any]) -> dict[str, Any]:
+    """Return each text, as it was written, by its name, such as `answer.user`."""
 
-    def plain(value: Any) -> Any:
-        if isinstance(value, Prompt):
-            return msgspec.structs.asdict(value)
-        return {key: plain(part) for key, part in value.items()} if isinstance(value, Mapping) else value
+    def leaves(stated: Mapping[str, Any], at: str = "") -> Iterator[tuple[str, Any]]:
+        for key, value in stated.items():
+            part = msgspec.structs.asdict(value) if isinstance(value, Prompt) else value
+            if isinstance(part, Mapping) and part:
+                yield from leaves(part, f"{at}{key}.")
+            else:
+                yield f"{at}{key}", part
 
     if isinstance(source, str):
-        return toml(source, "texts") if source else {}
-    stated: Mapping[str, Any] = plain(source)
-    return stated
+        source = toml(source, "texts") if source else {}
+    return dict(leaves(source))
 
 
-def _tables(stated: str | Mapping[str, Any]) -> Mapping[str, Any]:
-    return {"material": MATERIAL, **_stated(stated)}
+def included(leaves: Mapping[str, str], text: str) -> str:
+    """Return a text with those of the same table that it includes."""
+    tables = {"material": MATERIAL, **leaves}
+    return _INCLUDED.sub(lambda place: tables[place[1].lower()], text)
 
 
-def included(stated: str | Mapping[str, Any], text: str) -> str:
-    """Return a text with what it includes."""
-    tables = _tables(stated)
-    return _INCLUDED.sub(lambda place: str(tables[place[1].lower()]), text)
+def _whole(leaves: Mapping[str, str]) -> Mapping[str, Any]:
+    """Return the tables that a file has, with what texts include; one with a `user` text is a prompt."""
+    tables: dict[str, Any] = {}
+    for name, text in leaves.items():
+        *path, last = name.split(".")
+        table = tables
+        for key in path:
+            table = table.setdefault(key, {})
+        table[last] = included(leaves, text)
 
+    def prompts(part: Any) -> Any:
+        if not isinstance(part, dict):
+            return part
+        return Prompt(**part) if "user" in part else {key: prompts(value) for key, value in part.items()}
 
-def _whole(stated: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return texts with what they include, tables with a `user` text as prompts."""
-
-    def whole(value: Any) -> Any:
-        if isinstance(value, str):
-            return included(stated, value)
-        if not isinstance(value, dict):
-            return value
-        parts = {name: whole(part) for name, part in value.items()}
-        return Prompt(**parts) if "user" in parts else parts
-
-    return {name: whole(text) for name, text in _tables(stated).items()}
+    return {"material": MATERIAL, **prompts(tables)}
 
 
 # ------------------------------------------------------------------------------------- texts of the owner
 
 
-def leaves_of(source: str | Mapping[str, Any]) -> dict[str, Any]:
-    """Return each text of a game, or of its owner, by its name, such as `answer.user`."""
-
-    def leaves(stated: Mapping[str, Any], at: str = "") -> Iterator[tuple[str, Any]]:
-        for key, value in stated.items():
-            if isinstance(value, Mapping) and value:
-                yield from leaves(value, f"{at}{key}.")
-            else:
-                yield f"{at}{key}", value
-
-    return dict(leaves(_stated(source)))
-
-
-def nested(leaves: Mapping[str, Any]) -> dict[str, Any]:
-    """Return texts by name as the tables that a file has."""
-    whole: dict[str, Any] = {}
-    for name, text in leaves.items():
-        *tables, last = name.split(".")
-        table = whole
-        for key in tables:
-            table = table.setdefault(key, {})
-        table[last] = text
-    return whole
-
-
-def differing(source: str | Mapping[str, Any], stated: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of the owner's texts that are not the game's own."""
-    own = leaves_of(source)
-    return nested({name: text for name, text in leaves_of(stated).items() if own.get(name) != text})
-
-
-def digests(replaced: Mapping[str, Any]) -> dict[str, str]:
+def digests(replaced: Mapping[str, str]) -> dict[str, str]:
     """Return by name what tells each text of the owner from another: the beginning of its SHA-256 (hex)."""
-    return {name: sha256(str(text).encode()).hexdigest()[:16] for name, text in leaves_of(replaced).items()}
+    return {name: sha256(text.encode()).hexdigest()[:16] for name, text in replaced.items()}
 
 
 def text_faults(source: str | Mapping[str, Any], stated: Mapping[str, Any]) -> Iterator[str]:
-    """Yield all that is wrong with texts in place of the game's own, each with the name of the text.
+    """Yield all that is wrong with texts by name in place of the game's own, each with its name.
 
     A text must be known, and have the places of the text that it replaces: each of them, since it says what
     players must know, and no other, since nothing would fill it. A prompt has those of both of its parts.
     """
-    own, leaves, tables = leaves_of(source), leaves_of(stated), _tables(source)
-    faulty = {name: [*_text_faults(name, text, own, tables)] for name, text in leaves.items()}
+    own = leaves_of(source)
+    faulty = {name: [*_text_faults(name, text, own)] for name, text in stated.items()}
     yield from [f"{name}: {fault}" for name, faults in faulty.items() for fault in faults]
-    usable = nested({name: text for name, text in leaves.items() if not faulty[name]})
-    before, after = texts(source), texts(source, usable)
-    entries: dict[str, list[str]] = {}
-    for name in leaves:
+    then = own | {name: text for name, text in stated.items() if not faulty[name]}
+    parts: dict[str, list[str]] = {}
+    for name in own:
         table, _, part = name.rpartition(".")
         of_prompt = part in Prompt.__struct_fields__ and f"{table}.user" in own
-        entries.setdefault(table if of_prompt else name, []).append(name)
-    for entry, parts in entries.items():
-        if not any(faulty[name] for name in parts):
-            yield from _misplaced(entry, parts, _at(before, entry), _at(after, entry))
+        parts.setdefault(table if of_prompt else name, []).append(name)
+    for entry, names in parts.items():
+        if stated.keys() & names and not any(faulty.get(name) for name in names):
+            needed, has = (
+                _places("".join([included(leaves, leaves[name]) for name in names])) for leaves in (own, then)
+            )
+            if unknown := [place for place in has if place not in needed]:
+                yield f"{entry}: nothing fills {_listed(unknown)}; its places are {_listed(needed)}"
+            if missing := [place for place in needed if place not in has]:
+                yield f"{entry}: {_listed(missing)} is missing; players must read all of {_listed(needed)}"
 
 
-def _text_faults(name: str, text: Any, own: Mapping[str, Any], tables: Mapping[str, Any]) -> Iterator[str]:
+def _text_faults(name: str, text: Any, own: Mapping[str, str]) -> Iterator[str]:
     """Yield what is wrong with a text by itself."""
     if name not in own:
         yield f"the game has no such text; its texts are {', '.join(own)}"
     elif not isinstance(text, str):
         yield f"found {text!r}; expected a text"
     else:
-        known = [table.upper() for table, value in tables.items() if isinstance(value, str)]
-        for place in dict.fromkeys(_INCLUDED.findall(text)):
-            if place not in known:
-                yield f"{{{place}}} includes no text; there are {_listed(known)}"
+        known = [table.upper() for table in ("material", *own) if "." not in table]
+        if unknown := [place for place in _INCLUDED.findall(text) if place not in known]:
+            yield f"{_listed(unknown)} includes no text; there are {_listed(known)}"
         if storable(text) != text:
             yield "holds a character that no store can hold, such as NUL"
         try:
@@ -168,46 +143,23 @@ def _text_faults(name: str, text: Any, own: Mapping[str, Any], tables: Mapping[s
             yield str(error)
 
 
-def _at(table: Any, name: str) -> Any:
-    for key in name.split("."):
-        table = table[key]
-    return table
-
-
-def _misplaced(name: str, parts: Sequence[str], before: Prompt | str, after: Prompt | str) -> Iterator[str]:
-    """Yield the places that the text `name` has too many, and too few."""
-    needed = _places(before)
-    listed = _listed(needed)
-    for part in parts:
-        text = getattr(after, part.rpartition(".")[2]) if isinstance(after, Prompt) else after
-        for place in places(text):
-            if place not in needed:
-                yield f"{part}: the place {{{place}}} is unknown; its places are {listed}"
-    if missing := [place for place in needed if place not in _places(after)]:
-        yield f"{name}: {_listed(missing)} is missing; players must read all of {listed}"
-
-
 def _listed(names: Iterable[str]) -> str:
     return ", ".join([f"{{{name}}}" for name in names]) or "none"
 
 
-def _places(text: Prompt | str) -> list[str]:
-    """Return the places of a text or a whole prompt; what it says of players' texts is one of them."""
-    whole = text.system + text.user if isinstance(text, Prompt) else text
-    return [*places(whole), *["MATERIAL"] * (MATERIAL in whole)]
+def _places(text: str) -> list[str]:
+    """Return the places of a text; what it says of players' texts is one of them."""
+    return [*places(text), *["MATERIAL"] * (MATERIAL in text)]
 
 
 def texts_page(source: str | Mapping[str, Any]) -> str:
     """Return the texts as TOML: a file to start from."""
     if isinstance(source, str):
         return files(source).joinpath("texts.toml").read_text("utf-8")
-    lines: list[str] = []
-    for name, text in sorted(leaves_of(source).items(), key=lambda leaf: "." in leaf[0]):
-        table, _, key = name.rpartition(".")
-        lines += ["", f"[{table}]"] * (bool(table) and f"[{table}]" not in lines)
-        escaped = text.replace("\\", "\\\\").replace('"""', '""\\"')
-        lines.append(f'{key} = """\n{escaped}"""')
-    return "\n".join(lines).strip()
+    escaped = {
+        name: text.replace("\\", "\\\\").replace('"', '\\"') for name, text in leaves_of(source).items()
+    }
+    return "\n\n".join([f'{name} = """\n{text}"""' for name, text in escaped.items()])
 
 
 # ------------------------------------------------------------------------------------------------ presets

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from peerage.game.spec import GameSpec
-from peerage.game.texts import differing, text_faults
+from peerage.game.texts import leaves_of, text_faults
 from peerage.settings.own_tasks import FILE, read_named
 from peerage.settings.source import SettingsSource
 
@@ -24,7 +24,7 @@ TEXTS = "texts"
 def texts_of_owner(
     spec: GameSpec[Any], rules: dict[str, Any], folder: Path, source: SettingsSource, at: tuple[str, ...]
 ) -> list[str]:
-    """Put the texts that files hold in place of their names, and leave out those that are the game's own.
+    """Put the texts by name in place of the files that hold them, those of the game itself left out.
 
     Returns all that is wrong with them, each with its file and its name. Raises SettingsError for a file that
     cannot be read.
@@ -34,14 +34,17 @@ def texts_of_owner(
         where, stated = str(folder / stated), read_named(folder / stated, where, _toml)
     if not isinstance(stated, Mapping) or TEXTS not in spec.rules.model_fields:
         return []  # which validation reports
-    stated = _of_files(stated, folder, where)
-    rules[TEXTS] = stated
-    if not spec.texts:
-        return [f"{where}: {spec.name} has no texts that others could replace"] if stated else []
-    faults = [f"{where}, {fault}" for fault in text_faults(spec.texts, stated)]
-    if not faults:
-        rules[TEXTS] = differing(spec.texts, stated)
-    return faults
+    texts: dict[str, Any] = {}
+    for name, text in leaves_of(stated).items():
+        of, _, key = name.rpartition(".")
+        if key == FILE and isinstance(text, str):
+            name, text = of, read_named(folder / text, where, lambda body: body.decode("utf-8-sig").strip())
+        texts[name] = text
+    if texts and not spec.texts:
+        return [f"{where}: {spec.name} has no texts that others could replace"]
+    own, faults = leaves_of(spec.texts), [*text_faults(spec.texts, texts)]
+    rules[TEXTS] = {} if faults else {name: text for name, text in texts.items() if own[name] != text}
+    return [f"{where}, {fault}" for fault in faults]
 
 
 def _toml(body: bytes) -> dict[str, Any]:
@@ -49,16 +52,3 @@ def _toml(body: bytes) -> dict[str, Any]:
         return tomllib.loads(body.decode("utf-8-sig"))
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{error}; `peerage games texts GAME` prints such a file") from None
-
-
-def _of_files(stated: Mapping[str, Any], folder: Path, where: str) -> dict[str, Any]:
-    """Return the texts with those of files in place of `{file: PATH}`."""
-
-    def text(value: Any) -> Any:
-        if not isinstance(value, Mapping):
-            return value
-        if value.keys() == {FILE} and isinstance(value[FILE], str):
-            return read_named(folder / value[FILE], where, lambda body: body.decode("utf-8-sig").strip())
-        return _of_files(value, folder, where)
-
-    return {str(key): text(value) for key, value in stated.items()}

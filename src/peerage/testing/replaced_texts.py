@@ -9,7 +9,7 @@ import msgspec
 from peerage.game.match import Fixture
 from peerage.game.protocol import template_parts
 from peerage.game.spec import GameSpec
-from peerage.game.texts import included, leaves_of, nested
+from peerage.game.texts import included, leaves_of
 from peerage.testing.offline import Answering, HousePlayers, Unfair, call, play
 
 
@@ -20,18 +20,18 @@ def asked_by(spec: GameSpec[Any], made: Fixture, answering: Answering | HousePla
     """
     own = leaves_of(spec.texts)
     marks = {name: f" ({name})" for name in own}
-    texts = nested({name: f"{text}{marks[name]}" for name, text in own.items()})
+    texts = {name: f"{text}{marks[name]}" for name, text in own.items()}
     other = msgspec.structs.replace(made, settings={**made.settings, "texts": texts})
     asked, then = (
         "\n".join([text for step in play(spec, each, answering).steps for _, text in call(step.ask).messages])
         for each in (made, other)
     )
     changed = {name for name in own if marks[name] in then}
-    known = {included(spec.texts, own[name]) for name in changed}
+    known = {included(own, own[name]) for name in changed}
     stay = [
         name
         for name, text in own.items()
-        if (whole := included(spec.texts, text)).strip() and whole not in known and _occurs(whole, asked)
+        if (whole := included(own, text)).strip() and whole not in known and _occurs(whole, asked)
     ]
     if stay:
         raise Unfair(

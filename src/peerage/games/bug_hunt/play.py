@@ -39,6 +39,7 @@ from peerage.game import (
     MaxTokens,
     Needs,
     Outcome,
+    Prompt,
     Replies,
     Reply,
     Seats,
@@ -83,9 +84,8 @@ def play(table: GameTable) -> Steps[Outcome]:
         "score": SCORE,
     }
     oracle = {"programs": repairs(task)}
-    asked = texts(__package__, rules.texts)["hunt"].ask(
-        "", "repair", Code(MOST_BYTES), fill, rules.max_tokens, oracle=oracle
-    )
+    hunt: Prompt = texts(__package__, rules.texts)["hunt"]
+    asked = hunt.ask("", "repair", Code(MOST_BYTES), fill, rules.max_tokens, oracle=oracle)
     results = yield from tried(table.seats, asked, task.tests)
     if not results:
         return Outcome(void="no_answer")
@@ -140,16 +140,8 @@ def draw(rules: BugHuntRules, seed: str, number: int) -> dict[str, Any]:
 
 def asks(rules: BugHuntRules, fixture: Fixture) -> tuple[Asks, ...]:
     """Each contestant is asked once."""
-    return (
-        Asks(
-            "contestant",
-            texts(__package__, rules.texts)["hunt"],
-            Code(MOST_BYTES),
-            1,
-            rules.max_tokens,
-            usual_output=700,
-        ),
-    )
+    hunt: Prompt = texts(__package__, rules.texts)["hunt"]
+    return (Asks("contestant", hunt, Code(MOST_BYTES), 1, rules.max_tokens, usual_output=700),)
 
 
 # ----------------------------------------------------------------------------------------------------- shown

@@ -39,6 +39,7 @@ from peerage.game import (
     MaxTokens,
     Needs,
     Outcome,
+    Prompt,
     Replies,
     Reply,
     Seats,
@@ -114,9 +115,8 @@ def play(table: GameTable) -> Steps[Outcome]:
         "examples": _shown(task),
     }
     oracle = {"programs": solutions(task.plan)}
-    asked = texts(__package__, rules.texts)["golf"].ask(
-        "", "program", Code(MOST_BYTES), fill, rules.max_tokens, oracle=oracle
-    )
+    golf: Prompt = texts(__package__, rules.texts)["golf"]
+    asked = golf.ask("", "program", Code(MOST_BYTES), fill, rules.max_tokens, oracle=oracle)
     results = yield from tried(table.seats, asked, task.tests)
     if not results:
         return Outcome(void="no_answer")
@@ -151,16 +151,8 @@ def draw(rules: CodeGolfRules, seed: str, number: int) -> dict[str, Any]:
 
 def asks(rules: CodeGolfRules, fixture: Fixture) -> tuple[Asks, ...]:
     """Each contestant is asked once."""
-    return (
-        Asks(
-            "contestant",
-            texts(__package__, rules.texts)["golf"],
-            Code(MOST_BYTES),
-            1,
-            rules.max_tokens,
-            usual_output=400,
-        ),
-    )
+    golf: Prompt = texts(__package__, rules.texts)["golf"]
+    return (Asks("contestant", golf, Code(MOST_BYTES), 1, rules.max_tokens, usual_output=400),)
 
 
 # ----------------------------------------------------------------------------------------------------- shown
