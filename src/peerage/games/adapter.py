@@ -94,6 +94,7 @@ class AdaptedGame(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cased: bool = False
     seats: int = 4
     figures: str = ""
+    sides: tuple[str, ...] = ()
     shows: str = ""
     ends: str = ""
     listed: bool = True
@@ -314,12 +315,16 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies, entry: AdaptedGam
     yield Heading(f"The game: {entry.title}")
     yield TaskText(entry.rules)
     for number, deal in enumerate(detail.get("deals", ()), 1):
-        who = ", ".join(f"{label} is player {at}" for at, label in enumerate(deal["players"]))
+        sides = entry.sides or [f"player {at}" for at in range(len(deal["players"]))]
+        who = ", ".join(f"{label} is {side}" for label, side in zip(deal["players"], sides, strict=True))
         yield Heading(f"Deal {number}")
         yield Sentence(f"{who}.", "quiet")
         yield Sentence(_line(deal["moves"], numbered=entry.cased))
         if end := deal.get("end"):
-            yield board(end, entry.figures)
+            position, _, note = end.partition("\n\n") if entry.ends else (end, "", "")
+            yield board(position, entry.figures)
+            if note:
+                yield Sentence(note)
         if "points" in deal:
             came = zip(deal["players"], deal["points"], strict=True)
             gained = "; ".join(f"{label} {points:+g}" for label, points in came)

@@ -142,7 +142,8 @@ class Checkers(NamedTuple):
     def __str__(self) -> str:
         held = [f"{count} on {point}" for point, count in self.points.items() if 0 < point < 25]
         bar, off = self.points.get(25, 0), self.points.get(0, 0)
-        return f"{', '.join(held)}; on the bar {bar}, borne off {off}; pips left {self.pips}"
+        points = ", ".join(held) or "none on the points"
+        return f"{points}; on the bar {bar}, borne off {off}; pips left {self.pips}"
 
 
 def checkers(state: Any) -> tuple[Checkers, Checkers]:
