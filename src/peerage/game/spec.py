@@ -196,15 +196,16 @@ def answered(fixture: Fixture, answers: Mapping[str, Said]) -> dict[str, Said]:
 class Seating:
     """Seats of a game's matches, and who may take them.
 
-    Where `rotates` is true of the
-    rules, players may meet a task again in other seats and gain nothing by it, unless they remember it; all
-    of the task is then in what is drawn. Else each match of a series that rotates seats has a task of its
-    own. `same_family` is whether two of one family may meet in a match of two. `sides` are the sides of a
-    match, where players are on different ones, and `side` is that of the seat with a label: tables rate
-    players by side, too.
+    Where `rotates` is true of the rules, players may meet a task again in other seats and gain nothing by it,
+    unless they remember it; all of the task is then in what is drawn. Else each match of a series that
+    rotates seats has a task of its own. Where `series` is true, players meet in such series unless the arena
+    says otherwise. `same_family` is whether two of one family may meet in a match of two. `sides` are the
+    sides of a match, where players are on different ones, and `side` is that of the seat with a label: tables
+    rate players by side, too.
     """
 
     rotates: Callable[[Any], bool] = lambda rules: False
+    series: Callable[[Any], bool] = lambda rules: False
     same_family: Callable[[Any], bool] = lambda rules: True
     sides: tuple[str, ...] = ()
     side: Callable[[Fixture, str], str] = lambda fixture, label: ""

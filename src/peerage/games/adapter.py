@@ -91,6 +91,7 @@ class AdaptedGame(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     view: str = "state"
     hidden: bool = True
     chance: bool = True
+    series: bool = False
     cased: bool = False
     seats: int = 4
     figures: str = ""
@@ -384,7 +385,7 @@ def _spec(library: Library, name: str) -> GameSpec[Any]:
     fewest, most = entry.players
     return GameSpec(
         name=f"{library.name}-{name}",
-        version=7,
+        version=8,
         texts=TEXTS,
         about=entry.about,
         contestants=entry.players,
@@ -398,7 +399,7 @@ def _spec(library: Library, name: str) -> GameSpec[Any]:
         draw=draw,
         house=library.house,
         show=partial(show, entry=entry),
-        seating=Seating(rotates=lambda rules: entry.chance),
+        seating=Seating(rotates=lambda rules: entry.chance, series=lambda rules: entry.series),
         converses=lambda rules: entry.hidden and deals_of(rules, entry) > 1,
         secrecy=Secrecy(hides=entry.hidden, unshown=("seed",)),
         needs=Needs(extra=lambda rules: library.missing),

@@ -35,15 +35,11 @@ from peerage.settings import (
     suggest,
     too_few,
 )
-from peerage.settings.lineup import installing
+from peerage.settings.lineup import REMEMBER, installing, series_of
 from peerage.settings.pairing import InFlight, usual_window
-from peerage.settings.players.model_names import PERSON
 from peerage.standings import UNRATED, unrated
 from peerage.values.figures import exact_dollars, listed
 from peerage.values.sealing import sealing_key
-
-_REMEMBER = ("command", "http", "https", "python", PERSON)
-"""Providers whose players may remember from one request to the next."""
 
 
 def with_meant(settings: ArenaSettings, unpriced: Iterable[str]) -> str:
@@ -146,11 +142,10 @@ def _pinned_facts(settings: ArenaSettings, ledger: Ledger) -> tuple[InFlight, di
     the settings contradict those that are."""
     meta, pairing = ledger.meta(), settings.pairing
     parts = {name: line.weight for name, line in settings.lineup.items()}
+    series = {name: series_of(settings, name) for name in parts}
+    players, judges = len(settings.players), len(settings.judges)
     sizes = {
-        name: part
-        * tables(
-            GAMES[name], rules_of(settings, name), len(settings.players), pairing.series, len(settings.judges)
-        )
+        name: part * tables(GAMES[name], rules_of(settings, name), players, series[name], judges)
         for name, part in parts.items()
     }
     per_round = sum(sizes.values()) / sum(parts.values())
@@ -169,15 +164,16 @@ def _pinned_facts(settings: ArenaSettings, ledger: Ledger) -> tuple[InFlight, di
         "lag": str(max(1, math.ceil(window / per_round))),
         "window": meta.get("window", str(window)) if pairing.window is None else str(window),
     }
-    if pairing.series or SERIES in meta:
-        pinned[SERIES] = pairing.series or ""
+    rotated = next(filter(None, series.values()), "")
+    if rotated or SERIES in meta:
+        pinned[SERIES] = rotated
     games = unrated(meta) | {name for name in parts if "raw" not in tracks_of(name)}
     still = {UNRATED: "\n".join(sorted(games - {""}))} if games != unrated(meta) else {}
     if any(memory.meets for memory in remembering) and ANSWERS not in meta:
         still[ANSWERS] = "once"
     if "lag" not in meta:
         return InFlight(int(pinned["lag"]), window), pinned | still
-    if settings.pairing.series:  # an arena made without has no such fact
+    if rotated:  # an arena made without has no such fact
         meta = {SERIES: "", **meta}
     places = {"rating": "rating", "window": "pairing.window", SERIES: "pairing.series"}
     for key, place in places.items():
@@ -186,9 +182,10 @@ def _pinned_facts(settings: ArenaSettings, ledger: Ledger) -> tuple[InFlight, di
         if key not in meta:
             raise LedgerError(f"{ledger.address} lacks the fact {key!r}; restore it from a copy")
         if meta[key] != pinned[key]:
+            differs = _difference(meta[key] or "none", pinned[key] or "none")
             raise SettingsError(
                 f"{place} in arena.yaml is not what this arena was made with, and its recorded matches "
-                f"depend on it:{_difference(meta[key], pinned[key])}. Set it back, or start a new arena "
+                f"depend on it:{differs}. Set it back, or start a new arena "
                 "in another folder"
             )
     numbers = [_number(ledger, meta, key, least=1) for key in InFlight._fields]
@@ -292,7 +289,7 @@ def _refuse_readers(settings: ArenaSettings) -> None:
     spec, rules = GAMES[settings.game], rules_of(settings)
     why, hides = spec.secrecy.forgets(rules), spec.secrecy.hides
     for player in settings.players:
-        if why and player.provider in _REMEMBER:
+        if why and player.provider in REMEMBER:
             raise SettingsError(
                 f"{player.name} is {'a person' if player.is_person else 'an agent'} and may remember what "
                 f"{settings.game} asked it before: {why}"
@@ -312,8 +309,8 @@ def _refuse_readers(settings: ArenaSettings) -> None:
 
 def _refuse_series(settings: ArenaSettings) -> None:
     """Raise where a series would let somebody meet a task twice and gain by it."""
-    spec, rules, series = GAMES[settings.game], rules_of(settings), settings.pairing.series
-    remembers = [player.name for player in settings.players if player.provider in _REMEMBER]
+    spec, rules, series = GAMES[settings.game], rules_of(settings), series_of(settings)
+    remembers = [player.name for player in settings.players if player.provider in REMEMBER]
     if series and spec.seating.rotates(rules) and remembers:
         raise SettingsError(
             f"pairing.series: {series} has {settings.game} played on one task in every seat, and "

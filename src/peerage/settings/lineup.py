@@ -8,11 +8,13 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from peerage.games import GAMES
+from peerage.scheduling.fixtures import Series
 from peerage.scheduling.roles import first_shortage, peers_required
 from peerage.scheduling.standing import Standing
 from peerage.settings.mistakes import explain, models_in
 from peerage.settings.own_tasks import TEMPLATES, templates_of
 from peerage.settings.pairing import Pairing, Rating
+from peerage.settings.players.model_names import PERSON
 from peerage.settings.shape import ArenaSettings
 from peerage.settings.source import SettingsError, SettingsSource
 
@@ -39,6 +41,20 @@ def rules_of(settings: ArenaSettings, game: str = "") -> Any:
     except ValidationError as error:
         path = ("games", name, "rules") if settings.games else ("rules",)
         raise SettingsError("\n".join(explain(error, model, path, SettingsSource("settings")))) from None
+
+
+REMEMBER = ("command", "http", "https", "python", PERSON)
+"""Providers of players that may remember one match in the next."""
+
+
+def series_of(settings: ArenaSettings, game: str = "") -> Series | None:
+    """Return in which series players of a game of the arena meet: as it says, or else as the game prefers
+    where nobody may remember a task that comes back in another seat."""
+    name, stated = game or settings.game, settings.pairing.series
+    if stated:
+        return None if stated == "none" else stated
+    remembers = any(player.provider in REMEMBER for player in settings.players)
+    return "seats" if GAMES[name].seating.series(rules_of(settings, name)) and not remembers else None
 
 
 def own_keys(settings: ArenaSettings, game: str) -> list[str]:

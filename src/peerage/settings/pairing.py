@@ -46,12 +46,13 @@ class Pairing(SettingsSection):
         description="What `adaptive` makes the most of. `dollar`: it divides what a match would show by what "
         "its seats are expected to cost, so that cheap players play more often.",
     )
-    series: Literal["seats"] | None = Field(
+    series: Literal["seats", "none"] | None = Field(
         None,
         description="Matches that are compared with each other. `seats`: those who meet do so once for each "
         "seat, with the seats rotated, on one task where the game allows it and else on a fresh one each "
-        "time. Nothing of a match is shown before its series has ended. Default: every match by itself. "
-        "Fixed when the arena is made.",
+        "time. Nothing of a match is shown before its series has ended. `none`: every match by itself. "
+        "Default: `seats` in hold'em and other games of cards and dice, where no player may remember a task "
+        "from one match to the next; else `none`. Fixed when the arena is made.",
     )
     width: float = Field(50.0, gt=0, le=1_000_000, description="Width Δ of a stratum in cost Elo.")
     window: int | None = Field(

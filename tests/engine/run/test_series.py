@@ -21,6 +21,7 @@ from tests.engine.arenas import (
 )
 
 from peerage.arena import open_arena
+from peerage.engine.match.plans import schedulers
 from peerage.game.match import Fixture
 from peerage.ledger import Ledger
 from peerage.ledger.forms.codec import by_hex, read_fixture
@@ -28,7 +29,9 @@ from peerage.ledger.out.export import contestants, documents
 from peerage.ledger.topics.series import in_series, matches_of, shown
 from peerage.reading.moment import public
 from peerage.render.terminal import on
-from peerage.settings import SettingsError
+from peerage.scheduling.fixtures import next_round
+from peerage.scheduling.standing import History, Standing
+from peerage.settings import SettingsError, loads
 from peerage.views.match.match import match_view, transcript
 from peerage.views.match.under_way import under_way
 
@@ -165,3 +168,22 @@ def test_the_plan_and_the_budget_count_every_match_of_a_series(tmp_path: Path) -
     spent = sum(ledger.spent_by().values()) / 1e9
     ledger.close()
     assert 0 < spent <= plan.worst_usd
+
+
+@pytest.mark.parametrize(
+    ("text", "series"),
+    [
+        ("", 2),
+        ("pairing: {series: none}\n", 0),
+        ("pairing: {series: seats}\n", 2),
+        ("  - {command: [python, agent.py], name: agent, price: {input: 0, output: 0}}\n", 0),
+    ],
+)
+def test_games_of_cards_meet_in_series_unless_the_arena_says_otherwise(text: str, series: int) -> None:
+    """The same cards in each other's seats, where nobody may remember them from one match to the next."""
+    listed = "game: openspiel-holdem\nplayers:\n  - house:0.1\n  - house:0.2\n"
+    (scheduler,) = schedulers(loads(listed + text), "secret").values()
+    standings = [Standing(name, name, 1500.0, 1500.0) for name in ("house:0.1", "house:0.2")]
+    made = next_round(scheduler, standings, History(), number=1, round=1, snapshot=0)
+    assert len([each for each in made if each.series]) == series
+    assert len({each.drawn["seed"] for each in made}) == 1

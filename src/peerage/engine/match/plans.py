@@ -21,6 +21,7 @@ from peerage.scheduling.fixtures import Scheduler, by_need, next_round, remember
 from peerage.scheduling.policies import Policy
 from peerage.scheduling.standing import BEST_FIRST, History
 from peerage.settings import ArenaSettings, rules_of
+from peerage.settings.lineup import series_of
 from peerage.standings import NOBODY, Standings
 
 LEARNED_FROM = 64
@@ -45,7 +46,7 @@ def _sessions(settings: ArenaSettings, spec: GameSpec[Any], rules: Any) -> Mappi
 def schedulers(settings: ArenaSettings, secret: str) -> dict[str, Scheduler]:
     """Return what pairs each game of an arena, by name. Raises SettingsError where a game's rules are
     wrong."""
-    pairing, policy = settings.pairing, policy_of(settings)
+    policy = policy_of(settings)
     rules = {name: _rules(settings, name, frozen=bool(policy.player)) for name in settings.lineup}
     return {
         name: Scheduler(
@@ -53,7 +54,7 @@ def schedulers(settings: ArenaSettings, secret: str) -> dict[str, Scheduler]:
             rules=rules[name],
             secret=secret,
             policy=policy,
-            series=pairing.series,
+            series=series_of(settings, name),
             weight=game.weight,
             judges=settings.judging.judges,
             sessions=_sessions(settings, GAMES[name], rules[name]),
