@@ -2,6 +2,7 @@
 
 from collections import Counter
 from random import Random
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -145,9 +146,34 @@ def test_a_mistake_of_a_house_player_is_one() -> None:
     match = fixture(GAME, PLAYERS, {"puzzles": 20})
     answers = [puzzle["answer"] for puzzle in match.drawn["tasks"]]
 
-    class Call:
-        oracle = answers
-
+    call = SimpleNamespace(oracle=[(answer, 0.0) for answer in answers])
     for seed in range(20):
-        wrong = GAME.house(Call(), 0.0, Random(seed)).answers  # type: ignore[arg-type]
+        wrong = GAME.house(call, 0.0, Random(seed)).answers  # type: ignore[arg-type]
         assert not any(solves(str(mine), right) for mine, right in zip(wrong, answers, strict=True))
+
+
+def test_a_house_player_solves_by_its_skill_and_the_difficulty() -> None:
+    call = SimpleNamespace(oracle=[("7", difficulty) for difficulty in (-1.4, 0.0, 4.9)] * 2_000)
+    given = GAME.house(call, 0.8, Random(1)).answers  # type: ignore[arg-type]
+    shares = [sum(answer == "7" for answer in given[at::3]) / 2_000 for at in range(3)]
+    assert shares == pytest.approx([0.942, 0.8, 0.029], abs=0.03)
+
+
+def test_a_match_says_the_level_of_each_puzzle_and_who_solved_it() -> None:
+    match = fixture(GAME, PLAYERS, {"seats": 2, "difficulty": 9, "puzzles": 2})
+    tasks = match.drawn["tasks"]
+    assert [task["level"] for task in tasks] == [9, 9]
+    assert all(abs(task["difficulty"] - 4.2) < 1.5 for task in tasks)
+    answers = {"A": [task["answer"] for task in tasks], "B": [tasks[0]["answer"], ""]}
+    asked: list[str] = []
+
+    def answer(ask: Ask, player: str) -> str:
+        asked.append(str(ask.messages[-1].fill["puzzles"]))
+        return ask.expects.write(PuzzleAnswers("", answers[ask.to]))
+
+    outcome = play(GAME, match, scripted(answer)).outcome
+    assert "Puzzle 2 (level 9). " in asked[0]
+    (fact,) = outcome.facts
+    labels = {seat.player: seat.label for seat in match.seats}
+    assert fact["levels"] == [9, 9]
+    assert {labels[player]: own for player, own in fact["credits"].items()} == {"A": [1, 1], "B": [1, 0]}

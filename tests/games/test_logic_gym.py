@@ -15,13 +15,14 @@ from random import Random
 
 import numpy as np
 import pytest
+from msgspec.structs import astuple
 from tests.games.gym_solvers import SOLVERS
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
 from peerage.games.logic import GAME, play
-from peerage.games.logic.gym import GYM_FAMILIES, TASKS, dataset, fenced
-from peerage.games.logic.puzzles import ANSWER_CHARS, LEVELS, solves
+from peerage.games.logic.gym import GYM_FAMILIES, HARDEST, TASKS, dataset, fenced
+from peerage.games.logic.puzzles import ANSWER_CHARS, solves
 
 needs_gym = pytest.mark.skipif(find_spec("reasoning_gym") is None, reason="needs the extra `puzzles`")
 every_task = pytest.mark.parametrize("task", TASKS)
@@ -40,14 +41,15 @@ def _quiet() -> Iterator[None]:
 
 def drawn(task: str, seeds: range = range(MANY), level: int = 3) -> list[tuple[str, str]]:
     draw = GYM_FAMILIES[f"reasoning-gym:{task}"]
-    return [(text, str(answer)) for text, answer in (draw(Random(f"{seed}"), level) for seed in seeds)]
+    puzzles = [draw(Random(f"{seed}"), level) for seed in seeds]
+    return [(puzzle.text, puzzle.answer) for puzzle in puzzles]
 
 
 def unproven(task: str, count: int) -> list[str]:
     """The texts of so many puzzles of each level to which a solver finds another answer, several or none."""
     return [
         text
-        for level in range(1, LEVELS + 1)
+        for level in range(1, HARDEST + 1)
         for text, answer in drawn(task, range(count), level)
         for answers in [{str(answer) for answer in SOLVERS[task](text)}]
         if len(answers) != 1 or not solves(answers.pop(), answer)
@@ -68,9 +70,16 @@ def test_a_solver_of_its_text_finds_the_answer_and_no_other_in_many(task: str) -
 
 
 @needs_gym
+def test_levels_above_the_hardest_take_it_and_say_so() -> None:
+    puzzle = GYM_FAMILIES["reasoning-gym:spiral_matrix"](Random(1), 10)
+    assert puzzle == GYM_FAMILIES["reasoning-gym:spiral_matrix"](Random(1), HARDEST)
+    assert (puzzle.level, puzzle.difficulty) == (5, 1.4)
+
+
+@needs_gym
 @every_task
 def test_each_level_is_larger_than_the_one_before(task: str) -> None:
-    levels = [drawn(task, level=level) for level in range(1, LEVELS + 1)]
+    levels = [drawn(task, level=level) for level in range(1, HARDEST + 1)]
     sizes = [sum(len(text) + len(answer) for text, answer in level) for level in levels]
     assert sizes == sorted({*sizes})
 
@@ -140,11 +149,12 @@ def test_a_task_hardly_comes_twice_and_no_answer_is_right_too_often(task: str) -
 def test_another_process_draws_the_same() -> None:
     """Neither the order of hashes nor the order of imports decides."""
     code = (
-        "import json\nfrom random import Random\nfrom peerage.games.logic.gym import GYM_FAMILIES\n"
-        "print(json.dumps([[*map(str, draw(Random('7'), 1))] for draw in GYM_FAMILIES.values()]))"
+        "import json\nfrom msgspec.structs import astuple\nfrom random import Random\n"
+        "from peerage.games.logic.gym import GYM_FAMILIES\n"
+        "print(json.dumps([[*map(str, astuple(draw(Random('7'), 1)))] for draw in GYM_FAMILIES.values()]))"
     )
     told = told_by(code, "77")
-    here = [[*map(str, draw(Random("7"), 1))] for draw in GYM_FAMILIES.values()]
+    here = [[*map(str, astuple(draw(Random("7"), 1)))] for draw in GYM_FAMILIES.values()]
     assert json.loads(told) == here
 
 

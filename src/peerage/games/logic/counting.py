@@ -1,215 +1,314 @@
-"""Families about numbers: arithmetic, number theory, sequences, counting and probability. Pure.
+"""Families to be solved by counting: arrangements, choices, ways, sets, probabilities. Pure.
 
-Each function draws a puzzle of a level from 1 to 5 and computes its answer in a closed or recursive form.
+Each draws a puzzle of the sizes that `levels.toml` gives a level, and counts the steps to its answer.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from datetime import date, timedelta
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from math import comb, factorial, prod
+from itertools import combinations, pairwise
+from math import comb, prod
 from random import Random
+from typing import TypeAlias
 
-from peerage.games.logic.puzzles import listed
+from peerage.games.logic.puzzles import Drawn, digits_of, listed
 from peerage.games.names import NAMES
 
-_PRIMES = (5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43)
-_COLORS = ("red", "blue", "green", "white", "black", "yellow", "brown", "pink")
-_JOBS = ("baker", "doctor", "farmer", "lawyer", "painter", "pilot", "teacher")
-MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
-    "November", "December",
+_COLORS = (
+    "red", "blue", "green", "white", "black", "yellow", "brown", "pink", "orange", "purple", "gray", "silver",
 )  # fmt: skip
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_JOBS = ("baker", "doctor", "farmer", "lawyer", "painter", "pilot", "teacher")
+_CLUBS = ("chess", "tennis", "choir", "robotics", "drama", "rowing", "cooking")
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-def arithmetic(rng: Random, level: int) -> tuple[str, int]:
-    """An expression with brackets around every part."""
-    text, value = _expression(rng, level + 2)
-    return f"What is {text}?", value
-
-
-def _expression(rng: Random, operations: int) -> tuple[str, int]:
-    if not operations:
-        number = rng.randint(2, 99)
-        return str(number), number
-    left = rng.randrange(operations)
-    (left_text, a), (other, b) = (_expression(rng, some) for some in (left, operations - 1 - left))
-    sign = rng.choice("+-×")
-    value = {"+": a + b, "-": a - b, "×": a * b}[sign]
-    return " ".join([_bracketed(left_text), sign, _bracketed(other)]), value
-
-
-def _bracketed(text: str) -> str:
-    return f"({text})" if " " in text else text
-
-
-def congruences(rng: Random, level: int) -> tuple[str, int]:
-    """The least number with given remainders, by the Chinese remainder theorem."""
-    moduli = rng.sample(_PRIMES, 2 + level // 2)
-    rests = [rng.randrange(1, modulus) for modulus in moduli]
-    every = prod(moduli)
-    least = sum([
-        rest * (every // modulus) * pow(every // modulus, -1, modulus)
-        for rest, modulus in zip(rests, moduli, strict=True)
-    ])  # fmt: skip
-    clues = [f"{rest} when divided by {modulus}" for rest, modulus in zip(rests, moduli, strict=True)]
-    asked = f"What is the smallest positive whole number that leaves the remainder {listed(clues)}?"
-    return asked, least % every
-
-
-def polynomial(rng: Random, level: int) -> tuple[str, int]:
-    """The next term of a sequence that is a polynomial: so many terms leave one of that degree."""
-    degree = 1 + (level + 1) // 2
-    factors = [*[rng.randint(-20, 20) for _ in range(degree)], rng.choice((-3, -2, -1, 1, 2, 3))]
-    terms = [sum([f * n**power for power, f in enumerate(factors)]) for n in range(1, degree + 4)]
-    return (
-        f"The term number n of a sequence is a polynomial in n of degree {degree} at most. It begins with "
-        f"{', '.join(map(str, terms[:-1]))}. What is the next term?"
-    ), terms[-1]
-
-
-def arrangements(rng: Random, level: int) -> tuple[str, int]:
-    """Different orders of letters, some of them equal."""
-    kinds = rng.sample("ABCDEFGHIJKLMNOPQRSTUVWXYZ", 2 + (level + 1) // 2)
-    counts = Counter(kinds)
-    counts.update(rng.choices(kinds, k=2 + level // 2))
-    letters = rng.sample([*counts.elements()], counts.total())
-    begins = rng.choice(kinds)
-    text = (
-        f"How many different strings can be made of all of the letters {', '.join(letters)}, each used once"
-    )
-    match rng.randrange(3):
-        case 0:
-            return f"{text}?", _orders(counts)
-        case 1:
-            return f"{text}, that begin with {begins}?", _orders(counts - Counter(begins))
-    ends = _orders(counts - Counter(begins))
-    return f"{text}, that do not begin with {begins}?", _orders(counts) - ends
-
-
-def _orders(counts: Counter[str]) -> int:
-    return factorial(counts.total()) // prod(map(factorial, counts.values()))
-
-
-def committees(rng: Random, level: int) -> tuple[str, int]:
-    """Numbers of committees, two people not serving together."""
-    (first, second), (job, other) = rng.sample(NAMES, 2), rng.sample(_JOBS, 2)
-    a, b = rng.randint(4, 8 + level), rng.randint(4, 8 + level)
-    size = rng.randint(3, 3 + level // 2)
-    least = rng.randint(1, min(a, size - 1))
-
-    def ways(some: int, others: int, free: int, needed: int) -> int:
-        return sum([comb(some, k) * comb(others, free - k) for k in range(max(needed, 0), free + 1)])
-
-    text = (
-        f"There are {a} {job}s, {first} among them, and {b} {other}s, {second} among them. How many "
-        f"different committees of {size} people can be chosen from them that have at least {least} "
-        f"{job}{'s' if least > 1 else ''}, when {first} and {second} must not both be on the committee?"
-    )
-    return text, ways(a, b, size, least) - ways(a - 1, b - 1, size - 2, least - 1)
-
-
-def grid_paths(rng: Random, level: int) -> tuple[str, int]:
-    """Ways over a board with blocked squares."""
+def arrangements(rng: Random, *, kinds: int, letters: int, apart: int) -> Drawn:
+    """Orders of letters in which some are never next to each other, counted from the first letter on by what
+    is left. Work: additions.
+    """
     while True:
-        columns, rows = rng.randint(4, 5 + level), rng.randint(4, 5 + level)
-        inner = [(x, y) for x in range(1, columns + 1) for y in range(1, rows + 1)][1:-1]
-        blocked = sorted(rng.sample(inner, min(2 + level, len(inner) // 3)))
-        ways = {(1, 0): 1}
-        for x in range(1, columns + 1):
-            for y in range(1, rows + 1):
-                free = (x, y) not in blocked
-                ways[x, y] = free * (ways.get((x - 1, y), 0) + ways.get((x, y - 1), 0))
-        if ways[columns, rows]:
-            return (
-                f"A piece stands on square (1, 1) of a board with {columns} columns and {rows} rows. A move "
-                "takes it from (x, y) to (x+1, y) or to (x, y+1). The squares "
-                f"{listed([f'({x}, {y})' for x, y in blocked])} are blocked and may not be entered. How many "
-                f"different ways lead to ({columns}, {rows})?"
-            ), ways[columns, rows]
-
-
-def sets(rng: Random, level: int) -> tuple[str, int]:
-    """Numbers of people in none, or in exactly one, of three clubs."""
-    most = 8 * level
-    only, two, three = ([rng.randint(1, most) for _ in range(many)] for many in (3, 3, 1))
-    none, all_three = rng.randint(0, most), three[0]
-    clubs = rng.sample(("chess", "tennis", "choir", "robotics", "drama", "rowing", "cooking"), 3)
-    pairs = [(0, 1), (0, 2), (1, 2)]
-    members = [
-        only[at] + all_three + sum([two[p] for p, pair in enumerate(pairs) if at in pair]) for at in range(3)
-    ]
-    total = none + sum(only) + sum(two) + all_three
-    in_clubs = listed([f"{members[at]} are in the {club} club" for at, club in enumerate(clubs)])
-    in_both = listed(
-        [f"{two[p] + all_three} are in both {clubs[a]} and {clubs[b]}" for p, (a, b) in enumerate(pairs)]
+        used = sorted(rng.sample(_LETTERS, kinds))
+        counts = [1] * kinds
+        for at in rng.choices(range(kinds), k=letters - kinds):
+            counts[at] += 1
+        never = {
+            (a, b)
+            for a, b in rng.sample([(a, b) for a in range(kinds) for b in range(kinds) if a != b], apart)
+        }
+        allowed = [[b for b in range(kinds) if b != a and (a, b) not in never] for a in range(kinds)]
+        ways, work = _orders(counts, allowed)
+        if ways > 1:
+            break
+    order = rng.sample(
+        [letter for letter, many in zip(used, counts, strict=True) for _ in range(many)], letters
     )
-    asked, answer = ("none", none) if rng.random() < 0.5 else ("exactly one", sum(only))
-    return (
-        f"Of {total} students {in_clubs}; {in_both}; and {all_three} are in all three clubs (and are counted "
-        f"in each of the numbers before). How many students are in {asked} of the three clubs?"
-    ), answer
+    never_said = [f"{used[a]} never stands directly before {used[b]}" for a, b in sorted(never)]
+    return Drawn(
+        f"How many different strings can be made of all of the letters {', '.join(order)}, each used once, "
+        f"in which {listed(['no two equal letters stand side by side', *never_said])}?",
+        ways,
+        work,
+    )
 
 
-def dice(rng: Random, level: int) -> tuple[str, Fraction]:
-    """The chance that dice of uncommon faces reach a sum."""
-    thrown = [
-        sorted(rng.choices(range(1, 10), k=rng.choice((4, 6, 6, 8)))) for _ in range(1 + (level + 2) // 2)
+def _orders(counts: Sequence[int], allowed: Sequence[Sequence[int]]) -> tuple[int, int]:
+    """The ways to use so many of each kind when a kind is followed only by some; and the additions made."""
+    unit = [prod([many + 1 for many in counts[:at]]) for at in range(len(counts))]
+    ends: dict[tuple[int, int], int] = {
+        (sum([many * u for many, u in zip(counts, unit, strict=True)]) - u, at): 1
+        for at, u in enumerate(unit)
+    }
+    work = 0
+    for _ in range(sum(counts) - 1):
+        longer: dict[tuple[int, int], int] = {}
+        for (left, last), ways in ends.items():
+            for at in allowed[last]:
+                if left // unit[at] % (counts[at] + 1):
+                    state = left - unit[at], at
+                    longer[state] = longer.get(state, 0) + ways
+                    work += 1
+        ends = longer
+    return sum(ends.values()), work + 1
+
+
+def committees(rng: Random, *, named: int, rules: int, size: int) -> Drawn:
+    """Numbers of committees on which named people serve under conditions, by all choices among these: they
+    are the work.
+    """
+    while True:
+        names, (job, other) = sorted(rng.sample(NAMES, named)), rng.sample(_JOBS, 2)
+        is_a = [*[True] * (named // 2), *[False] * (named - named // 2)]
+        rng.shuffle(is_a)
+        many = {kind: is_a.count(kind) + rng.randint(3, 6) for kind in (True, False)}
+        least = rng.randint(1, min(many[True], size - 1))
+        pairs = rng.sample([*combinations(range(named), 2)], rules)
+        needs = [(*rng.sample(pair, 2), rng.random() < 0.4) for pair in pairs]
+        some, work = [0], 0  # choices among those before, as bits
+        for at in range(named):
+            some = [*some, *[bits | 1 << at for bits in some if bits.bit_count() < size]]
+            for a, b, both in needs:
+                if max(a, b) == at:
+                    some = [bits for bits in some if not bits >> a & 1 or bits >> b & 1 == both]
+            work += len(some)
+        first = sum([1 << at for at in range(named) if is_a[at]])
+        taken = Counter([((bits & first).bit_count(), (bits & ~first).bit_count()) for bits in some])
+        free, others = (many[kind] - is_a.count(kind) for kind in (True, False))
+        ways = sum([
+            times * comb(free, k - a) * comb(others, size - k - b)
+            for (a, b), times in taken.items()
+            for k in range(max(least, a), size - b + 1)
+        ])  # fmt: skip
+        if ways:
+            break
+    groups = [
+        f"{many[kind]} {title}s, {listed([names[at] for at in range(named) if is_a[at] == kind])} among them"
+        for title, kind in ((job, True), (other, False))
     ]
-    sums = Counter({0: 1})
-    for faces in thrown:
+    said = [
+        f"{names[a]} serves only if {names[b]} does"
+        if both
+        else f"{names[a]} and {names[b]} do not both serve"
+        for a, b, both in needs
+    ]
+    return Drawn(
+        f"There are {listed(groups)}. How many different committees of {size} people can be chosen from them "
+        f"that have at least {least} {job}{'s' * (least > 1)}, when {listed(said)}?",
+        ways,
+        work,
+    )
+
+
+def grid_paths(rng: Random, *, side: int, blocked: int, gold: int, run: int) -> Drawn:
+    """Ways over a board with blocked and golden squares, added up square by square. Work: digits added."""
+    while True:
+        columns, rows = rng.randint(side, side + 1), rng.randint(side, side + 1)
+        inner = [(x, y) for x in range(1, columns + 1) for y in range(1, rows + 1)][1:-1]
+        special = rng.sample(inner, blocked + gold)
+        walls, golden = sorted(special[:blocked]), sorted(special[blocked:])
+        ends, work = _ways(columns, rows, {*walls}, {*golden}, run)
+        if ends:
+            break
+    wanted = rng.choice([*ends])
+    return Drawn(
+        f"A piece stands on square (1, 1) of a board with {columns} columns and {rows} rows. A move "
+        "takes it from (x, y) to (x+1, y) or to (x, y+1)"
+        + f", and it never makes more than {run} moves in the same direction one after another" * (run < side)
+        + f". The squares {_squares(walls)} are blocked and may not be entered."
+        + (f" The squares {_squares(golden)} are golden." if gold else "")
+        + f" How many different ways lead to ({columns}, {rows})"
+        + (f" over exactly {wanted} golden square{'s' * (wanted != 1)}?" if gold else "?"),
+        ends[wanted],
+        work,
+    )
+
+
+def _squares(squares: Sequence[tuple[int, int]]) -> str:
+    return listed([f"({x}, {y})" for x, y in squares])
+
+
+def _ways(
+    columns: int, rows: int, walls: set[tuple[int, int]], golden: set[tuple[int, int]], run: int
+) -> tuple[dict[int, int], int]:
+    """Golden squares on a way to the last square → ways; and the digits that were added."""
+    work = 0
+    ways: dict[tuple[int, int], dict[tuple[int, int, int], int]] = {(1, 1): {(0, 0, 0): 1}}
+    for x in range(1, columns + 1):
+        for y in range(1, rows + 1):
+            if (x, y) in walls or (x, y) == (1, 1):
+                continue
+            here: dict[tuple[int, int, int], int] = {}
+            for turn, before in enumerate(((x - 1, y), (x, y - 1))):
+                for (last, length, gold), many in ways.get(before, {}).items():
+                    longer = length + 1 if last == turn else 1
+                    if longer <= run:
+                        state = turn, longer if run < columns else 0, gold + ((x, y) in golden)
+                        here[state] = here.get(state, 0) + many
+                        work += digits_of(many)
+            ways[x, y] = here
+    ends: Counter[int] = Counter()
+    for (_, _, gold), many in ways.get((columns, rows), {}).items():
+        ends[gold] += many
+    return ends, work
+
+
+def sets(rng: Random, *, clubs: int, without: int) -> Drawn:
+    """Numbers of people in clubs, as many independent ones as there are unknowns. Work: multiplications of
+    an elimination.
+    """
+    names = sorted(rng.sample(_CLUBS, clubs))
+    apart = rng.sample([*combinations(range(clubs), 2)], without)
+    regions = [r for r in range(1 << clubs) if not any(r >> a & 1 and r >> b & 1 for a, b in apart)]
+    counts = [rng.randint(1, 6 * clubs) for _ in regions]
+    asked, wanted = _people(rng, names, rng.choice((1, 2)))
+    rows: dict[int, list[int]] = {}
+    said, work = list[tuple[int, str]](), 0
+    while len(rows) < len(regions):
+        text, fits = (
+            ("students there are", lambda r: True) if not said else _people(rng, names, rng.randint(1, clubs))
+        )
+        row = [int(fits(region)) for region in regions]
+        many = sum([is_in * count for is_in, count in zip(row, counts, strict=True)])
+        reduced, cost = _reduced(row, rows)
+        pivot = next((at for at, factor in enumerate(reduced) if factor), None)
+        if pivot is None or text == asked:
+            continue
+        inverse = pow(reduced[pivot], -1, _FIELD)
+        rows[pivot] = [factor * inverse % _FIELD for factor in reduced]
+        said.append((many, text))
+        work += cost + 1
+    answer = sum([count for region, count in zip(regions, counts, strict=True) if wanted(region)])
+    total, *others = said
+    return Drawn(
+        f"There are {total[0]} students."
+        + "".join([f" Nobody is both in {names[a]} and in {names[b]}." for a, b in sorted(apart)])
+        + "".join([f" {many} are {text}." for many, text in rng.sample(others, len(others))])
+        + f" How many are {asked}?",
+        answer,
+        work,
+    )
+
+
+_FIELD = 2**31 - 1
+"""A prime: rows that are independent modulo it are independent."""
+
+
+def _reduced(row: Sequence[int], rows: Mapping[int, Sequence[int]]) -> tuple[list[int], int]:
+    """A row without what `rows` (by their first factor, which is 1) make up; and the multiplications made."""
+    left, cost = [*row], 0
+    for pivot in sorted(rows):
+        if factor := left[pivot]:
+            left = [(a - factor * b) % _FIELD for a, b in zip(left, rows[pivot], strict=True)]
+            cost += len(rows[pivot]) - rows[pivot].count(0)
+    return left, cost
+
+
+def _people(rng: Random, names: Sequence[str], some: int) -> tuple[str, Callable[[int], bool]]:
+    """A text about clubs, and whether it is true of somebody in the clubs that bits say."""
+    which = sorted(rng.sample(range(len(names)), min(some, len(names))))
+    bits = sum([1 << at for at in which])
+    clubs = [names[at] for at in which]
+    match rng.randrange(3) if len(which) > 1 else 2:
+        case 0:
+            exactly = rng.randint(0 if len(names) == len(which) else 1, len(which))
+            text = f"in exactly {exactly} of {listed(clubs)}"
+            return text, lambda r: (r & bits).bit_count() == exactly
+        case 1:
+            return f"in at least 1 of {listed(clubs)}", lambda r: bool(r & bits)
+    wanted = sum([1 << at for at in which if rng.random() < 0.6])
+    text = listed([f"{'' if wanted >> at & 1 else 'not '}in {names[at]}" for at in which])
+    return text, lambda r: r & bits == wanted
+
+
+def dice(rng: Random, *, dice: int, faces: int, top: int) -> Drawn:
+    """The chance that dice of uncommon faces reach a sum, by a table of sums. Work: additions."""
+    thrown = [sorted(rng.sample(range(1, top + 1), faces)) for _ in range(dice)]
+    sums, work = Counter({0: 1}), 0
+    for shown in thrown:
         more: Counter[int] = Counter()
         for total, ways in sums.items():
-            for face in faces:
+            for face in shown:
                 more[total + face] += ways
+        work += len(sums) * len(shown)
         sums = more
-    bound = rng.choice(sorted(sums)[1:])
-    sides = [f"die {at} has the faces {', '.join(map(str, faces))}" for at, faces in enumerate(thrown, 1)]
+    likely = sorted(sums)
+    bound = rng.choice(likely[len(likely) // 4 : -len(likely) // 4] or likely[1:])
+    sides = [f"die {at} has the faces {', '.join(map(str, shown))}" for at, shown in enumerate(thrown, 1)]
     exactly = rng.random() < 0.4
     good = sums[bound] if exactly else sum([ways for total, ways in sums.items() if total >= bound])
-    return (
-        f"{len(thrown)} fair dice are thrown once: {'; '.join(sides)}. What is the probability that the sum "
-        f"of what they show is {'exactly' if exactly else 'at least'} {bound}? Answer with a fraction."
-    ), Fraction(good, sums.total())
+    return Drawn(
+        f"{dice} fair dice are thrown once: {'; '.join(sides)}. What is the probability that the sum "
+        f"of what they show is {'exactly' if exactly else 'at least'} {bound}? Answer with a fraction.",
+        Fraction(good, sums.total()),
+        work,
+    )
 
 
-def urn(rng: Random, level: int) -> tuple[str, Fraction]:
-    """The chance of a draw without replacement."""
-    colors = rng.sample(_COLORS, 2 + (level + 1) // 2)
-    counts = {color: rng.randint(3, 5 + level) for color in colors}
-    wanted = {color: rng.randint(1, 2) for color in colors[:2]}
-    drawn = sum(wanted.values()) + rng.randint(0, level // 2) * (len(colors) > 2)
-    others = sum(counts.values()) - sum([counts[color] for color in wanted])
-    good = prod([comb(counts[color], many) for color, many in wanted.items()])
-    good *= comb(others, drawn - sum(wanted.values()))
-    balls = listed([f"{many} {color} balls" for color, many in counts.items()])
-    exactly = listed([f"exactly {many} {color}" for color, many in wanted.items()])
-    return (
+def urn(rng: Random, *, colors: int, most: int, drawn: int) -> Drawn:
+    """The chance of a draw without replacement, with conditions from each color to the next. Work: numbers of
+    balls of a color, by how many there are of the color before and in all.
+    """
+    while True:
+        names, counts = rng.sample(_COLORS, colors), [rng.randint(2, most) for _ in range(colors)]
+        said, rules, work = list[str](), list[_Rule](), 0
+        for a, b in pairwise(names):
+            text, rule = _rule(rng, a, b, max(1, drawn // 2))
+            said.append(text)
+            rules.append(rule)
+        ways = {(some, some): comb(counts[0], some) for some in range(min(counts[0], drawn) + 1)}
+        for count, rule in zip(counts[1:], rules, strict=True):
+            more: Counter[tuple[int, int]] = Counter()
+            for (before, total), many in ways.items():
+                for some in range(min(count, drawn - total) + 1):
+                    work += 1
+                    if rule(before, some):
+                        more[some, total + some] += many * comb(count, some)
+            ways = more
+        good = sum([many for (_, total), many in ways.items() if total == drawn])
+        every = comb(sum(counts), drawn)
+        if 0 < good < every:
+            break
+    balls = listed([f"{many} {color} balls" for many, color in zip(counts, names, strict=True)])
+    return Drawn(
         f"A bag holds {balls}. {drawn} balls are drawn at random without being put back. What is the "
-        f"probability that {exactly} balls are drawn? Answer with a fraction."
-    ), Fraction(good, comb(sum(counts.values()), drawn))
+        f"probability that, of these, {listed(rng.sample(said, len(said)))}? Answer with a fraction.",
+        Fraction(good, every),
+        work,
+    )
 
 
-def calendar(rng: Random, level: int) -> tuple[str, str | int]:
-    """Weekdays and dates, by the Gregorian calendar."""
-    first = date(rng.randint(1990, 2080), 1, 1) + timedelta(rng.randrange(365))
-    days = rng.randint(20, 50 * 4**level)
-    then = first + timedelta(days)
-    by = "By the Gregorian calendar, "
-    match rng.randrange(3):
+_Rule: TypeAlias = Callable[[int, int], bool]
+
+
+def _rule(rng: Random, first: str, other: str, most: int) -> tuple[str, _Rule]:
+    """A condition on how many balls there are of two colors."""
+    bound = rng.randint(1, most)
+    match rng.randrange(4):
         case 0:
-            asked = "which weekday is the day that comes"
-            return f"{by}{asked} {days} days after {_long(first)}?", _DAYS[then.weekday()]
+            return f"more are {first} than {other}", lambda a, b: a > b
         case 1:
-            asked = f"{by}which date comes {days} days after {_long(first)}? Answer as YYYY-MM-DD."
-            return asked, then.isoformat()
-    day = rng.randrange(7)
-    count = (days + 7 - (day - first.weekday()) % 7) // 7
-    between = f"from {_long(first)} to {_long(then)}, both days included"
-    return f"{by}how many {_DAYS[day]}s are there {between}?", count
-
-
-def _long(day: date) -> str:
-    return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
+            return f"more are {other} than {first}", lambda a, b: a < b
+        case 2:
+            return f"at least {bound} are {first} or {other}", lambda a, b: a + b >= bound
+    return f"at most {bound} are {first} or {other}", lambda a, b: a + b <= bound

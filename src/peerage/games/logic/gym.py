@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from peerage.games.logic.puzzles import Family
+from peerage.game.levels import SLOPE, USUAL_LEVEL
+from peerage.games.logic.puzzles import Family, Puzzle
 
 GYM = "reasoning-gym"
 TASKS: Mapping[str, Callable[[int], Mapping[str, Any]]] = {
@@ -47,6 +48,8 @@ Not on the list are tasks whose texts leave two answers (`color_cube_rotation`: 
 comes to the top; `maze`: whether steps go diagonally; `needle_haystack`: two people of whom the same is said;
 `basic_arithmetic` with `/`: whether it rounds) or none (`simple_geometry`: impossible polygons).
 """
+HARDEST = 5
+"""The level from which on tasks are no larger: their work is not measured, and each level is a size."""
 _ITEMS = 10**9
 
 
@@ -58,11 +61,13 @@ def installed() -> bool:
     return find_spec("reasoning_gym") is not None
 
 
-def _drawn(task: str, rng: Random, level: int) -> tuple[str, str]:
-    """One item of a task's dataset of that level. ImportError where the library is not installed."""
+def _drawn(task: str, rng: Random, level: int) -> Puzzle:
+    """One item of a task's dataset of that level, or of the hardest. ImportError without the library."""
+    level = min(level, HARDEST)
     with fenced():
         item = dataset(task, level)[rng.randrange(_ITEMS)]
-    return str(item["question"]).strip(), " ".join(str(item["answer"]).split())
+    text, answer = str(item["question"]).strip(), " ".join(str(item["answer"]).split())
+    return Puzzle(f"{GYM}:{task}", text, answer, level, round(SLOPE * (level - USUAL_LEVEL), 2))
 
 
 @cache

@@ -27,10 +27,10 @@ from peerage.game import (
     Came,
     Demo,
     Fixture,
-    GameRules,
     Heading,
     HouseCall,
     Json,
+    LevelRules,
     MaxTokens,
     Needs,
     Outcome,
@@ -45,33 +45,34 @@ from peerage.game import (
     tasks_of,
     texts,
 )
-from peerage.games.logic import counting, deduction
+from peerage.game.levels import chance
+from peerage.games.logic import calculation, counting, deduction, places
 from peerage.games.logic.gym import GYM, GYM_FAMILIES, installed
-from peerage.games.logic.puzzles import ANSWER_CHARS, LEVELS, Family, Puzzle, solves
+from peerage.games.logic.puzzles import ANSWER_CHARS, Family, Puzzle, family, solves
 from peerage.games.logic.puzzles import drawn as puzzles_of
 
-FAMILIES: Mapping[str, Family] = {
-    family.__name__.replace("_", "-"): family
-    for family in (
-        counting.arithmetic,
-        counting.congruences,
-        counting.polynomial,
+FAMILIES: Mapping[str, Family] = dict(
+    family(draw)
+    for draw in (
+        calculation.arithmetic,
+        calculation.congruences,
+        calculation.polynomial,
         counting.arrangements,
         counting.committees,
         counting.grid_paths,
         counting.sets,
         counting.dice,
         counting.urn,
-        counting.calendar,
+        calculation.calendar,
         deduction.knights,
-        deduction.zebra,
-        deduction.schedule,
+        places.zebra,
+        places.schedule,
         deduction.cryptarithm,
         deduction.weighing,
         deduction.roads,
-        deduction.circle,
+        calculation.circle,
     )
-}
+)
 GROUPS: Mapping[str, Mapping[str, Family]] = {"own": FAMILIES, GYM: GYM_FAMILIES}
 """Families that settings name together."""
 
@@ -102,12 +103,11 @@ class PuzzleAnswers(Struct, frozen=True):
     answers: Annotated[list[str | int], Meta(description="one answer for each puzzle, in order")]
 
 
-class LogicRules(GameRules):
+class LogicRules(LevelRules):
     """Settings of puzzles."""
 
     seats: Seats = 8
     puzzles: int = Field(5, ge=1, le=20, description="Puzzles in a match.")
-    difficulty: int = Field(3, ge=1, le=LEVELS, description="How large puzzles are: 1 small, 5 large.")
     families: tuple[str, ...] = Field(
         ("own",),
         min_length=1,
@@ -128,9 +128,9 @@ def answers_to(count: int) -> Json[PuzzleAnswers]:
     return Json(PuzzleAnswers, answers=Meta(min_length=count, max_length=count))
 
 
-def drawn(rules: LogicRules, rng: Random) -> list[Puzzle]:
+def drawn(rules: LogicRules, levels: Sequence[int], rng: Random) -> list[Puzzle]:
     """The puzzles of a match, with their answers."""
-    return puzzles_of(chosen(rules.families), rules.puzzles, rules.difficulty, rng)
+    return puzzles_of(chosen(rules.families), levels, rng)
 
 
 def asked(rules: LogicRules, puzzles: Sequence[Puzzle]) -> list[Ask]:
@@ -138,11 +138,13 @@ def asked(rules: LogicRules, puzzles: Sequence[Puzzle]) -> list[Ask]:
     own = texts(__package__, rules.texts)
     fill = {
         "count": "this puzzle" if len(puzzles) == 1 else f"these {len(puzzles)} puzzles",
-        "puzzles": "\n\n".join([f"Puzzle {at}. {puzzle.text}" for at, puzzle in enumerate(puzzles, 1)]),
+        "puzzles": "\n\n".join(
+            [f"Puzzle {at} (level {puzzle.level}). {puzzle.text}" for at, puzzle in enumerate(puzzles, 1)]
+        ),
         "reading": own["reading"],
         "score": SCORE,
     }
-    oracle = [puzzle.answer for puzzle in puzzles]
+    oracle = [(puzzle.answer, puzzle.difficulty) for puzzle in puzzles]
     return [own["solve"].ask("", "answers", answers_to(len(puzzles)), fill, rules.max_tokens, oracle=oracle)]
 
 
@@ -154,13 +156,17 @@ def scored(rules: LogicRules, puzzles: Sequence[Puzzle], came: Came) -> Achieved
         pairs = zip(given, puzzles, strict=True)
         solved[label] = [solves(str(answer), puzzle.answer) for answer, puzzle in pairs]
     points = {label: sum(own) for label, own in solved.items()}
-    return Achieved(points, {"decided": "by puzzles solved", "solved": solved})
+    return Achieved(points, {"decided": "by puzzles solved", "solved": solved}, solved)
 
 
 def house(call: HouseCall, skill: float, rng: Random) -> PuzzleAnswers:
-    """Each answer is right with a chance of the skill, else a likely mistake."""
+    """Each answer is right with the chance of a skill at its difficulty, else a likely mistake."""
     return PuzzleAnswers(
-        "", [right if rng.random() < skill else _mistaken(right, rng) for right in call.oracle]
+        "",
+        [
+            right if rng.random() < chance(skill, difficulty) else _mistaken(right, rng)
+            for right, difficulty in call.oracle
+        ],
     )
 
 
@@ -182,7 +188,9 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     yield from tasks_grid(outcome, "Most puzzles solved wins; equally many tie.", "Solved", solved)
     for at, puzzle in enumerate(puzzles):
         by = sum(each[at] for each in solved.values())
-        title = f"Puzzle {at + 1}, {puzzle.family}" + (f": solved by {by} of {len(solved)}" if solved else "")
+        title = f"Puzzle {at + 1}, {puzzle.family}, level {puzzle.level}" + (
+            f": solved by {by} of {len(solved)}" if solved else ""
+        )
         yield Heading(title, anchor=f"q{at + 1}", closed=True)
         yield TaskText(puzzle.text)
         if solved:
@@ -205,9 +213,10 @@ GAME = same_tasks(
     Puzzle,
     LogicRules,
     name="logic",
-    version=4,
+    version=5,
     texts=__package__,
     about="Everybody solves the same puzzles, each with one proven answer; most solved wins.",
+    tasks=lambda rules: rules.puzzles,
     drawn=drawn,
     asked=asked,
     scored=scored,

@@ -3,36 +3,74 @@
     >>> solves("3 / 6, Ada", "1/2, ada")
     True
 
-A family is a function of a random generator and a level from 1 to 5; it returns text and answer. The text
+A family draws a puzzle of a level from 1 to 10: its text, its answer, and the work that it takes. The text
 says all that is needed: `tests/games/test_logic_families.py` reads it and finds the answer in another way.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from random import Random
-from typing import TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
-Family: TypeAlias = Callable[[Random, int], tuple[str, str | int | Fraction]]
+from peerage.game.levels import SLOPE, USUAL_LEVEL, difficulty
+from peerage.game.texts import toml
 
-LEVELS = 5
 ANSWER_CHARS = 300
 """No answer of a puzzle is nearly as long; what is longer is not read."""
-"""Rule by which answers are read, as players see it; `parts` does it."""
 
 _NUMBER = re.compile(r"([+-]?[0-9]{1,60})(?: ?/ ?([0-9]{1,60}))?")
 
 
 class Puzzle(Struct, frozen=True):
-    """A puzzle as it is drawn: its family, what players read, and its answer."""
+    """A puzzle as it is drawn: its family, what players read, its answer, its level, and its difficulty in
+    logits, measured by the work that it takes.
+    """
 
     family: str
     text: str
     answer: str
+    level: int
+    difficulty: float
+
+
+class Drawn(NamedTuple):
+    """A puzzle's text and answer, and the steps of the search or the computation that finds it."""
+
+    text: str
+    answer: str | int | Fraction
+    work: float
+
+
+Family: TypeAlias = Callable[[Random, int], Puzzle]
+"""Draws a puzzle of a level."""
+TRIES = 3
+"""Puzzles drawn at most until one is as difficult as its level is."""
+
+
+def family(draw: Callable[..., Drawn]) -> tuple[str, Family]:
+    """Return a family's name, and the family of puzzles that `draw` makes in the sizes of `levels.toml`."""
+    name = draw.__name__.replace("_", "-")
+
+    def drawn(rng: Random, level: int) -> Puzzle:
+        stated = toml(__package__, "levels")[name]
+        sizes: Mapping[str, Any] = {size: by_level[level - 1] for size, by_level in stated["sizes"].items()}
+        puzzles: list[Puzzle] = []
+
+        def off(puzzle: Puzzle) -> float:
+            return abs(puzzle.difficulty - SLOPE * (level - USUAL_LEVEL))
+
+        while len(puzzles) < TRIES and not (puzzles and off(puzzles[-1]) < SLOPE / 2):
+            text, answer, work = draw(rng, **sizes)
+            measured = round(difficulty(work=work, usual_work=stated["work"]), 2)
+            puzzles.append(Puzzle(name, text, str(answer), level, measured))
+        return min(puzzles, key=off)
+
+    return name, drawn
 
 
 def parts(answer: str) -> tuple[Fraction | str, ...]:
@@ -52,18 +90,19 @@ def solves(given: str, answer: str) -> bool:
     return len(given) <= ANSWER_CHARS and parts(given) == parts(answer)
 
 
-def drawn(families: Mapping[str, Family], count: int, level: int, rng: Random) -> list[Puzzle]:
-    """So many puzzles, of as many families as there are."""
+def drawn(families: Mapping[str, Family], levels: Sequence[int], rng: Random) -> list[Puzzle]:
+    """A puzzle of each of these levels, of as many families as there are."""
     names: list[str] = []
-    while len(names) < count:
-        names += rng.sample(sorted(families), min(len(families), count - len(names)))
-    puzzles = []
-    for name in names:
-        text, answer = families[name](rng, level)
-        puzzles.append(Puzzle(name, text, str(answer)))
-    return puzzles
+    while len(names) < len(levels):
+        names += rng.sample(sorted(families), min(len(families), len(levels) - len(names)))
+    return [families[name](rng, level) for name, level in zip(names, levels, strict=True)]
 
 
-def listed(items: list[str]) -> str:
+def listed(items: Sequence[str]) -> str:
     """Items in a sentence: a, b and c."""
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def digits_of(number: int) -> int:
+    """How many digits a number has that is not negative."""
+    return len(str(number))
