@@ -292,24 +292,24 @@ def test_answers_under_several_token_limits_show_what_tokens_are_worth() -> None
 
 def test_the_original_preset_is_the_published_prompts() -> None:
     rules = LastArenaRules.model_validate({"preset": "original"})
-    assert rules.prompts.write.user == (
+    assert rules.prompts["write"].user == (
         "You are a creative and fair question designer for a general intelligence tournament. Generate "
         "{count} diverse, challenging, and clear questions across the following categories: {categories}. "
         "Return the questions as a numbered list, one per line."
     )
-    assert rules.prompts.rate.user == (
+    assert rules.prompts["rate"].user == (
         "Rate the following question for clarity and relevance on a scale from 0 (poor) to 10 (excellent):\n"
         "Question: {question}\nRespond with a single integer."
     )
-    assert rules.prompts.answer.user == (
+    assert rules.prompts["answer"].user == (
         "Answer the following question as clearly and concisely as possible:\nQuestion: {question}"
     )
-    assert rules.prompts.judge.user == (
+    assert rules.prompts["judge"].user == (
         "Judge the following answer on a scale from 0 (very poor) to 10 (excellent) for correctness, "
         "completeness, and clarity.\nAnswer: {work}\nRespond with a single integer."
     )
     assert (rules.per_call, rules.questions_per_call, rules.questions) == (1, 100, 100)
-    assert not any(getattr(rules.prompts, name).system for name in ("write", "rate", "answer", "judge"))
+    assert not any(rules.prompts[name].system for name in ("write", "rate", "answer", "judge"))
 
 
 def test_presets_give_way_to_what_is_stated() -> None:
@@ -322,7 +322,7 @@ def test_presets_give_way_to_what_is_stated() -> None:
         }
     )
     assert (rules.questions, rules.max_tokens, rules.max_chars) == (7, 50, 200)
-    assert rules.prompts.judge == LastArenaRules.model_validate({}).prompts.judge
+    assert rules.prompts["judge"] == LastArenaRules.model_validate({}).prompts["judge"]
 
 
 @pytest.mark.parametrize(

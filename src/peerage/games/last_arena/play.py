@@ -131,7 +131,7 @@ def _answers(
     seats: Sequence[Seat], questions: Sequence[Question], rules: LastArenaRules
 ) -> Steps[list[ReportedAnswer]]:
     """Everybody answers everything, once under each token limit."""
-    prompt, expects = rules.prompts.answer, Text(rules.max_chars)
+    prompt, expects = rules.prompts["answer"], Text(rules.max_chars)
     todo = [
         (seat.label, question, budget)
         for question in questions
@@ -187,11 +187,11 @@ def asks(rules: LastArenaRules, fixture: Fixture) -> Iterator[Asks]:
     write, per_call = calls(rules), min(written, rules.questions_per_call)
     yield Asks(
         to="contestant",
-        prompts=[prompts.write, prompts.meta, prompts.trick],
+        prompts=[prompts["write"], prompts["meta"], prompts["trick"]],
         expects=Questions(per_call, categories=rules.categories),
         calls=write,
         max_tokens=rules.question_tokens,
-        quoted=(written + (SPARE_CALLS + 1) * rules.questions_per_call) * question + len(prompts.again),
+        quoted=(written + (SPARE_CALLS + 1) * rules.questions_per_call) * question + len(prompts["again"]),
         usual=write - SPARE_CALLS,
         usual_quoted=written * QUESTION_TOKENS // 2,
         usual_output=per_call * QUESTION_TOKENS,
@@ -199,7 +199,7 @@ def asks(rules: LastArenaRules, fixture: Fixture) -> Iterator[Asks]:
     yield scored_asks("contestant", rules.rating(), (players - 1) * written, question, QUESTION_TOKENS)
     yield Asks(
         "contestant",
-        prompts.answer,
+        prompts["answer"],
         Text(),
         kept * len(limits),
         max(limits),

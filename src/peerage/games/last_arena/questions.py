@@ -128,7 +128,7 @@ def _ask(
     quota = quotas(rules.categories, own, count)
     prompt = wanted.prompt
     if before:
-        prompt = replace(prompt, user=f"{prompt.user}\n\n{rules.prompts.again}")
+        prompt = replace(prompt, user=f"{prompt.user}\n\n{rules.prompts['again']}")
     listed = "\n".join([f"{at}. {draft.written.text}" for at, draft in enumerate(before, 1)])
     return prompt.ask(
         author.label,

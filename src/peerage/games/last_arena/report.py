@@ -291,7 +291,7 @@ def _items(
 ) -> Iterator[RecordedAnswers]:
     """The scored answers, question by question."""
     rules = LastArenaRules.model_validate(fixture.settings)
-    single, many, chars = rules.prompts.judge, rules.prompts.judge_many, rules.max_chars
+    single, many, chars = rules.prompts["judge"], rules.prompts["judge_many"], rules.max_chars
     replies, means = answers_of(fixture, texts), outcome.detail.get("answers", {})
     scored: dict[str, dict[str, Reply]] = {}
     for answer in means:

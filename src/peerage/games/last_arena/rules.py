@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, field_validator, model_validator
@@ -35,20 +35,6 @@ CATEGORIES = (
     "planning",
     "creativity",
 )
-
-
-class Prompts(NamedTuple):
-    """Prompts of players, phase by phase; `again` is added where an author has written before."""
-
-    write: Prompt
-    meta: Prompt
-    trick: Prompt
-    rate: Prompt
-    rate_many: Prompt
-    answer: Prompt
-    judge: Prompt
-    judge_many: Prompt
-    again: str
 
 
 class Wanted(NamedTuple):
@@ -169,10 +155,10 @@ class LastArenaRules(GameRules):
         return answer_chars(self.max_tokens, self.answer_budgets)
 
     @property
-    def prompts(self) -> Prompts:
-        """Return the prompts of players, phase by phase."""
+    def prompts(self) -> Mapping[str, Any]:
+        """Return the prompts of players, by phase; `again` follows where an author has written before."""
         told = texts(__package__, self.texts)
-        return Prompts(**told["own"] | (told["published"] if self.published else {}))
+        return {**told["own"], **(told["published"] if self.published else {})}
 
     def dropped(self, questions: int) -> int:
         """Return the number of dropped questions of so many of one sort."""
@@ -181,9 +167,13 @@ class LastArenaRules(GameRules):
 
     def wanted(self) -> tuple[Wanted, ...]:
         """Return the questions that each player is to write, by sort."""
-        sorts = (("plain", self.questions), ("meta", self.meta), ("trick", self.tricks))
-        by_sort = {"plain": self.prompts.write, "meta": self.prompts.meta, "trick": self.prompts.trick}
-        return tuple([Wanted(sort, number, by_sort[sort]) for sort, number in sorts if number])
+        prompts = self.prompts
+        wanted = (
+            Wanted("plain", self.questions, prompts["write"]),
+            Wanted("meta", self.meta, prompts["meta"]),
+            Wanted("trick", self.tricks, prompts["trick"]),
+        )
+        return tuple([of_sort for of_sort in wanted if of_sort.number])
 
     def stakes(self) -> str:
         """Return the fate of questions in words, for their authors."""
@@ -202,11 +192,11 @@ class LastArenaRules(GameRules):
 
     def rating(self) -> ScoringRules:
         """Return the rules of rating questions."""
-        return self._scoring("rate", self.prompts.rate, self.prompts.rate_many)
+        return self._scoring("rate", self.prompts["rate"], self.prompts["rate_many"])
 
     def judging(self) -> ScoringRules:
         """Return the rules of judging answers."""
-        return self._scoring("judge", self.prompts.judge, self.prompts.judge_many)
+        return self._scoring("judge", self.prompts["judge"], self.prompts["judge_many"])
 
     def _scoring(self, phase: str, prompt: Prompt, many: Prompt) -> ScoringRules:
         return ScoringRules(
