@@ -42,11 +42,13 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {},
         {"shares": [1], "color": "same"},
         {"ally_failure": "void", "order": "recoveries"},
+        {"ally": "other"},
     ],
     "allocation": [{}, {"seats": 2, "tasks": 1, "difficulty": 5}],
     "market": [
         {"market": "first-price", "rotate": False, "rounds": 12},
         {"market": "second-price"},
+        {"market": "negotiation", "rotate": "fresh"},
         {"market": "negotiation"},
         {"market": "prisoners-dilemma"},
         {"market": "voting"},

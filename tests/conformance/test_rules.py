@@ -64,6 +64,7 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "preset": ({}, "original"),
         "shares": ({}, [0.5, 1]),
         "ally_failure": ({}, "ignore"),
+        "ally": ({}, "other"),
         "color": ({}, "same"),
         "order": ({}, "recoveries"),
         "same_family": ({}, False),

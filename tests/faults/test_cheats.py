@@ -15,6 +15,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.ledger import open_ledger
 from peerage.ledger.forms.codec import by_hex, read_fixture
@@ -84,7 +85,7 @@ def test_an_agent_learns_nothing_from_seed_ledger_and_processes_and_changes_none
 @pytest.mark.parametrize(
     ("rules", "why"),
     [
-        ({}, "a player is its own ally"),
+        ({"ally": "self"}, "a player is its own ally"),
         ({"color": "same", "ally_failure": "ignore"}, "`color: same` hides the same color in both rounds"),
     ],
 )
@@ -202,3 +203,38 @@ def test_an_agent_that_watches_the_live_pages_sees_what_is_over_and_no_color_in_
     shown = [f"LIVE/{match}" in pages for match, pages in zip(asked, seen, strict=True)]
     assert any(shown), "matches in play are shown"
     assert [color for color in drawn[1] if color in over], "what is over is shown"
+
+
+ECHO = """
+import json, sys
+schema = (json.load(sys.stdin).get("schema") or {}).get("properties", {})
+made = {"bids": [7] * schema.get("bids", {}).get("maxItems", 1), "plan": "", "working": "", "color": "00FF00"}
+made |= {"obfuscated": "00FF00", "instructions": ["Read it."]}
+print(json.dumps({key: made[key] for key in schema}))
+"""
+
+
+@pytest.mark.parametrize(
+    ("game", "setting"), [("color-obfuscation", {"ally": "other"}), ("market", {"rotate": "fresh"})]
+)
+def test_who_remembers_plays_by_the_rule_that_makes_it_fair(
+    tmp_path: Path, game: str, setting: dict[str, Any]
+) -> None:
+    (tmp_path / "echo.py").write_text(ECHO)
+    agent = {"command": [sys.executable, "echo.py"], "name": "elephant", "price": {"input": 0, "output": 0}}
+    players = [agent, *[f"house:0.{at}" for at in (9, 7, 5)]]
+    settings = {"game": game, "players": players, "seed": None, "engine": {"probe": False}}
+    (tmp_path / "arena.yaml").write_text(yaml.safe_dump(settings))
+    said = CliRunner().invoke(app, ["run", "--dir", str(tmp_path), "--max-matches", "4", "--yes"])
+    assert said.exit_code == 0, said.output
+    with open_arena(tmp_path) as arena:
+        assert arena.replay().differences == ()
+        texts = by_hex(arena.ledger.texts())
+        fixtures = [read_fixture(row.body, texts) for row in arena.ledger.fixtures()]
+    assert all(setting.items() <= fixture.settings.items() for fixture in fixtures)
+    if game == "color-obfuscation":
+        readers = [fixture.officials["committee"][0].player for fixture in fixtures]
+        assert not any(
+            reader in {seat.player for seat in fixture.seats}
+            for reader, fixture in zip(readers, fixtures, strict=True)
+        )

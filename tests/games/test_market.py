@@ -391,6 +391,16 @@ def test_who_remembers_may_play_where_nothing_is_private() -> None:
     said = {market: MARKET.secrecy.forgets(MARKET.rules(market=market)) for market in MARKETS}
     assert [market for market, why in said.items() if not why] == ["prisoners-dilemma"]
     assert not MARKET.secrecy.forgets(MARKET.rules(market="voting", rotate=False))
+    assert not MARKET.secrecy.forgets(MARKET.rules(market="voting", **MARKET.secrecy.remembered))
+
+
+@pytest.mark.parametrize("market", MARKETS)
+def test_fresh_boards_share_nothing_between_seatings(market: str) -> None:
+    for seats in (2, 4):
+        made = fixture(MARKET, PLAYERS, {"market": market, "rotate": "fresh", "seats": seats})
+        boards = [json.dumps(board) for board in made.drawn["boards"]]
+        played = play(MARKET, made, house(dict.fromkeys(PLAYERS, "house:0.5")))
+        assert len({*boards}) == len(boards) == len(played.outcome.detail["boards"])
 
 
 def test_the_ideal_bid_gives_way_to_more_bidders() -> None:

@@ -35,7 +35,7 @@ from peerage.settings import (
     suggest,
     too_few,
 )
-from peerage.settings.lineup import REMEMBER, installing, series_of
+from peerage.settings.lineup import installing, series_of
 from peerage.settings.pairing import InFlight, usual_window
 from peerage.standings import UNRATED, unrated
 from peerage.values.figures import exact_dollars, listed
@@ -289,7 +289,7 @@ def _refuse_readers(settings: ArenaSettings) -> None:
     spec, rules = GAMES[settings.game], rules_of(settings)
     why, hides = spec.secrecy.forgets(rules), spec.secrecy.hides
     for player in settings.players:
-        if why and player.provider in REMEMBER:
+        if why and player.remembers:
             raise SettingsError(
                 f"{player.name} is {'a person' if player.is_person else 'an agent'} and may remember what "
                 f"{settings.game} asked it before: {why}"
@@ -310,7 +310,7 @@ def _refuse_readers(settings: ArenaSettings) -> None:
 def _refuse_series(settings: ArenaSettings) -> None:
     """Raise where a series would let somebody meet a task twice and gain by it."""
     spec, rules, series = GAMES[settings.game], rules_of(settings), series_of(settings)
-    remembers = [player.name for player in settings.players if player.provider in REMEMBER]
+    remembers = [player.name for player in settings.players if player.remembers]
     if series and spec.seating.rotates(rules) and remembers:
         raise SettingsError(
             f"pairing.series: {series} has {settings.game} played on one task in every seat, and "

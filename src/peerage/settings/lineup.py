@@ -14,7 +14,6 @@ from peerage.scheduling.standing import Standing
 from peerage.settings.mistakes import explain, models_in
 from peerage.settings.own_tasks import TEMPLATES, templates_of
 from peerage.settings.pairing import Pairing, Rating
-from peerage.settings.players.model_names import PERSON
 from peerage.settings.shape import ArenaSettings
 from peerage.settings.source import SettingsError, SettingsSource
 
@@ -36,15 +35,14 @@ def rules_of(settings: ArenaSettings, game: str = "") -> Any:
     if settings.judges:
         shared["weights"] = "equal"  # who only judges has no rating that a vote could weigh by
     shared = {key: value for key, value in shared.items() if key in model.model_fields}
+    stated = settings.lineup[name].rules
+    remembers = "preset" not in stated and any(player.remembers for player in settings.players)
+    usual = GAMES[name].secrecy.remembered if remembers else {}
     try:
-        return model.model_validate({**settings.lineup[name].rules, **shared})
+        return model.model_validate({**usual, **stated, **shared})
     except ValidationError as error:
         path = ("games", name, "rules") if settings.games else ("rules",)
         raise SettingsError("\n".join(explain(error, model, path, SettingsSource("settings")))) from None
-
-
-REMEMBER = ("command", "http", "https", "python", PERSON)
-"""Providers of players that may remember one match in the next."""
 
 
 def series_of(settings: ArenaSettings, game: str = "") -> Series | None:
@@ -53,7 +51,7 @@ def series_of(settings: ArenaSettings, game: str = "") -> Series | None:
     name, stated = game or settings.game, settings.pairing.series
     if stated:
         return None if stated == "none" else stated
-    remembers = any(player.provider in REMEMBER for player in settings.players)
+    remembers = any(player.remembers for player in settings.players)
     return "seats" if GAMES[name].seating.series(rules_of(settings, name)) and not remembers else None
 
 

@@ -12,7 +12,7 @@ the README in this folder states every rule and what differs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 from random import Random
 from typing import Any, cast
@@ -35,6 +35,7 @@ from peerage.game import (
     Quoted,
     Replies,
     Reply,
+    Seat,
     Seating,
     Secrecy,
     Sentence,
@@ -56,8 +57,10 @@ from peerage.games.color_obfuscation.rules import (
     VERSION,
     ColorObfuscationRules,
     asks,
+    failure,
     fills,
     forgets,
+    officials,
 )
 from peerage.games.color_obfuscation.score import (
     READINGS,
@@ -75,12 +78,14 @@ def play(table: GameTable) -> Steps[Outcome]:
     first, second = (seat.label for seat in table.seats)
     colors, own = table.drawn["colors"], texts(__package__, rules.texts)
     rounds = [(first, second, colors[0]), (second, first, colors[-1])]
+    readers = table.officials.get("committee", ())
+    decisive, common = failure(rules.ally, rules.ally_failure, readers), fills(rules, readers)
     hidden: list[Reply] = yield [
         own["obfuscate"].ask(
             obfuscator,
             f"{number}/obfuscate",
             rules.encoding(),
-            {**fills(rules), "color": color, "broken": own["broken"][rules.ally_failure]},
+            {**common, "color": color, "broken": own["broken"][decisive]},
             rules.limits.max_tokens,
             oracle={"color": color},
         )
@@ -94,7 +99,7 @@ def play(table: GameTable) -> Steps[Outcome]:
     if not _lost(answers):
         both = yield from _attempts(
             [
-                _attacks(rules, done, reply, str(number), answers)
+                _attacks(rules, done, reply, str(number), answers, readers)
                 for number, (done, reply) in enumerate(zip(both, hidden, strict=True), 1)
             ],
             answers,
@@ -103,9 +108,9 @@ def play(table: GameTable) -> Steps[Outcome]:
     if _lost(answers):
         return Outcome(void="no_answer", detail=detail)
     detail["readings"] = {reading: scores(both, reading, rules.order) for reading in READINGS}
-    if rules.ally_failure == "void" and any(half.broken for half in both):
+    if decisive == "void" and any(half.broken for half in both):
         return Outcome(void="broken_encoding", detail=detail)
-    reading = reading_of(rules.ally_failure)
+    reading = reading_of(decisive)
     detail["decided"] = decided(both, reading, rules.order)
     return Outcome(scores=detail["readings"][reading], detail=detail)
 
@@ -136,7 +141,12 @@ def _attempts(rounds: list[Steps[Round]], answers: list[Reply]) -> Steps[list[Ro
 
 
 def _attacks(
-    rules: ColorObfuscationRules, done: Round, hidden: Reply, number: str, answers: list[Reply]
+    rules: ColorObfuscationRules,
+    done: Round,
+    hidden: Reply,
+    number: str,
+    answers: list[Reply],
+    readers: Sequence[Seat],
 ) -> Steps[Round]:
     """The rest of round `number`, which ends when `answers` show that a provider failed."""
     obfuscator, attacker, color = done.obfuscator, done.attacker, done.color
@@ -146,7 +156,7 @@ def _attacks(
     made: Encoded = hidden.value
     done = msgspec.structs.replace(done, count=len(made.instructions))
     oracle = {"color": color, "encoding": hidden.hidden}
-    seen = fills(rules) | {"string": Quote("obfuscated string", made.text)}
+    seen = fills(rules, readers) | {"string": Quote("obfuscated string", made.text)}
     guesses: list[Guess] = []
     ally: Guess | None = None
     for attempt in range(1, len(rules.shares) + 1):
@@ -165,8 +175,10 @@ def _attacks(
         if attempt == 1:
             everything = seen | {"instructions": _instructions(made, done.count)}
             key = f"{number}/recover"
-            recover = own["recover"]
-            requests.append(recover.ask(obfuscator, key, rules.answer(), everything, most, oracle=oracle))
+            recover = own["recover"].ask(obfuscator, key, rules.answer(), everything, most, oracle=oracle)
+            for seat in readers:
+                recover = msgspec.structs.replace(recover, to=seat.label, role="committee")
+            requests.append(recover)
         replies: list[Reply] = yield requests
         guesses.append(_guess(replies[0], shown, color))
         if attempt == 1:
@@ -220,7 +232,9 @@ _NO_RESULT: Mapping[str, str] = toml(__package__, "shown")["no_result"]
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
     """The result, and both rounds: the riddle, then every attempt with the color it came to."""
-    reading = reading_of(fixture.settings["ally_failure"])
+    readers = fixture.officials.get("committee", ())
+    ally, broken = fixture.settings.get("ally", "self"), fixture.settings["ally_failure"]
+    reading = reading_of(failure(ally, broken, readers))
     rounds = convert(outcome.detail["rounds"], tuple[Round, ...])
     how = outcome.detail.get("decided", "")
     wins = f"Decided {how}." if how.startswith("by") else f"{how.capitalize()}." if how else ""
@@ -293,11 +307,12 @@ GAME: GameSpec[ColorObfuscationRules] = GameSpec(
     play=play,
     draw=draw,
     asks=asks,
+    officials=officials,
     survives=True,
     house=house,
     show=show,
     original=Original("cob", "data.json", "the Color Obfuscation Benchmark's own page", write_battles),
-    secrecy=Secrecy(hides=True, forgets=forgets),
+    secrecy=Secrecy(hides=True, forgets=forgets, remembered={"ally": "other"}),
     rating=GameRating(settings={"k_factor": 32.0, "initial": 1500.0, "propagation_width": None}),
     seating=Seating(same_family=lambda rules: rules.same_family),
 )

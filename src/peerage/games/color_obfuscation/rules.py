@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from peerage.game import Asks, Color, Encoding, Fixture, GameRules, SettingsSection, texts
+from peerage.game import (
+    Asks,
+    Color,
+    Encoding,
+    Fixture,
+    GameRules,
+    RoleRequirement,
+    Seat,
+    SettingsSection,
+    texts,
+)
 from peerage.game.spec import QUOTE
 from peerage.game.texts import expanded
 
-NAME, VERSION = "color-obfuscation", 9
+NAME, VERSION = "color-obfuscation", 10
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -49,6 +60,12 @@ class ColorObfuscationRules(GameRules):
         description="An ally that cannot decode: `attacker` counts the round for the attacker, `void` voids "
         "the match, `ignore` makes nothing of it (the original).",
     )
+    ally: Literal["self", "other"] = Field(
+        "self",
+        description="Who is the ally: the player itself, asked as if for the first time, or an `other` "
+        "player of the arena, drawn for the match, who reads for both sides. `other` is the default where an "
+        "agent or a person plays, who may remember the color that it hid.",
+    )
     color: Literal["same", "fresh"] = Field(
         "fresh",
         description="Each round hides a color of its own, or both the `same`, which is for players without "
@@ -83,11 +100,25 @@ class ColorObfuscationRules(GameRules):
         return Color(working_chars=THOUGHT_CHARS)
 
 
+ALLIES = {
+    "self": "the same model without any memory of this,",
+    "other": "another player and the same for both sides,",
+}
 COLORS = {"fresh": "Each round has a color of its own.", "same": "Both rounds have the same color."}
-"""The rules about colors, equals and broken encodings, in words."""
+"""The rules about allies and colors, in words."""
 
 
-def fills(rules: ColorObfuscationRules) -> dict[str, str]:
+def officials(rules: ColorObfuscationRules) -> tuple[RoleRequirement, ...]:
+    """Return the reader that is both sides' ally, where there is one: none is left where only two play."""
+    return (RoleRequirement("committee", 1, 0, "drawn"),) if rules.ally == "other" else ()
+
+
+def failure(ally: str, ally_failure: str, readers: Sequence[Seat]) -> str:
+    """Return what a broken encoding does: nothing where another player is to read and none is left."""
+    return "ignore" if ally == "other" and not readers else ally_failure
+
+
+def fills(rules: ColorObfuscationRules, readers: Sequence[Seat]) -> dict[str, str]:
     """Return the fillings of every prompt's places: the rules of the battle, in words."""
     percent = [f"{share:.0%}" for share in rules.shares]
     reveal = f"{percent[0]} of the instructions for a single attempt"
@@ -97,6 +128,7 @@ def fills(rules: ColorObfuscationRules) -> dict[str, str]:
     return {
         "reveal": reveal,
         "colors": COLORS[rules.color],
+        "ally": ALLIES["other" if readers else "self"],
         "order": texts(__package__, rules.texts)["order"][rules.order],
     }
 
@@ -108,10 +140,10 @@ def forgets(rules: ColorObfuscationRules) -> str:
             "`color: same` hides the same color in both rounds, so who hid it knows what to find. "
             "`color: fresh` gives each round a color of its own"
         )
-    if rules.ally_failure != "ignore":
+    if rules.ally_failure != "ignore" and rules.ally == "self":
         return (
             "a player is its own ally, and one that remembers the color that it hid proves nothing by "
-            "finding it again. Under `ally_failure: ignore` nothing rests on the ally"
+            "finding it again. Under `ally: other`, the default here, another player reads"
         )
     return ""
 
@@ -120,7 +152,11 @@ def asks(rules: ColorObfuscationRules, fixture: Fixture) -> tuple[Asks, ...]:
     """Each seat hides once, decodes its own once and attacks as often as there are shares."""
     limits, attempts, own = rules.limits, len(rules.shares), texts(__package__, rules.texts)
     listed = limits.max_instructions * (limits.instruction_chars + 6) + 5 * attempts
+    reader = Asks(
+        "committee", own["recover"], rules.answer(), 2, limits.max_tokens, limits.max_chars + listed
+    )
     return (
+        *[reader._replace(quoted=reader.quoted + 2 * QUOTE, usual_output=700)] * (rules.ally == "other"),
         Asks(
             to="contestant",
             prompts=(own["obfuscate"], own["recover"], own["attack"]),

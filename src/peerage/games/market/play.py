@@ -61,12 +61,17 @@ FAMILIES: Mapping[str, MarketFamily] = {
 def play(table: GameTable) -> Steps[Outcome]:
     """All boards of the match, in all seatings at once."""
     rules: MarketRules = table.rules
-    family, labels = FAMILIES[rules.market], [seat.label for seat in table.seats]
+    family, labels, boards = (
+        FAMILIES[rules.market],
+        [seat.label for seat in table.seats],
+        table.drawn["boards"],
+    )
+    seatings, apart = family.seatings(labels, bool(rules.rotate)), _apart(rules)
     played: Mapping[str, BoardPlayed] = yield Together(
         {
-            f"{number}/{at}": family.play(rules, board, seating)
-            for number, board in enumerate(table.drawn["boards"], 1)
-            for at, seating in enumerate(family.seatings(labels, rules.rotate), 1)
+            f"{number}/{at}": family.play(rules, boards[(number - 1) * apart + (at - 1) % apart], seating)
+            for number in range(1, len(boards) // apart + 1)
+            for at, seating in enumerate(seatings, 1)
         }
     )
     lost = set[str]().union(*[part_played.lost for part_played in played.values()])
@@ -88,16 +93,23 @@ def play(table: GameTable) -> Steps[Outcome]:
     return Outcome(scores=by_rank(gains), detail=detail)
 
 
+def _apart(rules: MarketRules) -> int:
+    """Return how many boards are played in place of one, so that no two seatings share theirs."""
+    everybody = "ABCDEFGHIJ"[: rules.seats]
+    return len(FAMILIES[rules.market].seatings(everybody, True)) if rules.rotate == "fresh" else 1
+
+
 def draw(rules: MarketRules, secret: str, number: int) -> dict[str, Any]:
     """The boards of match `number`."""
     rng, family = Random(f"{secret}/market/{number}"), FAMILIES[rules.market]
-    return {"boards": [family.draw(rng, rules.seats, rules.rounds) for _ in range(rules.boards)]}
+    many = rules.boards * _apart(rules)
+    return {"boards": [family.draw(rng, rules.seats, rules.rounds) for _ in range(many)]}
 
 
 def asks(rules: MarketRules, fixture: Fixture) -> tuple[Asks, ...]:
     """Each contestant moves in every round of every board, in every seating."""
     family, players = FAMILIES[rules.market], len(fixture.seats)
-    calls = len(fixture.drawn["boards"]) * family.calls(players, rules.rounds)
+    calls = len(fixture.drawn["boards"]) // _apart(rules) * family.calls(players, rules.rounds)
     heard = family.heard(players, rules.rounds)
     most, own = rules.max_tokens, texts(__package__, rules.texts)[family.prompt]
     usual: dict[str, Any] = {"usual_output": 150, "turns": rules.rounds}
@@ -106,11 +118,11 @@ def asks(rules: MarketRules, fixture: Fixture) -> tuple[Asks, ...]:
 
 def forgets(rules: MarketRules) -> str:
     """Return why nobody may remember one seating of a board in another; empty where nothing is private."""
-    if not rules.rotate or rules.market == "prisoners-dilemma":
+    if rules.rotate is not True or rules.market == "prisoners-dilemma":
         return ""
     return (
         "a board is played with everybody in every role, so who remembers one role knows the private values "
-        "of the others. Set `rotate: false`"
+        "of the others. Set `rotate: fresh`, or leave it out"
     )
 
 
@@ -227,7 +239,7 @@ GAME: GameSpec[MarketRules] = GameSpec(
     converses=lambda rules: rules.market in REPEATED and rules.rounds > 1,
     survives=True,
     seating=Seating(rotates=lambda rules: not rules.rotate),
-    secrecy=Secrecy(hides=True, forgets=forgets),
+    secrecy=Secrecy(hides=True, forgets=forgets, remembered={"rotate": "fresh"}),
     house=house,
     show=show,
     demo=Demo(240),

@@ -36,6 +36,11 @@ ROLES = {
         "The same game is played at the same time with the players in each other's places, so that everybody "
         "is in every place once and none has the luck of a better one."
     ),
+    "fresh": (
+        "Other games of this kind are played at the same time, with numbers of their own and the players in "
+        "each other's places, so that everybody is in every place once. What you learn in one says nothing "
+        "of another."
+    ),
     False: "Nobody changes places in this match.",
 }
 WINNING = {
@@ -63,8 +68,11 @@ class MarketRules(GameRules):
         description="Lots of an auction, ballots of a vote, else rounds; by default 5, 2, and 3 in "
         "negotiation, 10 in the prisoner's dilemma.",
     )
-    rotate: bool = Field(
-        True, description="Play each board once with every player in every role; false: only once."
+    rotate: bool | Literal["fresh"] = Field(
+        True,
+        description="Play each board once with every player in every role; `fresh`: everybody in every role, "
+        "each time on a board of its own, which is the default where an agent or a person plays, who may "
+        "remember a board; false: only once.",
     )
     max_tokens: MaxTokens = 2_000
 

@@ -433,6 +433,11 @@ class PlayerSettings(SettingsSection):
         return self.model
 
     @property
+    def remembers(self) -> bool:
+        """Return whether it may remember one request when it gets the next."""
+        return self.is_person or self.provider in AGENTS
+
+    @property
     def is_person(self) -> bool:
         """Return whether a person answers."""
         return is_person(self.model)
