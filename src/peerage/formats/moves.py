@@ -10,15 +10,15 @@ from typing import Any
 
 from msgspec import Struct
 
-from peerage.formats.plain import Chosen
+from peerage.formats.plain import Choice, Chosen
 from peerage.formats.reading.reader import stated
-from peerage.formats.texts import DECORATION, Format, folded, json_text, object_schema
+from peerage.formats.texts import DECORATION, Format, folded, object_schema
 
 LONGEST = 80
 """Characters of a move, at most."""
 FEWEST = 12
 """Amounts under one name from which on they are one move with an amount."""
-_AMOUNT = re.compile(r"(.*?\D) ?(\d{1,9})")
+_AMOUNT = re.compile(r"(.*?[^0-9]) ?([0-9]{1,9})")
 _MARKS = str.maketrans("0", "O", "+#!?*×x=-() ")
 """Marks of a move that readers leave out, such as those of checks and captures; a castle's zeros."""
 
@@ -46,36 +46,34 @@ class LegalMove(Struct, frozen=True, tag="move"):
     reason_chars: int = 200
 
     def instruction(self) -> str:
-        names = [*self.options, *(f"{amount.name} N" for amount in self.amounts)]
         numbers = [f'"{amount.name} N": N is {_numbers(amount)}' for amount in self.amounts]
-        where = f" ({'; '.join(numbers)})" if numbers else ""
-        options = " | ".join(f'"{name}"' for name in names)
-        return (
-            'Reply with one JSON object and nothing else: {"reason": "<one or two sentences>", '
-            f'"{self.field}": {options}}}{where}'
-        )
+        return self._named.instruction() + f" ({'; '.join(numbers)})" * bool(numbers)
 
     def schema(self) -> dict[str, Any] | None:
-        move: dict[str, Any] = {"type": "string", "enum": list(self.options)}
-        if self.amounts:
-            move = {"type": "string", "minLength": 1, "maxLength": LONGEST}
-        reason = {"type": "string", "maxLength": self.reason_chars}
-        return object_schema({"reason": reason, self.field: move})
+        if not self.amounts:
+            return self._named.schema()
+        move = {"type": "string", "minLength": 1, "maxLength": LONGEST}
+        return object_schema({"reason": {"type": "string", "maxLength": self.reason_chars}, self.field: move})
+
+    @property
+    def _named(self) -> Choice:
+        """The names of all moves to choose from, without numbers."""
+        amounts = [f"{amount.name} N" for amount in self.amounts]
+        return Choice(self.field, (*self.options, *amounts), self.reason_chars)
 
     def parse(self, text: str) -> Chosen:
-        each = [*self.options, *(f"{amount.name} N (N: {_numbers(amount)})" for amount in self.amounts)]
+        amounts = [f"{amount.name} N (N: {_numbers(amount)})" for amount in self.amounts]
+        expected = ", ".join([*self.options, *amounts])
         reply = stated(
             text,
             (self.field,),
             self.option,
-            f'a JSON object with "{self.field}" set to one of {", ".join(each)} was expected, and nothing '
-            "else",
+            f'a JSON object with "{self.field}" set to one of {expected} was expected, and nothing else',
         )
         return Chosen(reply.values[self.field], reply.reason[: self.reason_chars])
 
     def write(self, value: Chosen | str) -> str:
-        chosen = value if isinstance(value, Chosen) else Chosen(value)
-        return json_text({"reason": chosen.reason, self.field: chosen.choice})
+        return self._named.write(value)
 
     def sample(self, rng: Random) -> Chosen:
         amounts = [f"{amount.name} {rng.randint(amount.least, amount.most)}" for amount in self.amounts]

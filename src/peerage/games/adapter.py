@@ -94,6 +94,7 @@ class AdaptedGame(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     series: bool = False
     cased: bool = False
     seats: int = 4
+    demo: int = 0
     figures: str = ""
     sides: tuple[str, ...] = ()
     shows: str = ""
@@ -403,5 +404,5 @@ def _spec(library: Library, name: str) -> GameSpec[Any]:
         converses=lambda rules: entry.hidden and deals_of(rules, entry) > 1,
         secrecy=Secrecy(hides=entry.hidden, unshown=("seed",)),
         needs=Needs(extra=lambda rules: library.missing),
-        demo=Demo(library.demo),
+        demo=Demo(entry.demo or library.demo),
     )
