@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, get_args, runtime_checkable
 
 import msgspec
@@ -70,8 +71,7 @@ class Asks(NamedTuple):
     `usual` as many as there are as a rule (default: all). `quoted` bounds the characters of players' texts in
     one request, `QUOTE` for each quote among them; what was drawn for the match counts by itself.
     `usual_quoted` and `usual_output` are the tokens of what fills a prompt and of a reply, as a rule. `turns`
-    are the requests to a seat that follow one another, where not all do: the others are put side by side, so
-    that none of them is an earlier turn of another.
+    are the requests to a seat that follow one another; the others are side by side. None: all do.
     """
 
     to: str
@@ -335,8 +335,7 @@ class GameSpec(Generic[Rules]):
     draw: Callable[[Rules, str, int], Mapping[str, Any]] = lambda rules, secret, number: {}
     """Draws the task of match `number` from the arena's secret; plain JSON, kept in the fixture."""
     converses: Callable[[Rules], bool] = lambda rules: False
-    """Whether contestants are sent what they were asked and replied earlier in the match, unless their own
-    setting `session` says otherwise."""
+    """Whether contestants are sent their earlier turns of a match, where their `session` does not say."""
     survives: bool = False
     """A void reply of a contestant is the game's own matter; else the match is void, "no_answer"."""
 
@@ -391,19 +390,11 @@ class GameSpec(Generic[Rules]):
         drawn = len(msgspec.json.encode(shown)) if shown else 0
         replaced = getattr(rules, "texts", None)
         small = _SMALL_BYTES + (len(msgspec.json.encode(replaced)) if replaced else 0)
-        bounds = [
-            (asks, _bound(label, asks, drawn, small))
-            for asks in self.asks(rules, fixture)
-            if asks.calls
-            for label in asked_of(asks, fixture)
-        ]
-        for label, tokens in fixture.sessions.items():
-            past = _usual_past([part for part in bounds if part[1].seat == label], tokens)
-            bounds = [
-                (asks, _after(bound, past, tokens) if bound.seat == label else bound)
-                for asks, bound in bounds
-            ]
-        return tuple([bound for _, bound in bounds])
+        by_seat: dict[str, list[tuple[Asks, CallBound]]] = {}
+        for asks in self.asks(rules, fixture):
+            for label in asked_of(asks, fixture) if asks.calls else ():
+                by_seat.setdefault(label, []).append((asks, _bound(label, asks, drawn, small)))
+        return tuple(chain(*[_bounds(own, fixture.sessions.get(seat, 0)) for seat, own in by_seat.items()]))
 
 
 def asked_of(asks: Asks, fixture: Fixture) -> tuple[str, ...]:
@@ -428,28 +419,24 @@ def _bound(label: str, asks: Asks, drawn: int, small: int) -> CallBound:
     )
 
 
-def _usual_past(bounds: Sequence[tuple[Asks, CallBound]], tokens: int) -> int:
-    """Return how many tokens of earlier turns go with a request to a seat as a rule: on average half of the
-    requests before it, or three quarters of the most `tokens`, since half of them go when they are too many.
+def _bounds(own: Sequence[tuple[Asks, CallBound]], tokens: int) -> list[CallBound]:
+    """Return the bounds on requests to a seat that come after earlier turns of so many `tokens` at most.
+
+    As a rule that is on average half of what was asked before, without system messages; or three quarters of
+    the most, since half of the turns go when they are too many.
     """
-    calls = sum([bound.expected for _, bound in bounds])
-    spent = sum([bound.expected * _turn_tokens(asks, bound) for asks, bound in bounds])
-    turns = min([asks.turns for asks, _ in bounds if asks.turns is not None], default=calls)
-    return round(min(max(turns - 1, 0) / 2 * spent / max(calls, 1), 0.75 * tokens))
-
-
-def _turn_tokens(asks: Asks, bound: CallBound) -> int:
-    """Return the tokens of a request and its reply as a turn of later ones: without its system message."""
-    system = max([len(prompt.system.encode()) for prompt in _prompts(asks)], default=0) // TOKEN_BYTES
-    return max(0, bound.usual_input_tokens - system) + bound.usual_output_tokens
-
-
-def _after(bound: CallBound, past: int, tokens: int) -> CallBound:
-    """Return the bound on requests that come after `past` tokens of earlier turns, `tokens` at most."""
-    return bound._replace(
-        input_bytes=bound.input_bytes + TOKEN_BYTES * tokens,
-        usual_input_tokens=bound.usual_input_tokens + past,
-    )
+    calls = sum([bound.expected for _, bound in own])
+    turns = min([asks.turns for asks, _ in own if asks.turns is not None], default=calls)
+    spent = 0.0
+    for asks, bound in own if tokens else ():
+        system = max([len(prompt.system.encode()) for prompt in _prompts(asks)], default=0) // TOKEN_BYTES
+        spent += bound.expected * (bound.usual_input_tokens - system + bound.usual_output_tokens)
+    past = round(min(max(turns - 1, 0) / 2 * spent / max(calls, 1), 0.75 * tokens))
+    most = TOKEN_BYTES * tokens
+    return [
+        each._replace(input_bytes=each.input_bytes + most, usual_input_tokens=each.usual_input_tokens + past)
+        for _, each in own
+    ]
 
 
 def _prompts(asks: Asks) -> tuple[Prompt, ...]:

@@ -29,7 +29,7 @@ from peerage.ledger.forms.codec_requests import read_request, request_body
 from peerage.players.client import Call, PlayerError
 from peerage.players.house import HouseClient
 from peerage.settings import PlayerSettings
-from peerage.settings.players.player import SESSION_TOKENS
+from peerage.settings.players.sessions import SESSION_TOKENS
 
 Answering: TypeAlias = Callable[[Ask, str], Reply]
 """The raw reply to a request, given the player's name."""

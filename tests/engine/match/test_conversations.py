@@ -24,7 +24,7 @@ from peerage.games import GAMES
 from peerage.ledger.forms.codec import by_hex, fixture_body, read_fixture
 from peerage.ledger.forms.codec_requests import read_request, request_body
 from peerage.settings import ArenaSettings
-from peerage.settings.players.player import SESSION_TOKENS
+from peerage.settings.players.sessions import SESSION_TOKENS
 from peerage.standings import NOBODY
 from peerage.testing import offline
 

@@ -21,7 +21,7 @@ from peerage.players import open_client
 from peerage.players.agents.programs import BROKEN_AFTER
 from peerage.players.client import PlayerError, Remembering
 from peerage.settings import PlayerSettings
-from peerage.settings.players.player import SESSION_TOKENS
+from peerage.settings.players.sessions import SESSION_TOKENS, session_tokens
 
 ROUNDS, MATCHES = 3, 2
 
@@ -206,5 +206,5 @@ def test_settings_that_mean_nothing_are_refused(stated: dict[str, Any], problem:
 )
 def test_how_much_a_player_is_sent_of_its_match(stated: dict[str, Any], repeated: int, other: int) -> None:
     settings = PlayerSettings.model_validate({"model": "openai:gpt-5", **stated})
-    assert settings.session_tokens(True) == repeated
-    assert settings.session_tokens(False) == other
+    assert session_tokens(settings.session, settings.provider, usual=True) == repeated
+    assert session_tokens(settings.session, settings.provider, usual=False) == other

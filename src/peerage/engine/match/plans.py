@@ -22,6 +22,7 @@ from peerage.scheduling.policies import Policy
 from peerage.scheduling.standing import BEST_FIRST, History
 from peerage.settings import ArenaSettings, rules_of
 from peerage.settings.lineup import series_of
+from peerage.settings.players.sessions import session_tokens
 from peerage.standings import NOBODY, Standings
 
 LEARNED_FROM = 64
@@ -39,7 +40,10 @@ def _sessions(settings: ArenaSettings, spec: GameSpec[Any], rules: Any) -> Mappi
     converses = spec.converses(rules)
     if not converses and spec.secrecy.forgets(rules):
         return {}
-    tokens = {player.name: player.session_tokens(converses) for player in settings.players}
+    tokens = {
+        player.name: session_tokens(player.session, player.provider, usual=converses)
+        for player in settings.players
+    }
     return {player: most for player, most in tokens.items() if most}
 
 

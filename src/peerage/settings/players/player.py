@@ -24,6 +24,7 @@ from peerage.settings.players.model_names import (
     without_credentials,
     words_of,
 )
+from peerage.settings.players.sessions import AGENTS, MEANING, Session
 from peerage.values.figures import suggest
 from peerage.values.texts import visible
 
@@ -47,11 +48,6 @@ OURS: Mapping[str, str] = {
 them; each with what states the same, "" where nothing does."""
 MOST_EXTRA = 20_000
 """Characters of JSON that `extra_body` may take."""
-
-SESSION_TOKENS, SHORT_SESSION, MOST_SESSION = 4_000, 2_000, 1_000_000
-"""Tokens of its earlier turns that go with a request: as a rule, to models on a machine of one's own, whose
-servers have little context, and at most."""
-AGENTS = ("command", "http", "https", "python")
 
 DAY_S = 86_400.0
 FLEX_S = 900.0
@@ -194,16 +190,7 @@ class PlayerSettings(SettingsSection):
         description="More keys for the body of each of its requests, as its provider takes them; none that "
         "Peerage sets itself. They are on record for all to read: never an API key.",
     )
-    session: (
-        Literal["match", "none", "own"] | Annotated[int, Field(strict=True, ge=1, le=MOST_SESSION)] | None
-    ) = Field(
-        None,
-        description="How much of what it was asked and replied earlier in a match goes with each request to "
-        "it as a contestant, as turns of a conversation: `match`, the newest 4000 tokens (2000 for `gguf:` "
-        "and `ollama:` models); a number of tokens; `none`; `own`, of an agent that remembers by itself: "
-        "none, and it hears when a match ends. Default: `match` in repeated games, poker, negotiation and "
-        "werewolf, else `none`.",
-    )
+    session: Session = Field(None, description=MEANING)
     structured: bool = Field(True, description="Use the provider's native structured output where it has it.")
     price: PriceSettings | None = Field(None, description="Overrides the price table.")
     pricing_source: str = Field("", description="Where the stated price comes from; kept on record.")
@@ -411,16 +398,6 @@ class PlayerSettings(SettingsSection):
                 f"`thinking_tokens: {tokens}`: Anthropic's models think at least 1024 tokens or not at all; "
                 "write 1024 or more, or 0"
             )
-
-    def session_tokens(self, usual: bool) -> int:
-        """Return the most tokens of earlier turns that go with a request in a game where players remember
-        their match as a rule, or not; a person remembers without them."""
-        stated = ("match" if usual else "none") if self.session is None else self.session
-        if self.is_person or stated in ("none", "own"):
-            return 0
-        if stated != "match":
-            return int(stated)
-        return SHORT_SESSION if self.provider in ("gguf", "ollama") else SESSION_TOKENS
 
     @property
     def public_model(self) -> str:
