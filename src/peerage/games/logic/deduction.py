@@ -177,33 +177,32 @@ class _Addition:
     def _filled(
         self, at: int, row: int, carry: int, digits: dict[str, int], free: set[int]
     ) -> Iterator[dict[str, int]]:
-        if at == len(self.columns):
-            if not carry:
-                yield dict(digits)
+        """From a row of a column on, with what its digits above make."""
+        while at < len(self.columns):
+            addends, total = self.columns[at]
+            if row < len(addends):
+                letter = addends[row]
+                if letter in digits:
+                    carry, row = carry + digits[letter], row + 1
+                    continue
+                follows = [(at, row + 1, carry + digit, digit) for digit in free]
+            else:
+                letter, (more, digit) = total, divmod(carry, 10)
+                if digits.get(letter) == digit:
+                    at, row, carry = at + 1, 0, more
+                    continue
+                follows = [(at + 1, 0, more, digit)] if letter not in digits and digit in free else []
+            for column, below, above, digit in follows:
+                self.work += 1
+                if digit or letter not in self.leading:
+                    digits[letter] = digit
+                    free.discard(digit)
+                    yield from self._filled(column, below, above, digits, free)
+                    del digits[letter]
+                    free.add(digit)
             return
-        addends, total = self.columns[at]
-        if row < len(addends):
-            letter = addends[row]
-            tried: Sequence[int] = [digits[letter]] if letter in digits else [*free]
-            follows = at, row + 1
-        else:
-            letter, (more, digit) = total, divmod(carry, 10)
-            tried = (
-                [digit] if digits.get(letter, digit) == digit and (letter in digits or digit in free) else []
-            )
-            carry, follows = more, (at + 1, 0)
-        known = letter in digits
-        for digit in tried:
-            self.work += not known
-            if digit == 0 and letter in self.leading:
-                continue
-            if not known:
-                digits[letter] = digit
-                free.discard(digit)
-            yield from self._filled(*follows, carry + digit * (row < len(addends)), digits, free)
-            if not known:
-                del digits[letter]
-                free.add(digit)
+        if not carry:
+            yield dict(digits)
 
 
 def weighing(rng: Random, *, weights: int, top: int) -> Drawn:

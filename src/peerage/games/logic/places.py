@@ -204,7 +204,7 @@ def _proven(
         for row in range(len(attributes))
         for a, b in combinations(range(row * size, (row + 1) * size), 2)
     ]  # first what differs by two items: a clue against each of these leaves little to search for
-    clues: list[_Clue] = []
+    clues, work = list[_Clue](), 0
 
     def other(clues: Sequence[_Clue]) -> tuple[list[int] | None, int]:
         """Another arrangement in which they hold, if there is one, and the work of the search for it."""
@@ -219,13 +219,14 @@ def _proven(
                 able.append(clue)
         clues.append(min(able, key=lambda clue: sum([clue.holds(places) for places in others])))
         others = [places for places in others if clues[-1].holds(places)]
-        if not others and (more := other(clues)[0]):
-            others = [more]
+        if not others:
+            found, work = other(clues)
+            others = [found] if found else []
     for clue in rng.sample(clues, int(len(clues) * sparse)):
-        fewer = [each for each in clues if each is not clue]
-        if other(fewer)[0] is None:
-            clues = fewer
-    return truth, [clue.text[0].upper() + clue.text[1:] for clue in clues], other(clues)[1]
+        found, less = other(fewer := [each for each in clues if each is not clue])
+        if found is None:
+            clues, work = fewer, less
+    return truth, [clue.text[0].upper() + clue.text[1:] for clue in clues], work
 
 
 def _clue(

@@ -171,8 +171,9 @@ def house(call: HouseCall, skill: float, rng: Random) -> PuzzleAnswers:
 
 
 def _mistaken(right: str, rng: Random) -> str:
-    if right.lstrip("-").isdigit():
-        return str(int(right) + rng.choice((-10, -2, -1, 1, 2, 10)))
+    if right.isdigit():
+        near = [int(right) + off for off in (-10, -2, -1, 1, 2, 10)]
+        return str(rng.choice([number for number in near if number >= 0]))
     parts = right.split(", ")
     return ", ".join(parts[1:] + parts[:1]) if len({*parts}) > 1 else ""
 
