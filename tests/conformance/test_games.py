@@ -93,7 +93,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         },
     ],
     "text-metrics": [{"seats": 4}, {"seats": 2, "metric": "f1"}],
-    "transform": [{}, {"seats": 2, "tasks": 1, "steps": 1}],
+    "transform": [{}, {"seats": 2, "tasks": 1, "difficulty": 1}],
     "code-golf": [{"seats": 2}],
     "fact-check": [
         {},

@@ -143,7 +143,7 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
     "transform": {
         "seats": ({}, 2),
         "tasks": ({}, 1),
-        "steps": ({}, 5),
+        "difficulty": ({}, 5),
         "max_tokens": ({}, 777),
     },
     "last-arena": {

@@ -4,7 +4,8 @@ import json
 from collections.abc import Mapping
 from itertools import count, product
 from random import Random
-from statistics import mean
+from statistics import mean, median
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,12 @@ from msgspec import convert
 from scipy.optimize import Bounds, LinearConstraint, milp
 from tests.offline import fixture, play, scripted
 
+from peerage.game.levels import chance
 from peerage.game.match import Outcome
 from peerage.game.protocol import Ask, Reply
 from peerage.games.allocation import GAME as ALLOCATION
 from peerage.games.allocation import solve
+from peerage.games.allocation.play import house, points
 from peerage.games.allocation.solve import LinearProblem, greedy
 from peerage.games.allocation.tasks import (
     FAMILIES,
@@ -31,7 +34,7 @@ from peerage.games.allocation.tasks import (
 )
 
 PLAYERS = [f"p{at}" for at in range(10)]
-SIZES = [(family, size) for family in FAMILIES for size in (1, 3, 5)]
+SIZES = [(family, level) for family in FAMILIES for level in (1, 3, 5)]
 
 
 def by_milp(made: LinearProblem) -> int:
@@ -50,7 +53,7 @@ def by_milp(made: LinearProblem) -> int:
 
 @pytest.mark.parametrize(("family", "size"), SIZES)
 def test_the_optimum_is_that_of_an_independent_solver(family: str, size: int) -> None:
-    for seed in range(12):
+    for seed in range(6):
         task = drawn(Random(seed), family, size)
         assert broken(task, task.best) == []
         assert problem(task).gain(task.best) == by_milp(problem(task))
@@ -73,9 +76,18 @@ def test_nothing_outdoes_the_best_plan_of_any_problem(
     made = LinearProblem(rng.integers(-9, 20, (items, choices)), uses, limits, ("",) * resources)
     plans = product(range(choices), repeat=items)
     feasible = [plan for plan in plans if (made.used(plan) <= limits).all()]
-    for plan in (solve.best(made), greedy(made)):
+    proven = solve.best(made, 10_000)
+    assert proven is not None
+    for plan in (proven.plan, greedy(made)):
         assert tuple(plan) in feasible
-    assert made.gain(solve.best(made)) == max(map(made.gain, feasible))
+    assert made.gain(proven.plan) == max(map(made.gain, feasible))
+    assert proven.work >= items
+
+
+def test_a_proof_is_given_up_where_it_is_too_long() -> None:
+    made = problem(drawn(Random(1), "knapsack", 8))
+    assert solve.best(made, 100) is None
+    assert solve.best(made, 1 << 15) is not None
 
 
 def played(replies: Mapping[str, Any], family: str = "") -> tuple[Outcome, AllocationTask]:
@@ -104,7 +116,9 @@ def test_closer_plans_rank_higher_and_those_that_break_a_constraint_last() -> No
     (told,) = outcome.detail["tasks"]
     results = {label: one["result"] for label, one in told["plans"].items()}
     assert results == {"A": "feasible", "B": "infeasible", "C": "optimal", "D": "invalid", "E": "refused"}
-    assert told["plans"]["A"]["share"] == worth(task, worse) / worth(task, top)
+    assert told["plans"]["A"]["points"] == points(task, worth(task, worse)) < 1
+    assert outcome.detail["means"]["C"] == told["plans"]["C"]["points"] == 1
+    assert outcome.facts[0]["credits"] == {"p0": [0], "p1": [0], "p2": [1], "p3": [0], "p4": [0]}
     weight, limit = sum(row[1] for row in task.rows), task.limits[0]
     assert told["plans"]["B"]["broken"][0] == (
         f"total weight: {weight}, at most {limit} ({weight - limit} too many)"
@@ -117,16 +131,36 @@ def test_a_cost_is_shared_the_other_way_and_a_need_says_how_much_is_missing() ->
     outcome, _ = played({"A": [1] * lines, "B": [0] * lines, "C": top, "D": [2] * lines}, "covering")
     assert outcome.scores == {"C": 1, "A": 2 / 3, "B": 1 / 6, "D": 1 / 6}
     plans = outcome.detail["tasks"][0]["plans"]
-    assert plans["A"]["share"] == worth(task, top) / sum(row[0] for row in task.rows)
+    assert plans["A"]["points"] == task.greedy / sum(row[0] for row in task.rows) / 4
     assert plans["B"]["broken"][0] == "open sites that serve area 1: 0, at least 1 (1 too few)"
     assert plans["D"]["broken"][0] == "line 1 is 2, and only 0 to 1 can be chosen"
 
 
 def test_a_schedule_is_late_by_its_deadlines_and_in_their_order() -> None:
-    task = AllocationTask("scheduling", ((5, 3, 4), (5, 3, 6), (9, 2, 4)), (1,))
+    task = AllocationTask("scheduling", ((5, 3, 5, 0), (5, 3, 7, 0), (9, 2, 5, 0)), (1,))
     assert broken(task, [1, 1, 0]) == []
-    assert broken(task, [1, 0, 1]) == ["hours of machine 1 for jobs due by hour 4: 5, at most 4 (1 too many)"]
-    assert solve.best(problem(task)) == [0, 1, 1]
+    assert broken(task, [1, 0, 1]) == ["hours of machine 1 for jobs due by hour 5: 5, at most 4 (1 too many)"]
+    assert solve.best(problem(task), 100) == ([0, 1, 1], 8)
+
+
+def test_a_job_after_another_is_done_on_its_machine() -> None:
+    task = AllocationTask("scheduling", ((5, 3, 5, 0), (5, 3, 9, 1)), (0, 0))
+    assert broken(task, [2, 2]) == []
+    assert broken(task, [1, 2]) == ["job 2 on machine 2 without job 1: 1, at most 0 (1 too many)"]
+    assert broken(task, [0, 1]) == ["job 2 on machine 1 without job 1: 1, at most 0 (1 too many)"]
+
+
+@pytest.mark.parametrize(("family", "level"), SIZES)
+def test_points_rise_with_the_worth_from_a_hasty_plan_to_the_best(family: str, level: int) -> None:
+    task = drawn(Random(level), family, level)
+    top = worth(task, task.best)
+    step = 1 if top > task.greedy else -1
+    assert points(task, task.greedy) == 0.25
+    assert points(task, top) == 1
+    earned = [points(task, own) for own in range(task.greedy, top + step, step)]
+    assert earned == sorted(earned)
+    assert max(earned[:-1]) < 0.75
+    assert 0 < points(task, task.greedy - step) < 0.25
 
 
 def test_a_lost_contestant_is_unranked_while_two_are_left() -> None:
@@ -136,18 +170,44 @@ def test_a_lost_contestant_is_unranked_while_two_are_left() -> None:
     assert played({"A": Reply("void"), "B": "no plan"})[0].void == "no_answer"
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_level_is_as_difficult_as_it_says(family: str) -> None:
+    """The median measured difficulty rises with the level, within 0.4 of 0.7 logits for each."""
+    medians = [
+        median([drawn(Random(f"{level}/{seed}"), family, level).difficulty for seed in range(15)])
+        for level in range(1, 8)
+    ]
+    assert medians == sorted(medians)
+    assert all(abs(each - 0.7 * (level - 3)) < 0.4 for level, each in enumerate(medians, 1))
+
+
+def test_a_house_player_solves_by_its_skill_and_the_level() -> None:
+    """At level 3 about the share that its skill is, and fewer of harder ones; a wrong plan is worse."""
+    easy, hard = drawn(Random(1), "knapsack", 3), drawn(Random(1), "knapsack", 8)
+
+    def solved(task: AllocationTask, skill: float) -> float:
+        call: Any = SimpleNamespace(oracle=task)
+        plans = [house(call, skill, Random(seed)).plan for seed in range(300)]
+        return mean(not broken(task, plan) and worth(task, plan) == worth(task, task.best) for plan in plans)
+
+    for task in (easy, hard):
+        for skill in (0.5, 0.9):
+            assert abs(solved(task, skill) - chance(skill, task.difficulty)) < 0.07
+
+
 def test_a_match_has_as_many_families_as_it_can_and_no_task_comes_twice() -> None:
     tasks = [
-        fixture(ALLOCATION, PLAYERS, {"tasks": 5}, number=number).drawn["tasks"] for number in range(1, 101)
+        fixture(ALLOCATION, PLAYERS, {"tasks": 5, "difficulty": 3}, number=number).drawn["tasks"]
+        for number in range(1, 41)
     ]
     assert all({task["family"] for task in match} == set(FAMILIES) for match in tasks)
-    assert len({json.dumps(task) for match in tasks for task in match}) == 500
+    assert len({json.dumps(task) for match in tasks for task in match}) == 200
 
 
 @pytest.mark.parametrize(("family", "size"), SIZES)
 def test_random_constant_and_greedy_plans_rank_as_the_page_says(family: str, size: int) -> None:
     """Greedy plans are close to the optimum and seldom there; the others are far from it."""
-    shares: dict[str, list[float]] = {"greedy": [], "constant": [], "random": []}
+    each: dict[str, list[float]] = {"greedy": [], "constant": [], "random": []}
     for seed in range(60):
         task, rng = drawn(Random(seed), family, size), Random(seed)
         made = problem(task)
@@ -157,12 +217,10 @@ def test_random_constant_and_greedy_plans_rank_as_the_page_says(family: str, siz
             "random": [rng.randrange(made.choices) for _ in range(made.items)],
         }
         for name, plan in plans.items():
-            less, more = sorted((worth(task, plan), worth(task, task.best)))
-            shares[name].append(0.0 if broken(task, plan) else less / more)
-    assert 0.85 < mean(shares["greedy"]) < 0.98
-    assert sum(share == 1 for share in shares["greedy"]) < 45
-    assert mean(shares["random"]) < 0.6
-    assert mean(shares["constant"]) < 0.6
+            each[name].append(0.0 if broken(task, plan) else points(task, worth(task, plan)))
+    assert {*each["greedy"]} == {0.25}
+    assert mean(each["random"]) < 0.2
+    assert mean(each["constant"]) < 0.15
 
 
 def test_a_statement_tells_every_number_of_its_task() -> None:
@@ -171,7 +229,9 @@ def test_a_statement_tells_every_number_of_its_task() -> None:
         lines = [line for line in statement(task).split("\n") if line[:1].isdigit()]
         assert len(lines) == len(task.rows)
         for line, row in zip(lines, task.rows, strict=True):
-            shown = (
-                row if family != "covering" else (row[0], *[at for at, one in enumerate(row[1:], 1) if one])
-            )
+            shown = row
+            if family == "covering":
+                shown = (row[0], *[area for area, serving in enumerate(row[1:], 1) if serving])
+            if family == "scheduling" and not row[3]:
+                shown = row[:3]
             assert all(str(number) in line for number in shown)

@@ -114,7 +114,7 @@ MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
     "allocation": ("allocation", {"seats": 5, "tasks": 5}, 1),
     "allocation-troubled": ("allocation", {"seats": 6, "tasks": 2, "difficulty": 5}, 2),
     "transform": ("transform", {"seats": 4}, 1),
-    "transform-troubled": ("transform", {"seats": 6, "steps": 2}, 3),
+    "transform-troubled": ("transform", {"seats": 6, "difficulty": 2}, 3),
     "rejudge": ("rejudge", {}, 1),
     "rejudge-one-troubled": ("rejudge", {"order": "one", "binary": True}, 33),
     "rejudge-scores": ("rejudge", {"by": "scores"}, 1),

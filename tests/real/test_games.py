@@ -33,7 +33,7 @@ def model(name: str, temperature: float) -> dict[str, Any]:
         ("fact-check", {"seats": 3, "statements": 4, "difficulty": 1, "max_tokens": 160}, 1),
         ("fact-check", {"seats": 3, "statements": 4, "confidence": True, "max_tokens": 160}, 1),
         ("logic", {"seats": 3, "puzzles": 2, "difficulty": 1, "max_tokens": 160}, 1),
-        ("transform", {"seats": 3, "tasks": 1, "steps": 1, "max_tokens": 240}, 1),
+        ("transform", {"seats": 3, "tasks": 1, "difficulty": 1, "max_tokens": 240}, 1),
         ("allocation", {"seats": 3, "tasks": 1, "difficulty": 1, "max_tokens": 240}, 1),
         ("market", {"seats": 3, "boards": 1, "rounds": 1}, 1),
         ("market", {"market": "negotiation", "boards": 1, "rounds": 1}, 1),

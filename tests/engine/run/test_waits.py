@@ -145,7 +145,7 @@ def test_a_round_that_all_its_matches_left_ends_in_the_next_run_too(tmp_path: Pa
     def asleep(name: str, call: Call) -> float:
         return 2.0 if call.seed < "b" else 0.0  # two matches in three
 
-    folder = write_arena(tmp_path, 4, game="allocation", rules={}, pairing={"window": 4})
+    folder = write_arena(tmp_path, 4, game="allocation", rules={"tasks": 3}, pairing={"window": 4})
     clients, left_behind = sleepers(asleep, clock), False
     for _ in range(12):
         play_stopping_at(folder, MATCHES, 1.5, clients)

@@ -16,7 +16,9 @@ Ints = NDArray[np.int64]
 
 _SCALE = 1 << 10
 """Prices of resources are whole multiples of one part in so many of a gain."""
-_PRICINGS = 10
+_PRICINGS = 40
+_NARROW = 256
+"""Partial plans that the first walk goes on with; every further one with four times as many."""
 
 
 class LinearProblem(NamedTuple):
@@ -45,6 +47,14 @@ class LinearProblem(NamedTuple):
         return used
 
 
+class ProvenPlan(NamedTuple):
+    """A plan that no other outdoes, and the work of proving it: one for each item, and one for each partial
+    plan, items decided in the order of `best`, that its bound does not keep from outdoing the plan."""
+
+    plan: list[int]
+    work: int
+
+
 def greedy(problem: LinearProblem) -> list[int]:
     """The plan of a player in a hurry: from the safe one, again and again the change that gains most for what
     it takes of what is left, while any gains."""
@@ -63,40 +73,62 @@ def greedy(problem: LinearProblem) -> list[int]:
         plan[item] = choice
 
 
-def best(problem: LinearProblem) -> list[int]:
-    """A plan that no other outdoes.
+def best(problem: LinearProblem, most: int) -> ProvenPlan | None:
+    """A plan that no other outdoes; None where the proof goes on with more than `most` partial plans at once.
 
     Items are decided one after another, all partial plans at once. One is dropped when what it has used
-    cannot come within the limits any more, or when it cannot gain more than the plan of `greedy`: at any
+    cannot come within the limits any more, or when it cannot gain more than the best plan so far: at any
     prices of the resources, what it still gains is at most what its unused resources are worth and, of each
-    undecided item, the best gain less price.
+    undecided item, the best gain less price. Walks that go on with the most promising few alone find good
+    plans first; the last walk drops nothing else, and is the proof.
     """
-    known = greedy(problem)
-    floor = _SCALE * problem.gain(known)
-    prices = _prices(problem, floor)
+    known, width = greedy(problem), _NARROW
+    while True:
+        prices = _prices(problem, _SCALE * problem.gain(known))
+        walked = _walk(problem, prices, _SCALE * (problem.gain(known) + 1), width, most)
+        if walked is None:
+            return None
+        plan, bounds = walked
+        known = max(known, plan or known, key=problem.gain)
+        if max(map(len, bounds)) < width:
+            outdoing = _SCALE * (problem.gain(known) + 1)
+            return ProvenPlan(
+                known, problem.items + sum([int((layer >= outdoing).sum()) for layer in bounds])
+            )
+        width *= 4
+
+
+def _walk(
+    problem: LinearProblem, prices: Ints, floor: int, width: int, most: int
+) -> tuple[list[int], list[Ints]] | None:
+    """Return the best plan whose gain comes to `floor` (none: empty) among the `width` partial ones with the
+    highest bounds after each item, and these bounds; None where there are more than `most` to choose from."""
     priced = _SCALE * problem.gains - np.tensordot(prices, problem.uses, 1)
     ordered = np.sort(priced, axis=1)
     order = np.argsort(ordered[:, -2] - ordered[:, -1], kind="stable")  # the clearest choices first
-    rest = _suffix_sums(priced.max(axis=1)[order])
     least = _suffix_sums(problem.uses.min(axis=2).T[order])
-    gained = np.zeros(1, np.int64)
-    used = np.zeros((1, len(problem.limits)), np.int64)
-    plans = np.zeros((1, problem.items), np.int8)
+    gained, spare = np.zeros(1, np.int64), problem.limits[:, None]
+    bound = np.array([prices @ problem.limits + ordered[:, -1].sum()])
+    kept_of: list[Ints] = []
+    bounds: list[Ints] = []
     for done, item in enumerate(order, 1):
+        bound = (bound[:, None] + priced[item] - ordered[item, -1]).ravel()
         gained = (gained[:, None] + problem.gains[item]).ravel()
-        used = (used[:, None, :] + problem.uses[:, item, :].T).reshape(-1, used.shape[1])
-        spare = problem.limits - used
-        open_ = (spare >= least[done]).all(axis=1) & (_SCALE * gained + spare @ prices + rest[done] > floor)
-        kept = np.flatnonzero(open_)
+        spare = (spare[:, :, None] - problem.uses[:, item, None, :]).reshape(len(spare), -1)
+        kept = np.flatnonzero((bound >= floor) & (spare >= least[done][:, None]).all(axis=0))
+        if len(kept) > most:
+            return None
+        if len(kept) > width:
+            kept = np.sort(kept[np.argsort(-bound[kept], kind="stable")[:width]])
+        bound, gained, spare = bound[kept], gained[kept], spare[:, kept]
+        kept_of.append(kept)
+        bounds.append(bound)
         if not len(kept):
-            return known
-        gained, used = gained[kept], used[kept]
-        plans = plans[kept // problem.choices]
-        plans[:, item] = kept % problem.choices
-    if _SCALE * gained.max() <= floor:
-        return known
-    plan: list[int] = plans[gained.argmax()].tolist()
-    return plan
+            return [], bounds
+    plan, at = [0] * problem.items, int(gained.argmax())
+    for item, kept in zip(order[::-1], kept_of[::-1], strict=True):
+        at, plan[item] = divmod(int(kept[at]), problem.choices)
+    return plan, bounds
 
 
 def _suffix_sums(values: Ints) -> Ints:
@@ -110,14 +142,23 @@ def _prices(problem: LinearProblem, floor: int) -> Ints:
     gains, uses = _SCALE * problem.gains.ravel(), problem.uses.reshape(len(limits), -1)
     prices = chosen = np.zeros(len(limits), np.int64)
     lowest: int | None = None
+    most = np.abs(uses).max(axis=1)
+    scales = most.max() // np.maximum(most, 1)  # so that lots and prices move alike
+    halved = since = 0
     for _ in range(_PRICINGS):
         priced = gains - prices @ uses
         plan = first + priced.reshape(problem.gains.shape).argmax(axis=1)
         over = uses[:, plan].sum(axis=1) - limits
         bound = int(priced[plan].sum() + prices @ limits)
+        since += 1
         if lowest is None or bound < lowest:
-            lowest, chosen = bound, prices
+            lowest, chosen, since = bound, prices, 0
+        elif since == 4:
+            halved, since = halved + 1, 0
         if bound <= floor:
             break
-        prices = np.maximum(0, prices + (bound - floor) * over // max(1, int(over @ over)))
+        over *= scales
+        prices = np.maximum(
+            0, prices + ((bound - floor) >> halved) * over * scales // max(1, int(over @ over))
+        )
     return chosen

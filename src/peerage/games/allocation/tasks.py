@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from itertools import count
 from random import Random
 from typing import Any, NamedTuple, TypeAlias
 
@@ -15,21 +16,32 @@ import numpy as np
 from msgspec import Struct
 
 from peerage.game import texts
-from peerage.games.allocation.solve import LinearProblem, best
+from peerage.game.levels import SLOPE, USUAL_LEVEL, difficulty
+from peerage.games.allocation.solve import LinearProblem, best, greedy
 
 Rows: TypeAlias = tuple[tuple[int, ...], ...]
 
-LEVELS = 5
-"""Difficulties, from 1."""
+USUAL_WORK = 100
+"""Work of proving the best plan of a task of level 3 (`ProvenPlan.work`)."""
+_MOST = 1 << 15
+"""Partial plans at once with which the proof of a task is given up, and another is drawn."""
+_DRAWS = 24
+"""Tasks that are drawn at most until the difficulty of one is near its level's."""
+_NEAR = 0.5
+"""Logits."""
 
 
 class AllocationTask(Struct, frozen=True):
-    """A task as it is embedded in a fixture: the numbers of each line, the limits, a best plan."""
+    """A task as it is embedded in a fixture: the numbers of each line, the limits, a best plan, what the plan
+    of a player in a hurry is worth, and how difficult the task is: its level, and logits of it alone."""
 
     family: str
     rows: Rows
     limits: tuple[int, ...]
     best: tuple[int, ...] = ()
+    greedy: int = 0
+    level: int = 3
+    difficulty: float = 0.0
 
 
 class Size(NamedTuple):
@@ -44,7 +56,7 @@ class Size(NamedTuple):
 
 
 class TaskFamily(NamedTuple):
-    """One kind of task."""
+    """A kind of task."""
 
     draw: Callable[[Random, Size], tuple[Rows, tuple[int, ...]]]
     problem: Callable[[Rows, tuple[int, ...]], LinearProblem]
@@ -53,11 +65,30 @@ class TaskFamily(NamedTuple):
     """A plan's worth is a cost: the least is best."""
 
 
-def drawn(rng: Random, family: str, difficulty: int) -> AllocationTask:
-    """A fresh task of that family."""
-    made = FAMILIES[family]
-    rows, limits = made.draw(rng, Size(*SIZES[family][difficulty - 1]))
-    return AllocationTask(family, rows, limits, tuple(best(_problem_of(family, rows, limits))))
+def drawn(rng: Random, family: str, level: int) -> AllocationTask:
+    """A fresh task of that family, whose best plan a hurry misses, of about the difficulty of its level."""
+    nearest: AllocationTask | None = None
+    for draws in count(1):
+        task = _tried(rng, family, level)
+        if task is not None and (nearest is None or _off(task) < _off(nearest)):
+            nearest = task
+        if nearest is not None and (_off(nearest) < _NEAR or draws >= _DRAWS):
+            break
+    return nearest  # type: ignore[return-value]
+
+
+def _off(task: AllocationTask) -> float:
+    return abs(task.difficulty - SLOPE * (task.level - USUAL_LEVEL))
+
+
+def _tried(rng: Random, family: str, level: int) -> AllocationTask | None:
+    rows, limits = FAMILIES[family].draw(rng, Size(*SIZES[family][level - 1]))
+    made = _problem_of(family, rows, limits)
+    proven, hasty = best(made, _MOST), made.gain(greedy(made))
+    if proven is None or made.gain(proven.plan) == hasty:
+        return None
+    hard = round(difficulty(work=proven.work, usual_work=USUAL_WORK), 2)
+    return AllocationTask(family, rows, limits, tuple(proven.plan), abs(hasty), level, hard)
 
 
 def problem(task: AllocationTask) -> LinearProblem:
@@ -127,8 +158,8 @@ _RESOURCES = ("weight", "volume", "power")
 
 def _draw_knapsack(rng: Random, size: Size) -> tuple[Rows, tuple[int, ...]]:
     """Items worth about what they take, so that no single ratio tells the best."""
-    uses = [[rng.randint(5, 40) for _ in range(size.resources)] for _ in range(size.lines)]
-    rows = tuple([(sum(use) // size.resources + rng.randint(5, 20), *use) for use in uses])
+    uses = [[rng.randint(10, 80) for _ in range(size.resources)] for _ in range(size.lines)]
+    rows = tuple([(sum(use) // size.resources + rng.randint(10, 40), *use) for use in uses])
     return rows, tuple([int(size.room * sum(column)) for column in zip(*uses, strict=True)])
 
 
@@ -149,24 +180,31 @@ def _state_knapsack(text: str, rows: Rows, limits: tuple[int, ...]) -> str:
 
 
 def _draw_portfolio(rng: Random, size: Size) -> tuple[Rows, tuple[int, ...]]:
-    """Assets sold in lots: return, price and risk of one; limits of budget, risk and lots of one asset."""
+    """Assets sold in lots: return, price and risk of one; limits of budget, risk, all lots
+    and lots of one asset."""
     rows = []
     for _ in range(size.lines):
-        price, risk = rng.randint(8, 40), rng.randint(1, 20)
-        rows.append(((price + 2 * risk) // 4 + rng.randint(2, 8), price, risk))
+        price, risk = rng.randint(50, 400), rng.randint(20, 200)
+        rows.append(((price + 2 * risk) // 3 + rng.randint(20, 80), price, risk))
     spent, risked = (sum(row[at] for row in rows) * size.resources for at in (1, 2))
-    return tuple(rows), (int(size.room * spent), int(size.room * risked), size.resources)
+    lots = size.lines * size.resources * 2 // 5
+    return tuple(rows), (int(size.room * spent), int(size.room * risked), lots, size.resources)
 
 
 def _portfolio(rows: Rows, limits: tuple[int, ...]) -> LinearProblem:
-    budget, risk, most = limits
-    gains, *uses = [[[lots * row[at] for lots in range(most + 1)] for row in rows] for at in range(3)]
-    return _problem(gains, uses, (budget, risk), ("total price", "total risk"))
+    *bounds, most = limits
+    gains, *uses = [
+        [[lots * number for lots in range(most + 1)] for number in column]
+        for column in zip(*rows, strict=True)
+    ]
+    uses.append([[*range(most + 1)] for _ in rows])
+    return _problem(gains, uses, bounds, ("total price", "total risk", "lots"))
 
 
 def _state_portfolio(text: str, rows: Rows, limits: tuple[int, ...]) -> str:
-    budget, risk, most = limits
-    return text.format(most=most, lines=_lines(("return", "price", "risk"), rows), budget=budget, risk=risk)
+    budget, risk, lots, most = limits
+    lines = _lines(("return", "price", "risk"), rows)
+    return text.format(most=most, lines=lines, budget=budget, risk=risk, lots=lots)
 
 
 # ----------------------------------------------------------------------------------------- assignment
@@ -205,35 +243,58 @@ def _state_assignment(text: str, rows: Rows, limits: tuple[int, ...]) -> str:
 
 
 def _draw_scheduling(rng: Random, size: Size) -> tuple[Rows, tuple[int, ...]]:
-    """Jobs with worth, hours and deadline; a few deadlines, up to the time that is there."""
-    hours = [rng.randint(2, 9) for _ in range(size.lines)]
-    last = max(10, int(size.room * sum(hours) / size.resources))
-    deadlines = [max(hour, last * rng.randint(2, 5) // 5) for hour in hours]
-    return (
-        tuple([(hour + rng.randint(2, 10), hour, due) for hour, due in zip(hours, deadlines, strict=True)]),
-        (size.resources,),
-    )
+    """Jobs with worth, hours, deadline and, where it is not 0, the job before; the machines' first hours.
+
+    There are a few deadlines, up to the time that is there. A job is due after the one before it.
+    """
+    starts = [2 * machine + rng.randint(0, 1) for machine in range(size.resources)]
+    hours = [rng.randint(3, 15) for _ in range(size.lines)]
+    last = max(16, int(size.room * sum(hours) / size.resources))
+    dues = sorted([max(hour + starts[-1], last * rng.randint(2, 6) // 6) for hour in hours])
+    rng.shuffle(hours)
+    places = rng.sample(range(size.lines), size.lines)
+    rows: dict[int, tuple[int, ...]] = {}
+    for place, hour, due in zip(places, hours, dues, strict=True):
+        sooner = [other for other, row in rows.items() if row[2] < due]
+        before = rng.choice(sooner) + 1 if sooner and rng.random() < _CHAINED else 0
+        rows[place] = (2 * hour + rng.randint(3, 20), hour, due, before)
+    return tuple([rows[place] for place in range(size.lines)]), tuple(starts)
+
+
+_CHAINED = 0.3
+"""Share of the jobs that come after another."""
 
 
 def _scheduling(rows: Rows, limits: tuple[int, ...]) -> LinearProblem:
-    (machines,) = limits
-    places = [
-        (machine, due) for machine in range(1, machines + 1) for due in sorted({row[2] for row in rows})
-    ]
+    machines = range(1, len(limits) + 1)
+    places = [(machine, due) for machine in machines for due in sorted({row[2] for row in rows})]
     uses = [
-        [
-            [row[1] if choice == machine and row[2] <= due else 0 for choice in range(machines + 1)]
-            for row in rows
-        ]
+        [[row[1] if choice == machine and row[2] <= due else 0 for choice in (0, *machines)] for row in rows]
         for machine, due in places
     ]
     names = [f"hours of machine {machine} for jobs due by hour {due}" for machine, due in places]
-    return _problem([[0, *[row[0]] * machines] for row in rows], uses, [due for _, due in places], names)
+    most = [due - limits[machine - 1] for machine, due in places]
+    for at, (_, _, _, before) in enumerate(rows, 1):
+        for machine in machines if before else ():
+            counts = {at: 1, before: -1}
+            uses.append(
+                [
+                    [counts.get(job, 0) if choice == machine else 0 for choice in (0, *machines)]
+                    for job in range(1, len(rows) + 1)
+                ]
+            )
+            names.append(f"job {at} on machine {machine} without job {before}")
+            most.append(0)
+    return _problem([[0, *[row[0]] * len(limits)] for row in rows], uses, most, names)
 
 
 def _state_scheduling(text: str, rows: Rows, limits: tuple[int, ...]) -> str:
-    machines = "1 machine" if limits[0] == 1 else f"{limits[0]} equal machines"
-    return text.format(machines=machines, lines=_lines(("worth", "hours", "deadline"), rows))
+    starts = ", and ".join([f"machine {at} starts at hour {start}" for at, start in enumerate(limits, 1)])
+    lines = "\n".join(
+        f"{line}: worth {worth}, hours {hours}, deadline {due}" + (f", after job {before}" if before else "")
+        for line, (worth, hours, due, before) in enumerate(rows, 1)
+    )
+    return text.format(machines=starts.capitalize(), lines=lines)
 
 
 # ------------------------------------------------------------------------------------------- covering
@@ -245,7 +306,7 @@ def _draw_covering(rng: Random, size: Size) -> tuple[Rows, tuple[int, ...]]:
     for area in range(size.resources):
         for site in rng.sample(range(size.lines), 2):
             serves[site][area] = 1
-    return tuple([(4 * sum(row) + rng.randint(3, 15), *row) for row in serves]), (1,) * size.resources
+    return tuple([(9 * sum(row) + rng.randint(5, 40), *row) for row in serves]), (1,) * size.resources
 
 
 def _covering(rows: Rows, limits: tuple[int, ...]) -> LinearProblem:
@@ -263,14 +324,29 @@ def _state_covering(text: str, rows: Rows, limits: tuple[int, ...]) -> str:
     return text.format(lines=lines, areas=len(limits))
 
 
-SIZES = {
-    "knapsack": ((6, 1, 0.6), (8, 2, 0.55), (10, 2, 0.5), (13, 3, 0.45), (16, 3, 0.4)),
-    "portfolio": ((4, 2, 0.6), (5, 2, 0.55), (6, 2, 0.5), (7, 3, 0.45), (8, 3, 0.4)),
-    "assignment": ((4, 2, 0.9), (5, 2, 0.85), (7, 3, 0.8), (8, 3, 0.75), (9, 4, 0.7)),
-    "scheduling": ((6, 1, 0.7), (7, 1, 0.6), (8, 2, 0.6), (9, 2, 0.55), (10, 2, 0.5)),
-    "covering": ((6, 5, 0.3), (7, 6, 0.3), (9, 8, 0.25), (11, 10, 0.25), (13, 11, 0.2)),
+SIZES: dict[str, tuple[tuple[int, int, float], ...]] = {
+    "knapsack": (
+        *((5, 1, 0.5), (8, 1, 0.5), (7, 2, 0.5), (12, 2, 0.5), (18, 2, 0.5)),
+        *((16, 3, 0.5), (22, 3, 0.5), (30, 3, 0.5), (42, 3, 0.5), (60, 3, 0.5)),
+    ),
+    "portfolio": (
+        *((5, 2, 0.5), (8, 2, 0.5), (10, 2, 0.5), (12, 2, 0.45), (14, 2, 0.45)),
+        *((20, 2, 0.45), (22, 2, 0.4), (24, 2, 0.4), (26, 2, 0.4), (30, 2, 0.38)),
+    ),
+    "assignment": (
+        *((4, 2, 0.95), (5, 2, 0.7), (8, 2, 0.7), (8, 3, 0.7), (10, 3, 0.7)),
+        *((13, 3, 0.7), (18, 3, 0.7), (16, 4, 0.7), (20, 4, 0.7), (24, 4, 0.7)),
+    ),
+    "scheduling": (
+        *((5, 1, 0.5), (8, 1, 0.5), (7, 2, 0.5), (9, 2, 0.5), (10, 2, 0.55)),
+        *((12, 2, 0.55), (13, 2, 0.55), (14, 2, 0.55), (15, 2, 0.55), (16, 2, 0.55)),
+    ),
+    "covering": (
+        *((6, 6, 0.4), (9, 7, 0.35), (10, 8, 0.3), (11, 10, 0.3), (13, 12, 0.25)),
+        *((14, 13, 0.2), (15, 14, 0.2), (17, 16, 0.18), (18, 18, 0.17), (17, 19, 0.17)),
+    ),
 }
-"""The `Size` of a family's tasks by difficulty."""
+"""The `Size` of a family's tasks by level."""
 FAMILIES: dict[str, TaskFamily] = {
     "knapsack": TaskFamily(_draw_knapsack, _knapsack, _state_knapsack),
     "portfolio": TaskFamily(_draw_portfolio, _portfolio, _state_portfolio),

@@ -37,26 +37,36 @@ def rename(rng: Random, table: DataTable) -> TableStep | None:
     if new is None or table.columns[at].name in UNITS:
         return None
     says = f"Rename the column {table.columns[at].name} to {new}."
-    return TableStep(says, table.changed(at, table.column(at), name=new))
+    return TableStep(
+        says, table.put(at, [table.columns[at]._replace(name=new)], zip(table.column(at))), work=1
+    )
 
 
 def select(rng: Random, table: DataTable) -> TableStep | None:
     """Some columns, in another order."""
-    if len(table.columns) < 4:
+    left_out = [at for at, column in enumerate(table.columns) if not column.fresh]
+    rng.shuffle(left_out)
+    left_out = left_out[: rng.randint(1, 3)]
+    if len(table.columns) < 3 + len(left_out):
         return None
-    chosen = rng.sample(range(len(table.columns)), len(table.columns) - rng.randint(1, 2))
+    chosen = rng.sample(
+        [at for at in range(len(table.columns)) if at not in left_out], len(table.columns) - len(left_out)
+    )
     names = [table.columns[at].name for at in chosen]
     rows = [tuple([row[at] for at in chosen]) for row in table.rows]
     says = f"Keep only the columns {', '.join(names)}, in this order."
-    return TableStep(says, DataTable(tuple([table.columns[at] for at in chosen]), tuple(rows)))
+    after = DataTable(tuple([table.columns[at] for at in chosen]), tuple(rows))
+    return TableStep(says, after, work=len(names))
 
 
 def compute(rng: Random, table: DataTable) -> TableStep | None:
     """A column made of two."""
     new = _new(rng, table, ("result", "value", "score"))
-    if new is None or len(places := table.of("number")) < 2:
+    a = table.pick(rng, "number")
+    others = [at for at in table.of("number") if at != a]
+    if new is None or a is None or not others:
         return None
-    a, b = rng.sample(places, 2)
+    b = rng.choice(others)
     word, does = rng.choice((("plus", add), ("minus", sub), ("times", mul)))
     says = f"Add a column {new} at the end: {table.columns[a].name} {word} {table.columns[b].name}."
     return TableStep(says, table.added(new, "number", map(does, table.column(a), table.column(b))))
@@ -155,7 +165,8 @@ def join(rng: Random, table: DataTable, at: int) -> TableStep:
         f"The second table gives the manager of a {name}. Add it as a column manager at the end, and {rest}."
     )
     after = table.added("manager", "word", [managers.get(cell, "Nobody") for cell in table.column(at)])
-    return TableStep(says, after.kept(lambda row: not drops or row[at] in managers), second)
+    kept = after.kept(lambda row: not drops or row[at] in managers)
+    return TableStep(says, kept, second, work=len(after.rows) * len(managers))
 
 
 @of("number", new=("so_far",))

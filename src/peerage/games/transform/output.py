@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any
 
@@ -14,7 +15,8 @@ from peerage.formats.texts import blocks, unix, words
 from peerage.game import FormatError
 
 JSON_READING = """\
-Your output is compared as JSON: white space and the order of an object's keys do not count, all else does."""
+Your output is compared as JSON: white space and the order of an object's keys do not count, all else does; \
+its lines are the arrays and objects that hold no others."""
 LINES_READING = """\
 Your output is compared line by line: white space at the end of a line, and empty lines at the beginning \
 and at the end, do not count, all else does."""
@@ -68,9 +70,9 @@ def output(reply: str) -> str:
 def canonical(text: str, is_json: bool) -> list[str]:
     """The lines of an output that count. Raises FormatError for what is no JSON, and should be.
 
-    Of JSON they are those of its value laid out with sorted keys, one value a line, without commas at their
-    ends; numbers are compared by value. Of anything else they are the lines without white space at their
-    ends, from the first that is not empty to the last.
+    Of JSON they are those of its value laid out with sorted keys: an array or object that holds no other has
+    a line, and so have the beginning and the end of one that does; numbers are compared by value. Of anything
+    else they are the lines without white space at their ends, from the first that is not empty to the last.
     """
     if is_json:
         return _laid_out(text)
@@ -81,12 +83,40 @@ def canonical(text: str, is_json: bool) -> list[str]:
 
 def _laid_out(text: str) -> list[str]:
     try:
-        lines = json.dumps(_plain(read_json(text)), indent=1, sort_keys=True, ensure_ascii=False)
+        return [*_lines(_plain(read_json(text)), "")]
     except msgspec.DecodeError as error:
         raise FormatError(f"the output is not JSON: {error}") from None
     except RecursionError:
         raise FormatError("the output is too deep for JSON that was asked for") from None
-    return [line.removesuffix(",") for line in lines.split("\n")]
+
+
+def _lines(value: Any, key: str) -> Iterator[str]:
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if not any(isinstance(part, dict | list) for part in parts):
+        yield key + json.dumps(value, sort_keys=True, ensure_ascii=False)
+        return
+    begin, end = "{}" if isinstance(value, dict) else "[]"
+    yield key + begin
+    for name in sorted(value) if isinstance(value, dict) else range(len(value)):
+        yield from _lines(
+            value[name], f"{json.dumps(name, ensure_ascii=False)}: " if isinstance(name, str) else ""
+        )
+    yield end
+
+
+def share_right(expected: Sequence[str], given: Sequence[str]) -> float:
+    """Return the share of the lines that are right and in the right order, of those that are right or given,
+    whichever are more: by the longest common subsequence. Lines without a letter or a digit do not count.
+    """
+    right, own = ([line for line in lines if any(map(str.isalnum, line))] for lines in (expected, given))
+    lengths = [0] * (len(right) + 1)
+    for line in own[: 2 * len(right)]:  # more would not come to half of them, and take long
+        before = 0
+        for at, other in enumerate(right, 1):
+            same = before + 1
+            before = lengths[at]
+            lengths[at] = same if line == other else max(before, lengths[at - 1])
+    return lengths[-1] / max(len(right), len(own), 1)
 
 
 def _plain(value: Any) -> Any:

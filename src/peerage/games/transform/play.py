@@ -1,13 +1,13 @@
-"""Transform: everybody transforms the same data; who gives the exact output most often is first.
+"""Transform: everybody transforms the same data; who gives the right outputs most often is first.
 
     A, B, C, D > [{"city": "Oslo", "count": 3}, {"city": "Lima", "count": 1}]                  (task/1/A, …)
     A, B, C, D > Oslo: 14 …                                                                  (task/2/A, …)
 
 A task is a table drawn from the arena's secret, steps in plain words and the shape of the result, so none
 comes twice, and the output is computed with it. Outputs are compared after one canonicalization
-(`tasks.canonical`), as a whole or, where the settings say so, by the share of lines that are right. Equal
-points tie; a reply that is missing or not in the stated shape counts nothing. Whose provider fails is
-unranked, while two are left.
+(`output.canonical`): one that is exactly right counts a point, any other half the share of its lines that
+are right. Equal points tie; a reply that is missing or not in the stated shape counts nothing. Whose provider
+fails is unranked, while two are left.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from peerage.game import (
     Ask,
     Block,
     Came,
+    Cell,
     Demo,
     Fixture,
     FormatError,
-    GameRules,
     Heading,
     HouseCall,
     MaxTokens,
@@ -44,24 +44,33 @@ from peerage.game import (
     tasks_of,
     texts,
 )
-from peerage.games.transform.output import JSON_READING, LINES_READING, Output, canonical, output
+from peerage.game.levels import LevelRules, chance
+from peerage.games.transform.output import (
+    JSON_READING,
+    LINES_READING,
+    Output,
+    canonical,
+    output,
+    share_right,
+)
 from peerage.games.transform.tasks import STEPS, TransformTask, task_of
 
 
-class TransformRules(GameRules):
+class TransformRules(LevelRules):
     """Settings of transformations."""
 
     seats: Seats = 8
-    tasks: int = Field(2, ge=1, le=10, description="Tasks in a match, each a request of its own.")
-    steps: int = Field(
-        3, ge=1, le=8, description="Steps of a task: how difficult it is. Tables grow with them."
-    )
-    max_tokens: MaxTokens = 6_000
+    tasks: int = Field(4, ge=1, le=10, description="Tasks in a match, each a request of its own.")
+    max_tokens: MaxTokens = 8_000
 
 
-def drawn(rules: TransformRules, rng: Random) -> list[TransformTask]:
+WRONG_AT_MOST = 0.5
+"""Points of an output that is not exactly right, where all of its lines are."""
+
+
+def drawn(rules: TransformRules, levels: Sequence[int], rng: Random) -> list[TransformTask]:
     """The tasks of a match, with the right outputs."""
-    return [task_of(rng, rules.steps) for _ in range(rules.tasks)]
+    return [task_of(rng, level) for level in levels]
 
 
 def asked(rules: TransformRules, tasks: Sequence[TransformTask]) -> list[Ask]:
@@ -79,7 +88,7 @@ def asked(rules: TransformRules, tasks: Sequence[TransformTask]) -> list[Ask]:
             Output(task.json),
             {**fill, "task": task.text, "reading": JSON_READING if task.json else LINES_READING},
             rules.max_tokens,
-            oracle=task.expected,
+            oracle=task,
         )
         for at, task in enumerate(tasks, 1)
     ]
@@ -90,23 +99,30 @@ def scored(rules: TransformRules, tasks: Sequence[TransformTask], came: Came) ->
     expected = [canonical(task.expected, task.json) for task in tasks]
     credits = {
         label: [
-            float(reply.ok and canonical(output(reply.value), task.json) == right)
+            _credit(right, canonical(output(reply.value), task.json)) if reply.ok else 0.0
             for task, right, reply in zip(tasks, expected, own, strict=True)
         ]
         for label, own in came.items()
     }
-    points = {label: sum(own) for label, own in credits.items()}
-    return Achieved(points, {"decided": "by points", "credits": credits})
+    points = {label: round(sum(own), 4) for label, own in credits.items()}
+    exact = {label: [float(credit == 1) for credit in own] for label, own in credits.items()}
+    return Achieved(points, {"decided": "by points", "credits": credits}, exact)
+
+
+def _credit(right: Sequence[str], given: Sequence[str]) -> float:
+    return 1.0 if right == given else round(WRONG_AT_MOST * share_right(right, given), 4)
 
 
 def house(call: HouseCall, skill: float, rng: Random) -> str:
-    """The right output with a chance of the skill, else one with the more wrong digits the less skill."""
-    lines: list[str] = call.oracle.split("\n")
-    if rng.random() < skill:
-        return call.oracle  # type: ignore[no-any-return]
-    wrong = {at for at in range(len(lines)) if rng.random() > skill} | {rng.randrange(len(lines))}
+    """The right output with the chance of its difficulty, else one with the more wrong digits the smaller
+    that is."""
+    task: TransformTask = call.oracle
+    solves, lines = chance(skill, task.difficulty), task.expected.split("\n")
+    if rng.random() < solves:
+        return task.expected
+    wrong = {at for at in range(len(lines)) if rng.random() > solves} | {rng.randrange(len(lines))}
     made = "\n".join([_mistaken(line) if at in wrong else line for at, line in enumerate(lines)])
-    return made if made != call.oracle else "\n".join(lines[:-1]) or "?"
+    return made if made != task.expected else "\n".join(lines[:-1]) or "?"
 
 
 def _mistaken(line: str) -> str:
@@ -126,11 +142,16 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     """Yield a grid of who got which output exactly right, then each task with its outputs."""
     credits: Mapping[str, list[float]] = outcome.detail.get("credits", {})
     tasks = tasks_of(fixture.drawn, TransformTask)
-    wins = "The player with the most points wins; equal points tie."
-    yield from tasks_grid(outcome, wins, "Points", credits, name="Task")
+    wins = (
+        "The player with the most points wins; an output that is not exactly right counts half the share of "
+    )
+    worth: dict[str, tuple[Cell, str]] = {
+        label: (f"{sum(own):.2f}", f"{sum(own):.2f} points") for label, own in credits.items()
+    }
+    yield from tasks_grid(outcome, f"{wins}its right lines.", "Points", credits, worth, name="Task")
     for at, task in enumerate(tasks):
         data, between, steps = task.text.partition(STEPS)
-        yield Heading(f"Task {at + 1}", anchor=f"q{at + 1}", closed=True)
+        yield Heading(f"Task {at + 1}, level {task.level}", anchor=f"q{at + 1}", closed=True)
         yield TaskText((between + steps).strip())
         yield SourceCode(data.rstrip(), note="the data")
         if not outcome.void:
@@ -154,7 +175,8 @@ def _given(task: TransformTask, reply: SeatReply, credits: list[float]) -> Block
     if credits[0] == 1:
         return SourceCode(output(reply.value), reply.label, reply.key, "exactly right", "good")
     found = differences(canonical(task.expected, task.json), given)
-    return SourceCode(found, reply.label, reply.key, "wrong", "bad", "- expected, + given", diff=True)
+    worth = f"wrong, {credits[0]:.2f} points"
+    return SourceCode(found, reply.label, reply.key, worth, "bad", "- expected, + given", diff=True)
 
 
 def differences(expected: list[str], given: list[str]) -> str:
@@ -169,9 +191,10 @@ GAME = same_tasks(
     TransformTask,
     TransformRules,
     name="transform",
-    version=3,
+    version=4,
     texts=__package__,
-    about="Everybody transforms the same data by steps in plain words; most exact outputs win.",
+    about="Everybody transforms the same data by steps in plain words; most right outputs win.",
+    tasks=lambda rules: rules.tasks,
     drawn=drawn,
     asked=asked,
     scored=scored,

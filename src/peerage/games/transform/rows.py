@@ -52,7 +52,7 @@ def sort(rng: Random, table: DataTable, at: int) -> TableStep:
         "their order."
     )
     rows = sorted(table.rows, key=lambda row: row[at], reverse=turned)
-    return TableStep(says, table._replace(rows=tuple(rows)))
+    return TableStep(says, table._replace(rows=tuple(rows)), work=table.pairs)
 
 
 def dedupe(rng: Random, table: DataTable) -> TableStep | None:
@@ -65,7 +65,7 @@ def dedupe(rng: Random, table: DataTable) -> TableStep | None:
     for row in table.rows:
         seen.setdefault(tuple([row[at] for at in chosen]), row)
     says = f"Of all rows with the same {names} keep only the first."
-    return TableStep(says, table._replace(rows=tuple(seen.values())))
+    return TableStep(says, table._replace(rows=tuple(seen.values())), work=table.pairs)
 
 
 @of("list")
@@ -85,21 +85,22 @@ def aggregate(rng: Random, table: DataTable) -> TableStep | None:
     """A row for each group."""
     if not (words := table.of("word")) or not (numbers := table.of("number")):
         return None
-    at, summed = rng.choice(words), rng.choice(numbers)
+    by, summed = rng.sample(words, rng.randint(1, min(3, len(words)))), rng.choice(numbers)
     word, does = rng.choice((("sum", sum), ("smallest", min), ("greatest", max)))
-    groups: dict[Cell, list[int]] = {}
+    groups: dict[tuple[Cell, ...], list[int]] = {}
     for row in table.rows:
-        groups.setdefault(row[at], []).append(int(row[summed]))
-    name, number = table.columns[at].name, table.columns[summed].name
+        groups.setdefault(tuple([row[at] for at in by]), []).append(int(row[summed]))
+    names, number = [table.columns[at].name for at in by], table.columns[summed].name
     made = f"{word}_{number}"
     says = (
-        f"Replace the table by one with a row for each different {name}, in the order in which they first "
-        f"appear, and with the columns {name}, count (how many rows had it) and {made} (the {word} of their "
-        f"{number})."
+        f"Replace the table by one with a row for each different {' and '.join(names)}, in the order in "
+        f"which they first appear, and with the columns {', '.join(names)}, count (how many rows had it) and "
+        f"{made} (the {word} of their {number})."
     )
-    columns = (table.columns[at], DataColumn("count", "number"), DataColumn(made, "number"))
-    rows = [(key, len(cells), does(cells)) for key, cells in groups.items()]
-    return TableStep(says, DataTable(columns, tuple(rows)))
+    columns = [DataColumn("count", "number", True), DataColumn(made, "number", True)]
+    rows = [(*key, len(cells), does(cells)) for key, cells in groups.items()]
+    after = DataTable((*[table.columns[at] for at in by], *columns), tuple(rows))
+    return TableStep(says, after, work=len(groups) * len(table.rows))
 
 
 def pivot(rng: Random, table: DataTable) -> TableStep | None:
@@ -118,5 +119,6 @@ def pivot(rng: Random, table: DataTable) -> TableStep | None:
         f"the sum of {table.columns[summed].name} over the rows with that {a} and that {b}, and 0 where "
         "there are none."
     )
-    columns = (table.columns[down], *[DataColumn(top, "number") for top in tops])
-    return TableStep(says, DataTable(columns, tuple([(key, *line.values()) for key, line in sums.items()])))
+    columns = (table.columns[down], *[DataColumn(top, "number", True) for top in tops])
+    after = DataTable(columns, tuple([(key, *line.values()) for key, line in sums.items()]))
+    return TableStep(says, after, work=len(sums) * len(table.rows))

@@ -20,10 +20,16 @@ from peerage.games.names import NAMES
 
 Cell: TypeAlias = str | int
 
+_FRESH = 0.7
+"""Share of the choices of a column that fall on one that a step before made, where there is any."""
+
 
 class DataColumn(NamedTuple):
+    """A column; `fresh` is what a step made of others, which later steps prefer and none leaves out."""
+
     name: str
     kind: str
+    fresh: bool = False
 
 
 class DataTable(NamedTuple):
@@ -37,6 +43,18 @@ class DataTable(NamedTuple):
         """Return the places of the columns of these kinds."""
         return [at for at, column in enumerate(self.columns) if column.kind in kinds]
 
+    def pick(self, rng: Random, *kinds: str) -> int | None:
+        """Return a column of these kinds, as a rule a fresh one, so that steps hang together."""
+        places = self.of(*kinds)
+        fresh = [at for at in places if self.columns[at].fresh]
+        places = fresh if fresh and rng.random() < _FRESH else places
+        return rng.choice(places) if places else None
+
+    @property
+    def pairs(self) -> int:
+        """The number of pairs of rows."""
+        return len(self.rows) * (len(self.rows) - 1) // 2
+
     def column(self, at: int) -> list[Cell]:
         return [row[at] for row in self.rows]
 
@@ -49,13 +67,15 @@ class DataTable(NamedTuple):
         rows = [(*row[:at], *some, *row[at + 1 :]) for row, some in zip(self.rows, cells, strict=True)]
         return DataTable((*self.columns[:at], *columns, *self.columns[at + 1 :]), tuple(rows))
 
-    def changed(self, at: int, cells: Iterable[Cell], **column: str) -> DataTable:
+    def changed(self, at: int, cells: Iterable[Cell], *, name: str = "", kind: str = "") -> DataTable:
         """Return the table with other cells in this column, and another name or kind of it."""
-        return self.put(at, [self.columns[at]._replace(**column)], [(cell,) for cell in cells])
+        before = self.columns[at]
+        made = DataColumn(name or before.name, kind or before.kind, True)
+        return self.put(at, [made], [(cell,) for cell in cells])
 
     def added(self, name: str, kind: str, cells: Iterable[Cell]) -> DataTable:
         """Return the table with a column more at the end."""
-        return self.put(len(self.columns), [DataColumn(name, kind)], [(cell,) for cell in cells])
+        return self.put(len(self.columns), [DataColumn(name, kind, True)], [(cell,) for cell in cells])
 
 
 class WrittenTable(NamedTuple):
@@ -101,7 +121,7 @@ _TITLES = ("green tea", "oak table", "blue glass vase", "wall map", "old brass b
 def drawn(rng: Random, rows: int) -> DataTable:
     """A table with a column of most kinds, in a random order."""
     person = rng.choice(("person", "person,"))
-    names = [f"{first} {rng.choice(_LAST)}" for first in rng.sample(NAMES, rows)]
+    names = [f"{first} {rng.choice(_LAST)}" for first in rng.choices(NAMES, k=rows)]
     columns: dict[DataColumn, Sequence[Cell]] = {
         DataColumn("customer", person): [_turned(name, person) for name in names]
     }
@@ -223,15 +243,17 @@ def blocks(rng: Random, table: DataTable) -> WrittenTable:
 
 def template(rng: Random, table: DataTable) -> WrittenTable:
     """A line for each row, by a template."""
-    names = rng.sample(table.names(), min(3, len(table.columns)))
-    form = rng.choice(("{} / {} -> {}", "[{}] {}: {}", "{} has {} ({})", "{}={} # {}"))
-    if len(names) < 3:
-        form = " = ".join(["{}"] * len(names))
-    says = "one line for each row, in which <name> stands for the row's value in that column: "
-    says += form.format(*[f"<{name}>" for name in names])
-    return WrittenTable(
-        says, "\n".join([form.format(*[record[name] for name in names]) for record in _objects(table)])
-    )
+    shown = [column.name for column in table.columns if column.fresh]
+    rest = [name for name in table.names() if name not in shown]
+    names = rng.sample([*shown, *rest[: max(0, 3 - len(shown))]], min(len(table.columns), max(3, len(shown))))
+    signs = rng.choices((" / ", " -> ", ": ", " # ", " | "), k=len(names) - 1)
+    form = "".join([f"<{name}>{sign}" for name, sign in zip(names, [*signs, ""], strict=True)])
+    says = f"one line for each row, in which <name> stands for the row's value in that column: {form}"
+    lines = [
+        "".join([f"{record[name]}{sign}" for name, sign in zip(names, [*signs, ""], strict=True)])
+        for record in _objects(table)
+    ]
+    return WrittenTable(says, "\n".join(lines))
 
 
 Shape: TypeAlias = Callable[[Random, DataTable], WrittenTable]
@@ -239,14 +261,19 @@ Shape: TypeAlias = Callable[[Random, DataTable], WrittenTable]
 JSON: tuple[Shape, ...] = (json_objects, json_arrays, json_columns, json_groups)
 LINES: tuple[Shape, ...] = (separated, markdown, blocks, template)
 INPUTS: tuple[Shape, ...] = (json_objects, json_arrays, json_columns, separated, markdown, blocks)
+WORDY: tuple[Shape, ...] = (json_objects, json_groups, blocks)
+"""Shapes that repeat the names of columns in every row."""
 
 
 class TableStep(NamedTuple):
-    """Words of a step, the table after it, and a second table that it needs."""
+    """Words of a step, the table after it, a second table that it needs, and its work: what is compared or
+    computed where it is followed word by word."""
 
     says: str
     after: DataTable
     second: DataTable | None = None
+    work: int = 0
+    """Where it is 0: one for each row before."""
 
 
 Family: TypeAlias = Callable[[Random, DataTable], TableStep | None]
@@ -261,10 +288,8 @@ def of(*kinds: str, new: tuple[str, ...] = ()) -> Callable[[ColumnStep], Family]
     def family(step: ColumnStep) -> Family:
         @wraps(step)
         def drawn(rng: Random, table: DataTable) -> TableStep | None:
-            places = table.of(*kinds)
-            if not places or {*new} & {*table.names()}:
-                return None
-            return step(rng, table, rng.choice(places))
+            at = table.pick(rng, *kinds)
+            return None if at is None or {*new} & {*table.names()} else step(rng, table, at)
 
         return drawn
 
