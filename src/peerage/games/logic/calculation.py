@@ -30,7 +30,7 @@ def arithmetic(rng: Random, *, digits: int, operations: int, times: int) -> Draw
             cost, value = (odd if value % 2 else even)[1](value)
             values.append(value)
             work += cost
-        if len({*values}) == len(values) > 1:
+        if len({*values}) == len(values) and all("x" in text for text, _ in (even, odd)):
             break
     return Drawn(
         f"A machine turns a number x into a remainder: an even x into what {even[0]} leaves when divided by "
@@ -71,7 +71,9 @@ def _bracketed(text: str) -> str:
 
 
 def congruences(rng: Random, *, moduli: int, rests: int) -> Drawn:
-    """The least number with given remainders, by a sieve: work is the numbers that it tries."""
+    """The least number with given remainders, by a sieve. Work: the numbers that it tries, or those that
+    counting up by the greatest modulus does, whichever are fewer.
+    """
     clues = {
         modulus: sorted(rng.sample(range(1, modulus), rests))
         for modulus in sorted(rng.sample(_PRIMES[: moduli + 5], moduli))
@@ -86,7 +88,8 @@ def congruences(rng: Random, *, moduli: int, rests: int) -> Drawn:
         f"{' or '.join(map(str, allowed))} when divided by {modulus}" for modulus, allowed in clues.items()
     ]
     asked = f"What is the smallest positive whole number that leaves the remainder {listed(said)}?"
-    return Drawn(asked, min(fitting), work)
+    counted = min(fitting) * rests // max(clues) + 1
+    return Drawn(asked, min(fitting), min(work, counted))
 
 
 def polynomial(rng: Random, *, degree: int, digits: int, gaps: int) -> Drawn:

@@ -113,8 +113,8 @@ def committees(rng: Random, *, named: int, rules: int, size: int) -> Drawn:
         for a, b, both in needs
     ]
     return Drawn(
-        f"There are {listed(groups)}. How many different committees of {size} people can be chosen from them "
-        f"that have at least {least} {job}{'s' * (least > 1)}, when {listed(said)}?",
+        f"There are {', and '.join(groups)}. How many different committees of {size} people can be chosen "
+        f"from them that have at least {least} {job}{'s' * (least > 1)}, when {listed(said)}?",
         ways,
         work,
     )
@@ -130,7 +130,7 @@ def grid_paths(rng: Random, *, side: int, blocked: int, gold: int, run: int) -> 
         ends, work = _ways(columns, rows, {*walls}, {*golden}, run)
         if ends:
             break
-    wanted = rng.choice([*ends])
+    wanted = max(ends, key=lambda gold: ends[gold])  # else the answer is small, and guessed
     return Drawn(
         f"A piece stands on square (1, 1) of a board with {columns} columns and {rows} rows. A move "
         "takes it from (x, y) to (x+1, y) or to (x, y+1)"

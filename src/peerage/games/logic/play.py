@@ -10,6 +10,7 @@ reply that cannot be used solves none. Whose provider fails is unranked, while t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from random import Random
@@ -171,9 +172,9 @@ def house(call: HouseCall, skill: float, rng: Random) -> PuzzleAnswers:
 
 
 def _mistaken(right: str, rng: Random) -> str:
-    if right.isdigit():
-        near = [int(right) + off for off in (-10, -2, -1, 1, 2, 10)]
-        return str(rng.choice([number for number in near if number >= 0]))
+    if number := re.search(r"[0-9]+$", right):
+        near = [int(number[0]) + off for off in (-10, -2, -1, 1, 2, 10)]
+        return f"{right[: number.start()]}{rng.choice([some for some in near if some >= 0])}"
     parts = right.split(", ")
     return ", ".join(parts[1:] + parts[:1]) if len({*parts}) > 1 else ""
 
@@ -214,7 +215,7 @@ GAME = same_tasks(
     Puzzle,
     LogicRules,
     name="logic",
-    version=5,
+    version=6,
     texts=__package__,
     about="Everybody solves the same puzzles, each with one proven answer; most solved wins.",
     tasks=lambda rules: rules.puzzles,
