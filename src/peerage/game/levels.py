@@ -31,6 +31,8 @@ shorter than those it does in 50% (Kwa et al., *Measuring AI ability to complete
 logit(0.8) / log2(5) is 0.6."""
 SLOPE = 0.7
 """Logits from a level to the next."""
+NEAR = 0.5
+"""Logits by which a task may be easier or harder than its level, where others can be drawn."""
 LOWEST, AIMED = 0.25, 0.4
 """Share of the players who are weaker than the one whom the easiest task of a match suits, and the chance
 with which a task is solved by the player it suits."""
@@ -40,6 +42,8 @@ START = 4.0
 """Level of which a player that nobody has seen solves half."""
 
 Rules = TypeVar("Rules", bound="LevelRules")
+Measured = TypeVar("Measured", bound=Any)
+"""A task with a `difficulty`."""
 Draw: TypeAlias = Callable[[Rules, Sequence[int], str, int], Mapping[str, Any]]
 """Draws match `number` with one task of each of the levels: rules, levels, the arena's secret, number."""
 
@@ -68,6 +72,18 @@ def between(low: float, high: float, level: int) -> int:
 def difficulty(*, work: float, usual_work: float) -> float:
     """Return how hard a task is, in logits, from the `work` of its solver and the `usual_work` of level 3."""
     return PER_DOUBLING * log2(max(work, 1) / usual_work)
+
+
+def near(level: int, draw: Callable[[], Measured | None], draws: int) -> Measured:
+    """Return the first task within `NEAR` logits of its level, else the nearest of so many; None counts as
+    drawn, and more are drawn only while there is no task at all."""
+    middle = SLOPE * (level - USUAL_LEVEL)
+    nearest: Measured | None = None
+    while nearest is None or (draws > 0 and abs(nearest.difficulty - middle) >= NEAR):
+        draws, task = draws - 1, draw()
+        if task and (not nearest or abs(task.difficulty - middle) < abs(nearest.difficulty - middle)):
+            nearest = task
+    return nearest
 
 
 def chance(skill: float, difficulty: float) -> float:

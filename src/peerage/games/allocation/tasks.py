@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from itertools import count
 from random import Random
 from typing import Any, NamedTuple, TypeAlias
 
@@ -16,7 +15,8 @@ import numpy as np
 from msgspec import Struct
 
 from peerage.game import texts
-from peerage.game.levels import SLOPE, USUAL_LEVEL, difficulty
+from peerage.game.levels import difficulty, near
+from peerage.game.texts import toml
 from peerage.games.allocation.solve import LinearProblem, best, greedy
 
 Rows: TypeAlias = tuple[tuple[int, ...], ...]
@@ -26,9 +26,7 @@ USUAL_WORK = 100
 _MOST = 1 << 15
 """Partial plans at once with which the proof of a task is given up, and another is drawn."""
 _DRAWS = 24
-"""Tasks that are drawn at most until the difficulty of one is near its level's."""
-_NEAR = 0.5
-"""Logits."""
+"""Tasks that are drawn at most until one is near its level."""
 
 
 class AllocationTask(Struct, frozen=True):
@@ -67,18 +65,7 @@ class TaskFamily(NamedTuple):
 
 def drawn(rng: Random, family: str, level: int) -> AllocationTask:
     """A fresh task of that family, whose best plan a hurry misses, of about the difficulty of its level."""
-    nearest: AllocationTask | None = None
-    for draws in count(1):
-        task = _tried(rng, family, level)
-        if task is not None and (nearest is None or _off(task) < _off(nearest)):
-            nearest = task
-        if nearest is not None and (_off(nearest) < _NEAR or draws >= _DRAWS):
-            break
-    return nearest  # type: ignore[return-value]
-
-
-def _off(task: AllocationTask) -> float:
-    return abs(task.difficulty - SLOPE * (task.level - USUAL_LEVEL))
+    return near(level, lambda: _tried(rng, family, level), _DRAWS)
 
 
 def _tried(rng: Random, family: str, level: int) -> AllocationTask | None:
@@ -324,28 +311,7 @@ def _state_covering(text: str, rows: Rows, limits: tuple[int, ...]) -> str:
     return text.format(lines=lines, areas=len(limits))
 
 
-SIZES: dict[str, tuple[tuple[int, int, float], ...]] = {
-    "knapsack": (
-        *((5, 1, 0.5), (8, 1, 0.5), (7, 2, 0.5), (12, 2, 0.5), (18, 2, 0.5)),
-        *((16, 3, 0.5), (22, 3, 0.5), (30, 3, 0.5), (42, 3, 0.5), (60, 3, 0.5)),
-    ),
-    "portfolio": (
-        *((5, 2, 0.5), (8, 2, 0.5), (10, 2, 0.5), (12, 2, 0.45), (14, 2, 0.45)),
-        *((20, 2, 0.45), (22, 2, 0.4), (24, 2, 0.4), (26, 2, 0.4), (30, 2, 0.38)),
-    ),
-    "assignment": (
-        *((4, 2, 0.95), (5, 2, 0.7), (8, 2, 0.7), (8, 3, 0.7), (10, 3, 0.7)),
-        *((13, 3, 0.7), (18, 3, 0.7), (16, 4, 0.7), (20, 4, 0.7), (24, 4, 0.7)),
-    ),
-    "scheduling": (
-        *((5, 1, 0.5), (8, 1, 0.5), (7, 2, 0.5), (9, 2, 0.5), (10, 2, 0.55)),
-        *((12, 2, 0.55), (13, 2, 0.55), (14, 2, 0.55), (15, 2, 0.55), (16, 2, 0.55)),
-    ),
-    "covering": (
-        *((6, 6, 0.4), (9, 7, 0.35), (10, 8, 0.3), (11, 10, 0.3), (13, 12, 0.25)),
-        *((14, 13, 0.2), (15, 14, 0.2), (17, 16, 0.18), (18, 18, 0.17), (17, 19, 0.17)),
-    ),
-}
+SIZES: Mapping[str, Sequence[tuple[int, int, float]]] = toml(__package__, "sizes")
 """The `Size` of a family's tasks by level."""
 FAMILIES: dict[str, TaskFamily] = {
     "knapsack": TaskFamily(_draw_knapsack, _knapsack, _state_knapsack),

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count
 from random import Random
 
 from msgspec import Struct
 
-from peerage.game.levels import SLOPE, USUAL_LEVEL, difficulty
+from peerage.game.levels import difficulty, near
 from peerage.games.transform import columns, rows, windows
 from peerage.games.transform.tables import (
     INPUTS,
@@ -32,7 +31,7 @@ USUAL_WORK = 18
 SIZES = ((4, 1), (4, 2), (5, 3), (6, 4), (8, 5), (12, 6), (17, 7), (24, 8), (34, 10), (46, 13))
 """Rows and steps by level."""
 _DRAWS = 30
-"""Tasks that are drawn at most until the difficulty of one is within a level of its own."""
+"""Tasks that are drawn at most until one is near its level."""
 _TRIED = 100
 """Steps that are tried at most for a task."""
 _COLUMNS = 10
@@ -54,18 +53,7 @@ class TransformTask(Struct, frozen=True):
 
 def task_of(rng: Random, level: int) -> TransformTask:
     """A task of about the difficulty of that level."""
-    nearest: TransformTask | None = None
-    for draws in count(1):
-        task = _drawn(rng, level)
-        if task is not None and (nearest is None or _off(task) < _off(nearest)):
-            nearest = task
-        if nearest is not None and (_off(nearest) < SLOPE or draws >= _DRAWS):
-            break
-    return nearest  # type: ignore[return-value]
-
-
-def _off(task: TransformTask) -> float:
-    return abs(task.difficulty - SLOPE * (task.level - USUAL_LEVEL))
+    return near(level, lambda: _drawn(rng, level), _DRAWS)
 
 
 def _drawn(rng: Random, level: int) -> TransformTask | None:
