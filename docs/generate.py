@@ -51,7 +51,6 @@ from peerage.views.plan.estimate import Plan, PlanPart
 from peerage.views.plan.outlook import Further, Outlook, Pair
 from peerage.views.plan.simulate import SimulatedRow
 from peerage.views.rejudge import RejudgedPlayer, RejudgeReport
-from peerage.views.stats.readings import ReadingStats
 from peerage.views.stats.report import (
     AuthorStats,
     CostStats,
@@ -398,7 +397,6 @@ _JSON: dict[str, tuple[str | type, ...]] = {
         PlayerStats,
         JudgeStatistics,
         AuthorStats,
-        ReadingStats,
         SourceStats,
         ProbeStats,
         UnfinishedStats,

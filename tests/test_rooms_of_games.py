@@ -69,8 +69,8 @@ SHARED = {
         "credits of answers by task, and what is known of judges, in any game whose tasks have checks",
     ),
     "reading/observations.py": (
-        {"task", "checks", "readings"},
-        "credits of answers, where tasks have checks; what any game may state to be read in other ways",
+        {"task", "checks"},
+        "credits of answers, where tasks have checks",
     ),
     "reading/verdicts/withdrawn.py": (
         {""},

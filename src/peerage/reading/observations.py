@@ -7,7 +7,7 @@ process can read some of the matches; `together` puts what they read one after a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import astuple
@@ -30,14 +30,6 @@ Forecasts = dict[str, dict[int, int]]
 """By player how often it gave each probability: 2 × percent, plus 1 where it came true."""
 
 
-class Read(NamedTuple):
-    """A match of two with its `first` player's score under each reading."""
-
-    first: str
-    second: str
-    scores: Mapping[str, float]
-
-
 class Drafts(Struct):
     """One player's finished drafts, and the committees' approval of each that had a valid vote."""
 
@@ -50,7 +42,7 @@ class Drafts(Struct):
 class Observations(Struct):
     """Sums over `matches` finished matches: void ones by reason, everybody's replies and drafts by name, the
     `ballots` of panels and on what `challenges`, the `marks` that judges gave
-    (of votes, or else of scores), readings, `forecasts` (`views.stats.players`), and the matches in which
+    (of votes, or else of scores), `forecasts` (`views.stats.players`), and the matches in which
     a player's answers `spoken` to their judges (see `judging.measures.addressing`). The most numerous are
     columns: see `judging.marks.ballots`, `judging.marks.marks`."""
 
@@ -62,7 +54,6 @@ class Observations(Struct):
     marks: MarkColumns = MarkRows(MARKS).columns()
     challenges: MarkColumns = MarkRows(CHALLENGES).columns()
     known: MarkColumns = MarkRows(KNOWN).columns()
-    readings: list[Read] = []
     forecasts: Forecasts = {}
     spoken: dict[str, list[int]] = {}
 
@@ -98,9 +89,6 @@ def observe(matches: Iterable[Match]) -> Observations:
             add_marks(marks, marks_of(panel, name, chars))
             challenges.add((name, fixture.topic, _drafter(match)))
         add_marks(marks, scores(fixture, outcome, chars))
-        reading = stated_readings(fixture, outcome)
-        if reading is not None:
-            seen.readings.append(reading)
         if given := forecasts(fixture, outcome):
             seen.forecasts = _added(seen.forecasts, given)
     seen.replies = replies.by_player()
@@ -175,13 +163,3 @@ def forecasts(fixture: Fixture, outcome: Outcome) -> Forecasts:
             key = 2 * round(100 * probability) + came_true
             counts[key] = counts.get(key, 0) + 1
     return forecasts
-
-
-def stated_readings(fixture: Fixture, outcome: Outcome) -> Read | None:
-    """The readings of a match; None when its game states none."""
-    stated: Mapping[str, Mapping[str, float]] = outcome.detail.get("readings", {})
-    if len(fixture.seats) != 2 or not stated:
-        return None
-    first, second = fixture.seats
-    scores = {reading: by_label[first.label] for reading, by_label in stated.items()}
-    return Read(first.player, second.player, scores)

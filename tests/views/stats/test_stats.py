@@ -130,7 +130,7 @@ def test_statistics_are_plain_json(counted: Stats) -> None:
     data = counted.as_dict()
     assert json.loads(json.dumps(data)) == data
     assert set(data) == {
-        "matches", "voids", "players", "judges", "authors", "readings", "outside", "probes",
+        "matches", "voids", "players", "judges", "authors", "outside", "probes",
         "unfinished", "hosted", "costs", "kinds",
     }  # fmt: skip
 
@@ -144,7 +144,7 @@ def test_a_game_without_topics_is_told_by_its_name(tmp_path: Path) -> None:
 def test_an_arena_not_yet_played_has_empty_statistics(tmp_path: Path) -> None:
     with open_arena(write_arena(tmp_path)) as arena:
         found = arena.stats()
-    assert (found.matches, found.voids, found.judges, found.authors, found.readings) == (0, {}, (), (), ())
+    assert (found.matches, found.voids, found.judges, found.authors) == (0, {}, (), ())
     assert [player.calls for player in found.players] == [0] * 7
     assert found.players[0].latency_p50_s is None
 

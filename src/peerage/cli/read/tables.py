@@ -40,7 +40,6 @@ Part = Literal[
     "favours",
     "challenges",
     "authors",
-    "readings",
     "outside",
     "probes",
     "unfinished",

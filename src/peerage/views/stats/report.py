@@ -18,12 +18,11 @@ from peerage.standings.accounts import NOTHING
 from peerage.values.figures import counted, dollars, listed
 from peerage.values.texts import visible
 from peerage.views.shown import Shown
-from peerage.views.stats import costs, officials, outside, players, readings, spending
+from peerage.views.stats import costs, officials, outside, players, spending
 from peerage.views.stats.costs import CostStats, KindStats
 from peerage.views.stats.officials import AuthorStats
 from peerage.views.stats.outside import SourceStats
 from peerage.views.stats.players import PlayerStats
-from peerage.views.stats.readings import ReadingStats
 from peerage.views.stats.spending import HostedStats, ProbeStats, UnfinishedStats
 
 if TYPE_CHECKING:
@@ -33,8 +32,7 @@ if TYPE_CHECKING:
 
 
 class Stats(Shown, frozen=True):
-    """All statistics of an arena; `voids` counts matches without a result by reason, `readings` are tables
-    under each reading of its game, one after another (none where the game has but one), `outside` the
+    """All statistics of an arena; `voids` counts matches without a result by reason, `outside` the
     imported results by source, `unfinished` what matches cost that have not ended yet, `hosted` what players
     took of the uptimes of their hosts, `costs` and `kinds` the information and matches that players' and
     games' dollars and hours bought."""
@@ -44,7 +42,6 @@ class Stats(Shown, frozen=True):
     players: tuple[PlayerStats, ...]
     judges: tuple[JudgeStatistics, ...]
     authors: tuple[AuthorStats, ...]
-    readings: tuple[ReadingStats, ...]
     outside: tuple[SourceStats, ...]
     probes: tuple[ProbeStats, ...]
     unfinished: tuple[UnfinishedStats, ...]
@@ -98,7 +95,6 @@ def stats(reading: Reading, scope: Scope = EVERYTHING) -> Stats:
         players=tuple(rows),
         judges=tuple(judge_statistics(ballots_in(read.ballots)).values()),
         authors=tuple([officials.author_stats(name, read.authors[name]) for name in sorted(read.authors)]),
-        readings=readings.readings(read.readings, reading.elo),
         outside=outside.listed(reading.imported),
         probes=spending.probe_stats(ledger),
         unfinished=spending.unfinished_stats(ledger),
@@ -116,7 +112,6 @@ def parts(found: Stats) -> list[Rows]:
         players.table(found.players),
         officials.judges(found.judges),
         officials.authors(found.authors),
-        readings.table(found.readings),
         outside.table(found.outside),
         spending.probes(found.probes),
         spending.unfinished(found.unfinished),
