@@ -8,6 +8,7 @@ from collections import defaultdict
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 from tests.offline import call, check, fixture, house, in_turns, play, scripted
 from typer.testing import CliRunner
 
@@ -89,6 +90,18 @@ def test_each_game_plays_as_the_list_says(name: str) -> None:
         assert played.outcome.detail["decided"] == "by play"
         assert len(played.outcome.scores) == seats
     assert len(release_of(game.name).split()) == 2
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if len({*LISTED[name].players}) == 2])
+def test_a_game_takes_as_many_seats_as_it_can_be_played_with(name: str) -> None:
+    """The library ends the whole process where it is asked for others."""
+    fewest, most = LISTED[name].players
+    for seats in (fewest, most):
+        assert spec(name).rules(seats=seats).seats == seats
+    for seats in (fewest - 1, most + 1):
+        with pytest.raises(ValidationError):
+            spec(name).rules(seats=seats)
+    assert fewest <= spec(name).rules().seats <= most
 
 
 @every_check

@@ -99,6 +99,14 @@ def _format(name: str, names: Mapping[str, int]) -> Any:
     return move_format("move", names, cased=LISTED[name].cased)
 
 
+@pytest.mark.parametrize("name", LISTED)
+def test_a_task_comes_back_in_a_series_where_something_is_dealt(name: str) -> None:
+    entry = LISTED[name]
+    mode = pyspiel.load_game(loaded(entry, entry.players[0])).get_type().chance_mode
+    assert entry.chance is (mode != pyspiel.GameType.ChanceMode.DETERMINISTIC)
+    assert entry.chance or not entry.series
+
+
 @pytest.mark.parametrize("name", ["chess", "go-9x9", "backgammon"])
 def test_a_request_does_not_grow_with_the_deal(name: str) -> None:
     game, rng = GAMES[f"openspiel-{name}"], Random(1)

@@ -22,7 +22,7 @@ from string import ascii_lowercase
 from typing import Any, Literal, Protocol
 
 import msgspec
-from pydantic import Field
+from pydantic import Field, create_model
 
 from peerage.game import (
     Ask,
@@ -44,7 +44,6 @@ from peerage.game import (
     Prompt,
     Replies,
     Seating,
-    Seats,
     Secrecy,
     Sentence,
     Steps,
@@ -174,16 +173,14 @@ class TwoRules(GameRules):
     max_tokens: MaxTokens = 1_000
 
 
-class ManyRules(TwoRules):
-    """Settings of a game of another library for several."""
-
-    seats: Seats = 4
-
-
-class SixRules(ManyRules):
-    """Settings of a game of another library that is best with six."""
-
-    seats: Seats = 6
+def _rules(entry: AdaptedGame) -> type[TwoRules]:
+    """Return the settings of a game, with its seats where it can be played with more or fewer."""
+    fewest, most = entry.players
+    if fewest == most:
+        return TwoRules
+    about = "Players in a match, when there are enough."
+    seats = Field(entry.seats, ge=fewest, le=most, description=about)
+    return create_model("ManyRules", __base__=TwoRules, seats=(int, seats))
 
 
 class Forfeit(Exception):
@@ -383,14 +380,13 @@ def draw(rules: TwoRules, secret: str, number: int) -> dict[str, Any]:
 @cache
 def _spec(library: Library, name: str) -> GameSpec[Any]:
     entry = library.listed()[name]
-    fewest, most = entry.players
     return GameSpec(
         name=f"{library.name}-{name}",
         version=8,
         texts=TEXTS,
         about=entry.about,
         contestants=entry.players,
-        rules=TwoRules if most == fewest else SixRules if entry.seats == 6 else ManyRules,
+        rules=_rules(entry),
         play=partial(play, library=library, entry=entry),
         asks=partial(asks, entry=entry),
         page=f"{entry.title}. {entry.rules}\n\nA match has {entry.deals} deals unless `deals` says "
