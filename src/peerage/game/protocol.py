@@ -197,10 +197,10 @@ class PastTurn(Struct, frozen=True, gc=False):
     key: str
     shown: tuple[tuple[Speaker, str], ...]
 
-    @property
-    def size(self) -> int:
-        """Bytes of its texts in UTF-8."""
-        return sum([len(text.encode()) for _, text in self.shown])
+
+def size_of(shown: Iterable[tuple[Speaker, str]]) -> int:
+    """Return the bytes of texts in UTF-8."""
+    return sum([len(text) if text.isascii() else len(text.encode()) for _, text in shown])
 
 
 class Works(Struct, frozen=True, gc=False):

@@ -17,7 +17,7 @@ from peerage.engine.match.driver import Driver
 from peerage.engine.match.plans import first_fixtures
 from peerage.formats import Text
 from peerage.game.match import TOKEN_BYTES, Fixture, GameTable, Outcome
-from peerage.game.protocol import Ask, Message, Quote, Reply, Together, fence
+from peerage.game.protocol import Ask, Message, Quote, Reply, Together, fence, size_of
 from peerage.game.spec import Needs
 from peerage.game.tools import with_python
 from peerage.games import GAMES
@@ -165,7 +165,7 @@ def test_the_oldest_turns_go_until_half_of_the_bound_is_left() -> None:
     most = 100
     bounded = msgspec.structs.replace(FIXTURE, sessions={"A": most})
     asked = list(played(play, bounded).values())
-    sizes = [sum(turn.size for turn in request.past) for request in asked]
+    sizes = [sum(size_of(turn.shown) for turn in request.past) for request in asked]
     assert max(sizes) <= 4 * most
     assert min(sizes[12:]) > most, "it keeps about half of its bound at least"
     newest = [request.past[-1].key for request in asked[1:]]

@@ -30,7 +30,7 @@ from peerage.engine.calls.budget import Affordable, dollars
 from peerage.engine.calls.call_limit import Load
 from peerage.engine.calls.dispatch import Dispatcher, Lane
 from peerage.engine.calls.pauses import Pauses, backoff, stated_wait
-from peerage.engine.calls.pending import CallOwners, PendingCall, Rendering
+from peerage.engine.calls.pending import CallOwners, PendingCall
 from peerage.engine.calls.player_runtime import MAX_STORED_CHARS, PlayerRuntime, priced, raised
 from peerage.engine.calls.reservations import Money
 from peerage.engine.calls.troubles import Trouble, Troubles, in_short
@@ -127,7 +127,7 @@ class Calls:
         if isinstance(pending.ask, Run) or not self._reservations.wanted(pending.player):
             self._ready(pending)
             return
-        prompt = Rendering(pending.ask, pending.seed)
+        prompt = pending.ask.shown(pending.seed)
         pending.worst = self._runtimes[pending.player].worst_nano(pending.ask, prompt)
         self._reservations.submit(pending)
         self.decide()
@@ -237,7 +237,7 @@ class Calls:
             if isinstance(ask, Run):
                 pending.worst = 0
             else:
-                pending.prompt = prompt = Rendering(ask, pending.seed)
+                pending.prompt = prompt = ask.shown(pending.seed)
                 if not self._budget.bounded:
                     pending.worst = self._runtimes[pending.player].worst_nano(ask, prompt)
                 if not self._may_leave(pending):

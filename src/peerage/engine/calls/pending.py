@@ -1,48 +1,14 @@
-"""A request on its way, and its prompt as it is sent."""
+"""A request on its way."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, overload
+from typing import Protocol
 
 from peerage.engine.calls.call_limit import Load
 from peerage.game.house import House
-from peerage.game.protocol import Ask, Reply, Request, Speaker
-
-
-class Rendering(Sequence[tuple[Speaker, str]]):
-    """A prompt as it is sent: (speaker, text) pairs, rendered when first looked at.
-
-    A player in this process that does not read its prompt costs no rendering.
-    """
-
-    __slots__ = ("_ask", "_seed", "_shown")
-
-    def __init__(self, ask: Ask, seed: str) -> None:
-        self._ask = ask
-        self._seed = seed
-        self._shown: list[tuple[Speaker, str]] | None = None
-
-    @property
-    def size(self) -> int:
-        """Bytes of its texts in UTF-8."""
-        return sum([len(text) if text.isascii() else len(text.encode()) for _, text in self])
-
-    def __len__(self) -> int:
-        return len(self[:])
-
-    def __iter__(self) -> Iterator[tuple[Speaker, str]]:
-        return iter(self[:])
-
-    @overload
-    def __getitem__(self, at: int) -> tuple[Speaker, str]: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[tuple[Speaker, str]]: ...
-    def __getitem__(self, at: int | slice) -> tuple[Speaker, str] | list[tuple[Speaker, str]]:
-        if self._shown is None:
-            self._shown = self._ask.shown(self._seed)
-        return self._shown[at]
+from peerage.game.protocol import Reply, Request, Speaker
 
 
 @dataclass(slots=True, eq=False)

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 from peerage.engine.calls.call_costs import OVERHEAD_BYTES
 from peerage.engine.calls.call_limit import CallLimit
 from peerage.engine.calls.dispatch import Lane
-from peerage.engine.calls.pending import PendingCall, Rendering
-from peerage.game.protocol import MORE_ROOM, ROOM, USED, Ask, Reply, Role, Speaker
+from peerage.engine.calls.pending import PendingCall
+from peerage.game.match import TOKEN_BYTES
+from peerage.game.protocol import MORE_ROOM, ROOM, USED, Ask, Reply, Role, Speaker, size_of
 from peerage.players.client import MAX_TEXT, Answer, Call, Client, PlayerError, duration
 from peerage.players.prices import Price, nano
 from peerage.settings import PlayerSettings
@@ -63,14 +64,14 @@ class PlayerRuntime:
         """About how many tokens a call takes at most, where its rate is limited; else 0."""
         if self.settings.tokens_per_minute is None:
             return 0
-        return Rendering(ask, seed).size // 4 + self.limit(ask).tokens
+        return size_of(ask.shown(seed)) // TOKEN_BYTES + self.limit(ask).tokens
 
-    def worst_nano(self, ask: Ask, prompt: Rendering) -> int | None:
+    def worst_nano(self, ask: Ask, prompt: Sequence[tuple[Speaker, str]]) -> int | None:
         """Return what a call may cost at most, in 1e-9 dollars; None where its price is unknown."""
         if self.price.free:
             return 0
         limit = self.limit(ask)
-        return self.price.worst_nano(prompt.size + OVERHEAD_BYTES, limit.answer, limit.more_room)
+        return self.price.worst_nano(size_of(prompt) + OVERHEAD_BYTES, limit.answer, limit.more_room)
 
     def call(self, pending: PendingCall, ask: Ask) -> Call:
         """The call that a request is sent as."""

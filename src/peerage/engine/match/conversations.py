@@ -13,7 +13,7 @@ from typing import TypeAlias
 import msgspec
 
 from peerage.game.match import TOKEN_BYTES, Fixture
-from peerage.game.protocol import Ask, PastTurn, Reply, Request
+from peerage.game.protocol import Ask, PastTurn, Reply, Request, size_of
 from peerage.game.tools import answers
 
 Turns: TypeAlias = dict[str, dict[str, PastTurn]]
@@ -52,10 +52,10 @@ class Conversations:
             if question == answers(ask.key):
                 continue
             kept.append(turn)
-            size += turn.size
+            size += size_of(turn.shown)
             if size > most:
                 while kept and size > most // 2:
-                    size -= kept.pop(0).size
+                    size -= size_of(kept.pop(0).shown)
         return msgspec.structs.replace(ask, past=tuple(kept)) if kept else ask
 
     def _remembers(self, ask: Ask) -> bool:

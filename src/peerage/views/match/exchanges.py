@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -85,8 +84,9 @@ def exchange_of(match: Match, step: Step, *, requests: bool) -> ExchangeView:
         if isinstance(asked, Run):
             request = ("program", asked.source), ("stdin", asked.stdin)
         else:
-            past = [turn.key for turn in asked.past]
-            request = (*_conversation(past), *asked.shown(match.fixture.seed))
+            past = ", ".join([turn.key for turn in asked.past])
+            after = [("conversation", f"It comes after these replies and their requests: {past}")]
+            request = (*(after if past else ()), *asked.shown(match.fixture.seed))
             max_tokens, temperature = asked.max_tokens, asked.temperature
     said, row = step.stored, step.row
     answered = said is not None and row.reply is not None
@@ -120,12 +120,6 @@ def exchange_of(match: Match, step: Step, *, requests: bool) -> ExchangeView:
         cut=told.cut if told else 0,
         digest=proof,
     )
-
-
-def _conversation(past: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield what names the earlier turns that went with a request: their replies are on the same page."""
-    if past:
-        yield "conversation", f"After these replies and what they reply to: {', '.join(past)}"
 
 
 def took(one: ExchangeView) -> str:
