@@ -53,7 +53,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"market": "prisoners-dilemma"},
         {"market": "voting"},
     ],
-    "bug-hunt": [{"seats": 2}, {"seats": 4, "steps": 3}],
+    "bug-hunt": [{"seats": 2}, {"seats": 4, "tasks": 1, "difficulty": 5}],
     "challenge-exchange": [
         {"seats": 3, "proof": "blind", "committee": 2, "write": 2},
         {"seats": 2},

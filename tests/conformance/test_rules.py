@@ -86,7 +86,8 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
     },
     "code-golf": {
         "seats": ({}, 2),
-        "steps": ({}, 1),
+        "tasks": ({}, 2),
+        "difficulty": ({}, 5),
         "max_tokens": ({}, 777),
     },
     "allocation": {
@@ -104,7 +105,8 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
     },
     "bug-hunt": {
         "seats": ({}, 2),
-        "steps": ({}, 2),
+        "tasks": ({}, 2),
+        "difficulty": ({}, 5),
         "max_tokens": ({}, 777),
     },
     "challenge-exchange": {

@@ -3,18 +3,19 @@
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
 import pytest
 from tests.offline import fixture, play, scripted
 
 from peerage.game.match import Outcome
 from peerage.game.protocol import Ask, Reply
 from peerage.game.ranking import by_rank
+from peerage.game.same_tasks import tasks_of
 from peerage.games.code_golf import GAME as CODE_GOLF
-from peerage.games.code_golf.play import GolfTask, solutions
+from peerage.games.code_golf.house import ladder
+from peerage.games.code_golf.tasks import GolfTask
 
 PLAYERS = [f"p{at}" for at in range(10)]
-ONE_TASK = {"steps": 1}
+ONE_TASK = {"tasks": 1, "difficulty": 4}
 
 
 def block(program: str) -> str:
@@ -32,17 +33,38 @@ def golf(programs: Mapping[str, str | Reply], number: int = 1, **rules: Any) -> 
 
 def right(number: int = 1) -> tuple[str, str]:
     made = fixture(CODE_GOLF, PLAYERS, ONE_TASK, number=number)
-    return solutions(msgspec.convert(made.drawn, GolfTask).plan)
+    [task] = tasks_of(made.drawn, GolfTask)
+    plain, *_, short = ladder(task.plan)
+    return short, plain
 
 
 def test_the_shortest_right_program_wins_and_wrong_ones_come_last() -> None:
     short, plain = right()
-    outcome = golf({"A": block(plain), "B": block("print(1)"), "C": block(short), "D": block("1/0")})
+    outcome = golf({"A": block(plain), "B": block("print('?')"), "C": block(short), "D": block("1/0")})
     assert outcome.scores == {"C": 1, "A": 2 / 3, "B": 1 / 6, "D": 1 / 6}
     programs = outcome.detail["programs"]
-    assert programs["C"] == {"bytes": len(short), "tests": ["passed"] * 6, "result": "correct"}
-    assert programs["B"]["result"] == "incorrect"
-    assert programs["D"]["tests"] == ["error"] * 6
+    assert programs["C"] == [{"bytes": len(short), "tests": ["passed"] * 6, "result": "correct", "points": 1}]
+    assert programs["A"][0]["points"] == round(len(short) / len(plain), 3)
+    assert programs["B"][0]["result"] == "incorrect"
+    assert programs["D"][0]["tests"] == ["error"] * 6
+    assert outcome.facts == (
+        {"fact": "tasks", "levels": [4], "credits": {"p0": [1.0], "p1": [0.0], "p2": [1.0], "p3": [0.0]}},
+    )
+
+
+def test_points_of_all_tasks_add_up_and_tests_passed_decide_among_equals() -> None:
+    made = fixture(CODE_GOLF, PLAYERS, {"tasks": 2, "difficulty": 4, "seats": 4})
+    tasks = tasks_of(made.drawn, GolfTask)
+    short = [ladder(task.plan)[-1] for task in tasks]
+    one_right = f"print({tasks[0].tests[0][1]!r})"
+
+    def answer(ask: Ask, player: str) -> str:
+        at = int(ask.key.split("/")[1]) - 1
+        wrong = {"C": one_right, "D": "print()"}.get(ask.to, "print()")
+        return block(short[at] if ask.to == "A" or (ask.to == "B" and at == 1) else wrong)
+
+    outcome = play(CODE_GOLF, made, scripted(answer)).outcome
+    assert outcome.scores == {"A": 1, "B": 2 / 3, "C": 1 / 3, "D": 0}
 
 
 def test_equal_lengths_tie_and_bytes_count_not_characters() -> None:
@@ -59,7 +81,8 @@ def test_a_reply_without_one_program_comes_last_with_the_wrong_ones(reply: str) 
     _, plain = right()
     outcome = golf({"A": reply, "B": block(plain), "C": block("print()")})
     assert outcome.scores == {"A": 0.25, "B": 1, "C": 0.25}
-    assert outcome.detail["programs"]["A"] == {"bytes": None, "tests": [], "result": "invalid"}
+    unusable = {"bytes": None, "tests": [], "result": "invalid", "points": 0}
+    assert outcome.detail["programs"]["A"] == [unusable]
 
 
 def test_a_refusal_ranks_last_and_a_void_leaves_too_few() -> None:
@@ -80,26 +103,28 @@ def test_a_match_goes_on_without_whoever_cannot_be_reached() -> None:
 
 def test_a_program_right_on_the_examples_alone_is_incorrect() -> None:
     made = fixture(CODE_GOLF, PLAYERS, ONE_TASK)
-    table = dict(made.drawn["examples"])
+    [task] = tasks_of(made.drawn, GolfTask)
+    table = dict(task.examples)
     outcome = golf({"A": block(f"print({table!r}.get(input()))"), "B": block(right()[1])})
     assert outcome.scores == {"A": 0, "B": 1}
 
 
 def test_no_prompt_and_no_run_holds_what_is_expected() -> None:
-    matches = [fixture(CODE_GOLF, PLAYERS, {"seats": 3}, number=number) for number in range(1, 30)]
-    made = next(one for one in matches if one.drawn["plan"][-1]["name"] == "list")
+    made = fixture(CODE_GOLF, PLAYERS, {"seats": 3, "difficulty": 7})
+    tasks = tasks_of(made.drawn, GolfTask)
     played = play(CODE_GOLF, made, scripted(lambda ask, player: block("print(input())")))
-    hidden = [(given, wanted) for given, wanted in made.drawn["tests"] if min(len(given), len(wanted)) > 4]
-    assert hidden
-    assert len(played.runs) == 3 * len(made.drawn["tests"])
-    for given, wanted in hidden:
-        for step in played.steps:
-            text = "".join(str(value) for message in step.ask.messages for value in message.fill.values())
-            assert given not in text
-            assert wanted not in text
-        for run, _ in played.runs:
-            assert wanted not in run.source + run.stdin
-    assert {run.stdin for run, _ in played.runs} == {given + "\n" for given, _ in made.drawn["tests"]}
+    tests = [test for task in tasks for test in task.tests]
+    assert len(played.runs) == 3 * len(tests)
+    for step in played.steps:
+        fill = [str(value) for message in step.ask.messages for value in message.fill.values()]
+        own = tasks[int(step.ask.key.split("/")[1]) - 1]
+        assert own.statement in fill
+        for given, wanted in tests:
+            assert len(given) < 5 or given not in "".join(fill)
+            assert len(wanted) < 5 or wanted not in "".join(fill)
+    for run, _ in played.runs:
+        assert not any(wanted in run.source + run.stdin for _, wanted in tests if len(wanted) > 4)
+    assert {run.stdin for run, _ in played.runs} == {given + "\n" for given, _ in tests}
 
 
 def test_ranks_become_scores() -> None:

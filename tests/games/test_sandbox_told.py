@@ -25,7 +25,7 @@ def texts(found: Any) -> list[str]:
     ("transcript", "asked", "output"),
     [
         ("code-golf", "Write a Python 3.12 program for this task", 65_536),
-        ("bug-hunt", "This Python 3.12 program has", 65_536),
+        ("bug-hunt", "This Python 3.12 program, number", 65_536),
         ("challenge-exchange", "`solution`, a Python 3.12 program", 65_536),
         ("challenge-exchange-tools-troubled", "you may run Python 3.12 programs", 4_000),
     ],

@@ -14,8 +14,8 @@ pytestmark = [pytest.mark.real, needs_model]
 @pytest.mark.parametrize(
     ("game", "rules"),
     [
-        ("code-golf", {"seats": 3, "max_tokens": 120, "steps": 1}),
-        ("bug-hunt", {"seats": 3, "bugs": 1, "max_tokens": 160}),
+        ("code-golf", {"seats": 3, "max_tokens": 120, "tasks": 1, "difficulty": 1}),
+        ("bug-hunt", {"seats": 3, "tasks": 1, "difficulty": 1, "max_tokens": 200}),
     ],
 )
 def test_a_match(tmp_path: Path, game: str, rules: dict[str, object]) -> None:
@@ -36,7 +36,7 @@ def test_a_match(tmp_path: Path, game: str, rules: dict[str, object]) -> None:
         assert opened.run(max_matches=1).settled == 1
         match = opened.match(1)
         assert match.status == "done"
-        made = {match.player(label): one for label, one in match.detail["programs"].items()}
+        made = {match.player(label): one for label, [one] in match.detail["programs"].items()}
         assert set(made["expert"]["tests"]) == {"passed"}
         # a model of this size writes programs, hardly ever right ones; whatever it wrote gets a verdict
         assert all(one["bytes"] is None or one["tests"] for one in made.values())

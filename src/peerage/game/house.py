@@ -24,17 +24,6 @@ SPREAD, DRAFT_SPREAD = 0.12, 0.25
 
 WORDS = toml("peerage.game", "house")
 """Sentences that house players are made of."""
-WRONG_BELOW = 0.25
-"""Below this quality a house player's program is wrong."""
-WRONG = (
-    "print(input())",
-    "n = input()\nprint(n[::-1] + n)",
-    "import sys\nprint(len(sys.stdin.read()) + 1000003)",
-    "def solve(line):\n    return line.upper()\n\n\nprint(solve(input()) + '!')",
-    "print(int(input())/0)",
-    "while True\n    print(input())",
-)
-_COMMENT = "# it reads the input, works through it as the task says and prints the result; nothing clever"
 
 
 class HouseCall(Protocol):
@@ -89,21 +78,6 @@ def essay(call: HouseCall, quality: float, rng: Random) -> HouseReply:
         if not points or len(text) <= call.max_tokens * CHARS_PER_TOKEN:
             return HouseReply(text, worth(quality))
         points.pop()
-
-
-def programmer(call: HouseCall, skill: float, rng: Random) -> str:
-    """A house player's program: real, of a length and a correctness by skill.
-
-    The oracle's `programs` run from the best to the worst; without any every program is wrong.
-    """
-    quality = rng.gauss(skill, SPREAD)
-    solutions = (call.oracle or {}).get("programs")
-    if quality < WRONG_BELOW or not solutions:
-        return rng.choice(WRONG)
-    worse = (1 - min(quality, 1.0)) / (1 - WRONG_BELOW)
-    source: str = solutions[min(int(worse * len(solutions)), len(solutions) - 1)]
-    spare = round((1 - min(quality, 1.0)) * len(_COMMENT))
-    return f"{_COMMENT[:spare]}\n{source}" if spare > 1 else source
 
 
 def subject(call: HouseCall) -> str:

@@ -18,20 +18,25 @@ _LIMITS = ("timeout", "fuel", "memory", "output")
 
 
 def tried(
-    seats: Sequence[Seat], ask: Ask, tests: Sequence[Test]
-) -> Steps[dict[str, tuple[Reply, tuple[str, ...]]]]:
-    """Ask every seat for a program and try each on `tests`: replies with the tests' verdicts, none for one
-    without a program, by label.
+    seats: Sequence[Seat], asks: Sequence[Ask], tests: Sequence[Sequence[Test]]
+) -> Steps[dict[str, list[tuple[Reply, tuple[str, ...]]]]]:
+    """Ask every seat for a program by each of `asks` and try it on the `tests` of the same place: replies
+    with the tests' verdicts, none for one without a program, by label.
 
-    `ask` is addressed to nobody. Of fewer than two replies nothing is left, and then nothing is run.
+    `asks` are addressed to nobody. Of fewer than two seats nothing is left, and then nothing is run.
     """
-    came = yield from asked_alike(seats, [ask])
-    if not came:
-        return {}
-    verdicts: Mapping[str, tuple[str, ...]] = yield Together(
-        {label: trial(reply.value, tests) for label, (reply,) in came.items() if reply.ok}
-    )
-    return {label: (reply, verdicts.get(label, ())) for label, (reply,) in came.items()}
+    came = yield from asked_alike(seats, asks)
+    trials = {
+        f"{label}/{at}": trial(reply.value, tests[at])
+        for label, replies in came.items()
+        for at, reply in enumerate(replies)
+        if reply.ok
+    }
+    verdicts: Mapping[str, tuple[str, ...]] = (yield Together(trials)) if trials else {}
+    return {
+        label: [(reply, verdicts.get(f"{label}/{at}", ())) for at, reply in enumerate(replies)]
+        for label, replies in came.items()
+    }
 
 
 def trial(source: str, tests: Sequence[Test]) -> Steps[tuple[str, ...]]:
@@ -88,20 +93,23 @@ def programs_shown(key: str, programs: Mapping[str, Any], replies: Replies) -> I
         yield SourceCode(reply.value, reply.label, reply.key, program.get("result", ""), tone, note)
 
 
-def verdict_marks(verdicts: Sequence[str]) -> Iterator[CellMark]:
-    """Yield a mark for each verdict of a program: what else went wrong than what it printed, in a word."""
+def verdict_marks(verdicts: Sequence[str], opens: str) -> Iterator[CellMark]:
+    """Yield a mark for each verdict of a program: what else went wrong than what it printed, in a word. They
+    lead to the anchor `opens`."""
     for verdict in verdicts:
         text = {"passed": "✓", "wrong": "✗"}.get(verdict, verdict)
-        yield CellMark(text, "good" if verdict == "passed" else "bad", verdict, "tests")
+        yield CellMark(text, "good" if verdict == "passed" else "bad", verdict, opens)
 
 
-def hidden_tests(tests: Sequence[Sequence[str]], bugs: Mapping[int, str] | None = None) -> Iterator[Block]:
+def hidden_tests(
+    tests: Sequence[Sequence[str]], anchor: str, bugs: Mapping[int, str] | None = None
+) -> Iterator[Block]:
     """Yield the hidden tests, to be looked up; `bugs` says which bug a test shows, by its place."""
     rows = []
     for place, test in enumerate(tests):
         shows = [] if bugs is None else [bugs.get(place, "what was right")]
         rows.append((str(place + 1), *map(_short, test), *shows))
-    yield Heading("The hidden tests", anchor="tests", closed=True)
+    yield Heading("The hidden tests", anchor=anchor, closed=True)
     yield Grid(("Test", "Input", "Output", *["Shows"] * (bugs is not None)), tuple(rows))
 
 

@@ -8,7 +8,7 @@ misses a reply since its provider failed is unranked, while two are left.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -99,23 +99,7 @@ def same_tasks(
         return {TASKS: msgspec.to_builtins(drawn(rules, of_levels, Random(f"{secret}/{name}/{number}")))}
 
     def asks(rules: Rules, fixture: Fixture) -> Iterator[Asks]:
-        for ask in asked(rules, tasks_of(fixture.drawn, task)):
-            templates = {message.speaker: message.template for message in ask.messages}
-            prompt = Prompt(templates.get("system", ""), templates["user"])
-            filled = {place: text for message in ask.messages for place, text in message.fill.items()}
-            shown = sum([len(str(text)) for place, text in filled.items() if place != "format"])
-            usual, most = usual_output(rules), ask.max_tokens
-            yield Asks(
-                to="contestant",
-                prompts=prompt,
-                expects=ask.expects,
-                calls=1,
-                max_tokens=most,
-                quoted=shown,
-                usual=None,
-                usual_quoted=shown // 4,
-                usual_output=usual,
-            )
+        yield from bounds(asked(rules, tasks_of(fixture.drawn, task)), usual_output(rules))
 
     return GameSpec(
         name=name,
@@ -128,6 +112,27 @@ def same_tasks(
         **({"draw": plain} if tasks is None else by_level(draw, tasks)),
         **more,
     )
+
+
+def bounds(asked: Iterable[Ask], usual_output: int) -> Iterator[Asks]:
+    """Yield what a match asks of each seat at most, of requests addressed to nobody, each answered in so many
+    tokens as a rule."""
+    for ask in asked:
+        templates = {message.speaker: message.template for message in ask.messages}
+        prompt = Prompt(templates.get("system", ""), templates["user"])
+        filled = {place: text for message in ask.messages for place, text in message.fill.items()}
+        shown = sum([len(str(text)) for place, text in filled.items() if place != "format"])
+        yield Asks(
+            to="contestant",
+            prompts=prompt,
+            expects=ask.expects,
+            calls=1,
+            max_tokens=ask.max_tokens,
+            quoted=shown,
+            usual=None,
+            usual_quoted=shown // 4,
+            usual_output=usual_output,
+        )
 
 
 def tasks_grid(

@@ -1,137 +1,116 @@
 """Tasks about lists of integers, drawn step by step, so that none comes twice. Pure.
 
-    >>> plan = drawn(Random("seed"), 1)
+    >>> plan = drawn(Random("seed"), 3_000)
     >>> print(statement(plan))  # doctest: +ELLIPSIS
     Read a line of integers, separated by single spaces. Then, in this order:
-    1. Replace every number below 23 by 23.
-    2. Print their sum, where numbers count with plus and minus in turn, ...
+    1. ...
 
-A step (`numbers.toml`) has slots: choices of words, each with its code, and numbers. A statement says what
-each slot means, and a program does it: a wrong choice or number in one slot is a bug. A player who has seen
-every step before still has to read what this task means.
+Steps and endings are parts (`numbers.toml`). A player who has seen every step before still has to
+read what this task means.
 """
 
 from __future__ import annotations
 
-import re
-import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, lru_cache
-from importlib.resources import files
+from collections.abc import Sequence
 from random import Random
-from types import CodeType
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from msgspec import Struct
+from peerage.game.texts import toml
+from peerage.games.parts import (
+    RAISED,
+    DrawnPart,
+    Family,
+    SlotBug,
+    drawn_part,
+    filled,
+    grown,
+    outputs,
+    written,
+)
 
-Slot: TypeAlias = tuple[int, str, int]
-"""A value of a slot: the step's place in its plan, the slot's name, a choice's place or a number."""
+Plan: TypeAlias = Sequence[DrawnPart]
 
-_SLOT = re.compile(r"@([a-z])")
-_READ = {
+_PARTS = toml("peerage.games", "numbers")
+READ = {
     "says": "Read a line of integers, separated by single spaces. Then, in this order:",
     "plain": "numbers = [int(word) for word in input().split()]",
     "short": "x=[*map(int,input().split())]",
 }
-_RAISED = "an exception"
+_SAMPLE = 12
+"""Lists on which a step is tried before it is taken into a plan."""
+_LONGEST, _GREATEST = 40, 999
+"""Bounds of what steps leave: numbers in a list, and their size."""
+_CHANGED, _DIFFERENT = 0.5, 0.75
+"""Shares of lists that a step changes and leaves different, at least."""
 
 
-class NumberStep(Struct, frozen=True):
-    """A step of a task as it is drawn: its name, and the value of each of its slots."""
+def drawn(rng: Random, wanted: float, seldom: int = 0) -> tuple[DrawnPart, ...]:
+    """Draw different steps and an ending, so that a plain program takes about the effort `wanted`; in
+    `seldom` of them at least a bug may show on few lists only.
 
-    name: str
-    slots: Mapping[str, int]
+    Each step changes lists, and leaves enough that differ.
+    """
+    steps, endings = [*_PARTS["steps"]], [*_PARTS["endings"]]
+    if seldom:
+        steps = [name for name in steps if "{{" in KINDS[name]["plain"]]
+        endings = [name for name in endings if "seldom" in KINDS[name]]
+    rare = [name for name in steps if "seldom" in KINDS[name]]
+    while True:
+        ending = rng.choice(endings)
+        order = [*rng.sample(rare, seldom), *rng.sample(steps, len(steps) if not seldom else 2)]
+        order = rng.sample(order, len(order))
+        lines = [line(rng) for _ in range(_SAMPLE)]
+
+        def longer(plan: Plan, name: str) -> Plan:
+            return [*plan[:-1], drawn_part(name, KINDS[name], rng), plan[-1]]
+
+        def fits(plan: Plan, lines: list[str] = lines) -> bool:
+            after = followed(plan[-2], lines)
+            fitting = _telling(lines, after)
+            lines[:] = after if fitting else lines
+            return fitting
+
+        plan = grown(
+            wanted, [drawn_part(ending, KINDS[ending], rng)], [*dict.fromkeys(order)], longer, program, fits
+        )
+        if plan and sum("seldom" in KINDS[step.name] for step in plan) >= seldom:
+            return plan
 
 
-Plan: TypeAlias = tuple[NumberStep, ...]
+def _telling(before: Sequence[str], after: Sequence[str]) -> bool:
+    """Tell that a step changed enough lists, and left enough different ones, none too long or too great."""
+    if RAISED in after or len({*after}) < _DIFFERENT * len(before):
+        return False
+    lists = [[abs(int(word)) for word in text.split()] for text in after]
+    changed = sum(old != new for old, new in zip(before, after, strict=True))
+    bounded = all(len(each) <= _LONGEST and max(each, default=0) <= _GREATEST for each in lists)
+    return bounded and changed > _CHANGED * len(before)
 
 
-def drawn(rng: Random, steps: int) -> Plan:
-    """So many different steps, and an ending."""
-    parts = kinds()
-    names = [*rng.sample([*parts["steps"]], steps), rng.choice([*parts["endings"]])]
-    slots = [
-        {slot: rng.choice(_values(name, slot)) for slot in _kind(name) if len(slot) == 1} for name in names
-    ]
-    return tuple(map(NumberStep, names, slots))
+def followed(step: DrawnPart, lines: Sequence[str]) -> list[str]:
+    """Return the lists that a step makes of these."""
+    return outputs(_framed([step], [*written([step], KINDS), "print(*numbers)"]), lines)
 
 
 def statement(plan: Plan) -> str:
     """Return what players read."""
-    listed = [f"{place}. {_filled(step, 'says', {})}" for place, step in enumerate(plan, 1)]
-    return "\n".join([_READ["says"], *listed])
+    listed = [f"{at}. {filled(KINDS[step.name], 'says', step.slots)}" for at, step in enumerate(plan, 1)]
+    return "\n".join([READ["says"], *listed])
 
 
-def program(plan: Plan, bugs: Sequence[Slot] = (), *, form: str = "plain") -> str:
+def program(plan: Plan, bugs: Sequence[SlotBug] = (), *, form: str = "plain") -> str:
     """A program for a plan with these bugs; `form` is `plain` or `short`."""
-    wrong: dict[int, dict[str, int]] = {}
-    for place, slot, value in bugs:
-        wrong.setdefault(place, {})[slot] = value
-    return "\n".join([_READ[form], *[_filled(step, form, wrong.get(at, {})) for at, step in enumerate(plan)]])
+    return "\n".join([READ[form], *written(plan, KINDS, bugs, form)])
 
 
-def bugs(plan: Plan) -> Iterator[Slot]:
-    """Every wrong value of a slot: each other choice, and the numbers next to the right one."""
-    for place, step in enumerate(plan):
-        for slot, right in step.slots.items():
-            values = _values(step.name, slot)
-            wrong = values if slot in "ab" else [value for value in values if abs(value - right) == 1]
-            yield from [(place, slot, value) for value in wrong if value != right]
-
-
-def line(rng: Random) -> str:
+def line(rng: Random, plan: Plan = ()) -> str:
     """An input."""
     return " ".join([str(rng.randint(-9, 30)) for _ in range(rng.randint(3, 12))])
 
 
-def outputs(source: str, inputs: Sequence[str]) -> tuple[str, ...]:
-    """Return what one of these programs prints for each input. They end by construction; no other may come
-    here."""
-    return tuple([_output(_compiled(source), given) for given in inputs])
+def _framed(plan: Plan, texts: Sequence[str]) -> str:
+    return "\n".join([READ["plain"], *texts])
 
 
-@lru_cache(maxsize=64)
-def _compiled(source: str) -> CodeType:
-    return compile(source, "program.py", "exec", dont_inherit=True)
-
-
-def _output(code: CodeType, given: str) -> str:
-    printed: list[str] = []
-    names = {"input": lambda: given, "print": lambda *values: printed.append(" ".join(map(str, values)))}
-    try:
-        exec(code, names)
-    except (ArithmeticError, LookupError, ValueError):
-        return _RAISED
-    return "\n".join(printed)
-
-
-def _filled(step: NumberStep, form: str, wrong: Mapping[str, int]) -> str:
-    kind = _kind(step.name)
-    slots = {**step.slots, **wrong}
-
-    def value(place: re.Match[str]) -> str:
-        slot = place[1]
-        if slot not in "ab":
-            return str(slots[slot])
-        text = str(kind[slot][slots[slot]][form != "says"])
-        for long, short in kind.get("shorter", {}).items() if form == "short" else ():
-            text = text.replace(long, short)
-        return text
-
-    return _SLOT.sub(value, kind[form]).strip()
-
-
-def _values(name: str, slot: str) -> Sequence[int]:
-    bounds = _kind(name)[slot]
-    return range(len(bounds)) if slot in "ab" else range(bounds[0], bounds[1] + 1)
-
-
-def _kind(name: str) -> Mapping[str, Any]:
-    kind: Mapping[str, Any] = kinds()["steps"].get(name) or kinds()["endings"][name]
-    return kind
-
-
-@cache
-def kinds() -> Mapping[str, Mapping[str, Any]]:
-    """The steps and endings that there are, by name."""
-    return tomllib.loads(files("peerage.games").joinpath("numbers.toml").read_text("utf-8"))
+KINDS = {**_PARTS["steps"], **_PARTS["endings"]}
+FAMILY = Family(KINDS, _framed, statement, line)

@@ -144,7 +144,7 @@ def test_no_player_may_be_called_like_the_sandbox(tmp_path: Path) -> None:
 
 
 def golf(folder: Path, concurrency: int = 4) -> Path:
-    rules = {"steps": 1, "seats": 3}
+    rules = {"tasks": 1, "difficulty": 3, "seats": 3}
     return write_arena(folder, 3, game="code-golf", rules=rules, engine={"concurrency": concurrency})
 
 

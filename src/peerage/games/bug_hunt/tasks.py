@@ -1,96 +1,230 @@
 """Hunts: programs with bugs, and the tests that show which of the bugs are there. Pure.
 
 A witness of a bug is a test that fails in every version of the program that has the bug and passes in every
-version that has not, whatever the other bugs; a guard passes in all versions. All versions are run when a
-hunt is drawn, and only one is played in which each bug has a witness and there is a guard.
+version that has not, whatever the other bugs. A joint test of two bugs passes in those versions alone that
+have neither. A guard passes in all versions.
+
+No version is left out of the proof, though few are run. A run computes the right and the wrong value at
+each place that it comes by (`parts.traced`). Where the two are equal each time the bug changes nothing, and
+the version without it runs alike. So on an input on which nothing but places of some bugs ever differs, in
+any of the versions that have some of these, every other version runs as one of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import combinations, islice
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 from random import Random
-from typing import cast
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
+from peerage.game.levels import difficulty
 from peerage.game.run_tests import Test
 from peerage.games import numbers
-from peerage.games.numbers import Plan, Slot
+from peerage.games.bug_hunt import commands
+from peerage.games.parts import (
+    AT,
+    RAISES,
+    DrawnPart,
+    Family,
+    SlotBug,
+    effort,
+    outputs,
+    places,
+    traced,
+    work_at,
+)
 
-BUGS = 3
-_INPUTS = 40
-_TRIES = 60
+BUGS = (1, 2, 2, 2, 3, 4, 5, 6, 7, 8)
+"""Bugs in programs of level 1 to 10."""
+JOINT = (0, 0, 0, 0, 1, 1, 1, 2, 2, 2)
+"""Pairs of bugs with a joint test."""
+USUAL_WORK = 23_000
+"""Effort of a program times its bugs, at level 3."""
+_COMMANDS_FROM = 5
+"""The first level whose programs keep balances; easier ones are about a list of numbers."""
+_INPUTS, _LISTS = 160, 80
+"""Inputs of programs that keep balances, and of those about a list, from which tests are taken."""
+_RELEVANT = 3
+"""Bugs on which a test may hang: so many that all versions are run that differ for it."""
+_TRIES = 300
 """Choices of bugs that are tried before another program is drawn."""
-_KEPT = 2
-"""Witnesses of each bug, and guards, at most."""
+_KEPT, _FEW = 2, 4
+"""Witnesses of each bug where there are few bugs (of more one each), and guards, at most."""
+
+
+Has: TypeAlias = tuple[int, ...]
+"""The bugs of a version, in order."""
 
 
 class BuggyTask(Struct, frozen=True):
-    """A task as it is embedded in a fixture. `witnesses` are places in `tests`, bug by bug; the others guard.
-    `bugs` are wrong values of slots of `plan`, which is empty in matches of version 2."""
+    """A task as it is embedded in a fixture. `witnesses` are places in `tests`, bug by bug; a joint test has
+    the places of its two bugs and its own; the other tests guard. `bugs` are wrong values of slots of
+    `parts`.
+    `difficulty` is in logits above a usual program of level 3."""
 
+    level: int
+    difficulty: float
     statement: str
     source: str
-    bugs: tuple[tuple[str | int, ...], ...]
+    parts: tuple[DrawnPart, ...]
+    bugs: tuple[SlotBug, ...]
     tests: tuple[Test, ...]
     witnesses: tuple[tuple[int, ...], ...]
-    plan: Plan = ()
+    joint: tuple[tuple[int, int, int], ...] = ()
+
+    @property
+    def goals(self) -> list[tuple[int, ...]]:
+        """The tests that must pass for each point: of each bug, then of each pair."""
+        return [*self.witnesses, *[(test,) for _, _, test in self.joint]]
 
 
-def buggy(rng: Random, steps: int, bugs: int) -> BuggyTask:
-    """Draw a program of so many steps with so many bugs, each in a slot of its own."""
+def buggy(rng: Random, level: int) -> BuggyTask:
+    """Draw a program of a level with its bugs, each at a place of its own."""
+    count = BUGS[level - 1]
+    wanted = work_at(level, USUAL_WORK) / count
+    inputs = _INPUTS if level >= _COMMANDS_FROM else _LISTS
     while True:
-        plan = numbers.drawn(rng, steps)
-        versions = _Versions(plan, list(dict.fromkeys([numbers.line(rng) for _ in range(_INPUTS)])))
-        apart = [bug for bug in numbers.bugs(plan) if 0 < len(versions.fails((bug,))) <= _INPUTS // 2]
-        rng.shuffle(apart)
-        for chosen in islice(combinations(apart, bugs), _TRIES):
-            if len({bug[:2] for bug in chosen}) == bugs and (proof := versions.proven(chosen)):
-                tests, witnesses = proof
-                source = numbers.program(plan, chosen)
-                return BuggyTask(numbers.statement(plan), source, chosen, tests, witnesses, plan)
+        parts = commands.drawn(rng, wanted) if level >= _COMMANDS_FROM else numbers.drawn(rng, wanted, count)
+        family = family_of(parts)
+        possible = places(parts, family.kinds)
+        if family is commands.FAMILY:
+            possible = [[rng.choice(bugs)] for bugs in possible]
+        if len(possible) < count:
+            continue
+        lines = list(dict.fromkeys([family.line(rng, parts) for _ in range(inputs)]))
+        versions = _Versions(parts, possible, lines)
+        for chosen in versions.choices(rng, count):
+            if proof := versions.proven(chosen, JOINT[level - 1]):
+                bugs = tuple([versions.bugs[bug] for bug in chosen])
+                source = family.program(parts, bugs)
+                work = effort(family.program(parts)) * count
+                tests, witnesses, joint = proof
+                return BuggyTask(
+                    level=level,
+                    difficulty=difficulty(work=work, usual_work=USUAL_WORK),
+                    statement=family.says(parts),
+                    source=source,
+                    parts=parts,
+                    bugs=bugs,
+                    tests=tests,
+                    witnesses=witnesses,
+                    joint=joint,
+                )
+
+
+def family_of(parts: Sequence[DrawnPart]) -> Family:
+    """Return the family of programs that has these parts."""
+    return commands.FAMILY if parts[0].name in commands.KINDS else numbers.FAMILY
+
+
+_RAISE = object()
+
+
+def _value(compute: Callable[[], Any]) -> Any:
+    try:
+        return compute()
+    except RAISES:
+        return _RAISE
+
+
+def _apart(showing: Iterable[Has]) -> list[Has]:
+    """Return pairs of bugs that share none."""
+    pairs: list[Has] = []
+    for causes in showing:
+        if len(causes) == 2 and not any({*causes} & {*pair} for pair in pairs):
+            pairs.append(causes)
+    return pairs
 
 
 class _Versions:
-    """A program with any of its bugs, run on the same inputs."""
+    """A program with any of its possible bugs, run on the same inputs."""
 
-    def __init__(self, plan: Plan, inputs: Sequence[str]) -> None:
-        self._plan = plan
-        self._right = dict(zip(inputs, numbers.outputs(numbers.program(plan), inputs), strict=True))
-        self._fails: dict[tuple[Slot, ...], set[str]] = {(): set()}
+    def __init__(
+        self, parts: Sequence[DrawnPart], possible: Sequence[Sequence[SlotBug]], inputs: Sequence[str]
+    ) -> None:
+        family = family_of(parts)
+        self.bugs = [bug for bugs in possible for bug in bugs]
+        self._places = [place for place, bugs in enumerate(possible) for _ in bugs]
+        self._source = family.framed(parts, traced(parts, family.kinds, self.bugs))
+        self._runs: dict[tuple[str, Has], tuple[str, set[int]]] = {}
+        self._inputs = inputs
+        shown = [sum(bug in self.run(given, ())[1] for given in inputs) for bug in range(len(self.bugs))]
+        self._possible = [bug for bug, many in enumerate(shown) if 0 < many <= len(inputs) / 2]
 
-    def fails(self, bugs: tuple[Slot, ...]) -> set[str]:
-        """The inputs that a program with these bugs gets wrong."""
-        if bugs not in self._fails:
-            printed = numbers.outputs(numbers.program(self._plan, bugs), [*self._right])
-            of = zip(self._right.items(), printed, strict=True)
-            self._fails[bugs] = {given for (given, right), output in of if output != right}
-        return self._fails[bugs]
+    def run(self, given: str, has: Has) -> tuple[str, set[int]]:
+        """Return what the version that has these bugs prints, and at which bugs' places the right and the
+        wrong value differ."""
+        if (given, has) not in self._runs:
+            differ: set[int] = set()
 
-    def proven(self, bugs: tuple[Slot, ...]) -> tuple[tuple[Test, ...], tuple[tuple[int, ...], ...]] | None:
-        """Tests and each bug's witnesses among them; None where a bug has none, or no test guards."""
-        by_bug = {bug: self.fails((bug,)) for bug in bugs}
-        alone = [by_bug[bug].difference(*[by_bug[other] for other in bugs if other != bug]) for bug in bugs]
-        if not all(alone):
+            def at(right: Callable[[], Any], wrong: Mapping[int, Callable[[], Any]]) -> Any:
+                value = _value(right)
+                other = {bug: _value(compute) for bug, compute in wrong.items()}
+                differ.update([bug for bug in other if other[bug] != value or value is _RAISE])
+                value = next((other[bug] for bug in wrong if bug in has), value)
+                if value is _RAISE:
+                    raise ValueError
+                return value
+
+            [printed] = outputs(self._source, [given], {AT: at})
+            self._runs[given, has] = (printed, differ)
+        return self._runs[given, has]
+
+    def choices(self, rng: Random, count: int) -> Iterator[Has]:
+        """Yield choices of so many bugs in places of their own, such that for each there are inputs on which
+        its place alone differs."""
+        differ = [sum(1 << bug for bug in self.run(given, ())[1]) for given in self._inputs]
+        for _ in range(_TRIES if len(self._possible) >= count else 0):
+            bugs = tuple(sorted(rng.sample(self._possible, count)))
+            if len({self._places[bug] for bug in bugs}) < count:
+                continue
+            mask = sum(1 << bug for bug in bugs)
+            if {each & mask for each in differ}.issuperset([1 << bug for bug in bugs]):
+                yield bugs
+
+    def proven(self, bugs: Has, joint: int) -> tuple[Any, Any, Any] | None:
+        """Return tests, each bug's witnesses and so many joint tests among them; None where there are not
+        enough."""
+        differ = {given: tuple(sorted(self.run(given, ())[1].intersection(bugs))) for given in self._inputs}
+        showing: dict[Has, list[str]] = {}
+        for given in sorted(differ, key=lambda given: len(differ[given])):
+            own = differ[given]
+            paired = len(own) > 1 and len(_apart(showing)) >= joint
+            if paired or len(own) > _RELEVANT or len(showing.get(own, ())) == _KEPT:
+                continue
+            causes = self._causes(given, bugs)
+            if causes is not None and len(showing.setdefault(causes, [])) < _KEPT:
+                showing[causes].append(given)
+        pairs = _apart(showing)[:joint]
+        if len(pairs) < joint or not all(causes in showing for causes in [(), *[(bug,) for bug in bugs]]):
             return None
-        for size in range(2, len(bugs) + 1):
-            for some in combinations(bugs, size):
-                failing = self.fails(some)
-                alone = [
-                    given & failing if bug in some else given - failing
-                    for bug, given in zip(bugs, alone, strict=True)
-                ]
-        failing_any = [fails for has, fails in self._fails.items() if {*has} <= {*bugs}]
-        guards = set(self._right).difference(*failing_any)
-        if not (guards and all(alone)):
-            return None
-        kept = [given for some in (*alone, guards) for given in sorted(some)[:_KEPT]]
-        witnesses = [tuple([kept.index(given) for given in sorted(some)[:_KEPT]]) for some in alone]
-        return tuple([(given, self._right[given]) for given in kept]), tuple(witnesses)
+        each = _KEPT if len(bugs) <= _FEW else 1
+        alone = [showing[(bug,)][:each] for bug in bugs]
+        inputs = [
+            given
+            for group in (*alone, *[showing[pair][:1] for pair in pairs], showing[()])
+            for given in group
+        ]
+        tests = tuple([(given, self.run(given, ())[0]) for given in inputs])
+        witnesses = tuple([tuple(map(inputs.index, group)) for group in alone])
+        at = [(bugs.index(a), bugs.index(b), inputs.index(showing[a, b][0])) for a, b in pairs]
+        return tests, witnesses, tuple(at)
 
-
-def repairs(task: BuggyTask) -> list[str]:
-    """Programs with ever fewer of a task's bugs fixed, the correct one first."""
-    bugs = cast(tuple[Slot, ...], task.bugs)
-    return [numbers.program(task.plan, bugs[len(bugs) - left :]) for left in range(len(bugs))]
+    def _causes(self, given: str, bugs: Has) -> Has | None:
+        """Return the bugs for which this input comes out wrong in all versions that have any of them, and
+        right in all others; None where it is no such thing, or hangs on too many bugs."""
+        relevant: set[int] = set()
+        while len(relevant) <= _RELEVANT:
+            versions = [
+                some for size in range(len(relevant) + 1) for some in combinations(sorted(relevant), size)
+            ]
+            met = {bug for has in versions for bug in self.run(given, has)[1] if bug in bugs}
+            if met <= relevant:
+                wrong = {has: self.run(given, has)[0] != self.run(given, ())[0] for has in versions}
+                causes = {bug for bug in relevant if wrong[(bug,)]}
+                telling = all(bad == bool(causes & {*has}) for has, bad in wrong.items())
+                return tuple(sorted(causes)) if telling else None
+            relevant |= met
+        return None

@@ -1,29 +1,28 @@
-"""Code golf: everybody solves one task, the shortest program that passes the hidden tests wins.
+"""Code golf: everybody solves the same tasks, the shortest programs that pass the hidden tests win.
 
     A, B, C, D > ```python
                  print(sum(int(c)**3 for c in input()))
-                 ```                                                     (program/A, …)
-    sandbox    > 36                                                      (A/test/1: passed)
+                 ```                                                     (program/1/A, …)
+    sandbox    > 36                                                      (A/0/test/1: passed)
 
-Length is counted in UTF-8 bytes. A program that fails a test, and a reply that is no program, rank last;
-equal lengths tie. Whose provider fails is unranked, while two are left. Tasks are drawn step by step
-(`games.numbers`), so none comes twice. The hidden tests and what they expect enter no prompt, and the sandbox
-gets nothing but the input of one test.
+A correct program gets the length of the shortest one, in UTF-8 bytes, divided by its own; an incorrect one
+nothing. Points of all tasks add up, and among equals more tests passed rank higher. Whose provider fails is
+unranked, while two are left. Tasks are drawn step by step (`games.numbers`), so none comes twice. The hidden
+tests and what they expect enter no prompt, and the sandbox gets nothing but the input of one test.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from math import inf
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
 import msgspec
-from msgspec import Struct, convert
 from pydantic import Field
 
 from peerage.game import (
     SCORE,
+    Ask,
     Asks,
     Bar,
     Block,
@@ -31,17 +30,18 @@ from peerage.game import (
     Code,
     Demo,
     Fixture,
-    GameRules,
     GameSpec,
     GameTable,
     Grid,
     Heading,
+    LevelRules,
     MaxTokens,
     Needs,
     Outcome,
     Prompt,
     Replies,
     Reply,
+    SeatName,
     Seats,
     Secrecy,
     Steps,
@@ -50,84 +50,78 @@ from peerage.game import (
     result_grid,
     texts,
 )
-from peerage.game.house import programmer
-from peerage.game.run_tests import Test, hidden_tests, programs_shown, tried, verdict_marks
+from peerage.game.levels import by_level, fact
+from peerage.game.run_tests import hidden_tests, programs_shown, tried, verdict_marks
+from peerage.game.same_tasks import TASKS, bounds, tasks_of
 from peerage.game.texts import toml
-from peerage.games.numbers import Plan, drawn, line, outputs, program, statement
+from peerage.games.code_golf.house import golfer
+from peerage.games.code_golf.tasks import GolfTask, golf_task
 from peerage.sandbox.program import environment
 
-
-class GolfTask(Struct, frozen=True):
-    """A task as it is embedded in a fixture."""
-
-    plan: Plan
-    statement: str
-    examples: tuple[Test, ...]
-    tests: tuple[Test, ...]
-
-
-def task(rng: Random, steps: int, examples: int, tests: int) -> GolfTask:
-    """Draw a task of so many steps, with so many examples and hidden tests.
-
-    All inputs are different, and one of the hidden ones is a single number. The tests have two different
-    answers at least, and one for each three of them, so that no constant is right.
-    """
-    while True:
-        plan = drawn(rng, steps)
-        inputs = [line(rng).partition(" ")[0]]
-        while len(inputs) < examples + tests:
-            inputs = list(dict.fromkeys([*inputs, line(rng)]))
-        answers = outputs(program(plan), inputs)
-        if len(set(answers[:tests])) >= max(2, tests // 3):
-            known = [*zip(inputs, answers, strict=True)]
-            hidden = rng.sample(known[:tests], tests)
-            return GolfTask(plan, statement(plan), tuple(known[tests:]), tuple(hidden))
-
-
-def solutions(plan: Plan) -> tuple[str, str]:
-    """A short and a plain program for a task."""
-    return program(plan, form="short"), program(plan)
-
-
-MOST_BYTES = 2_000
+MOST_BYTES = 6_000
 """Longest program, in bytes of UTF-8."""
 EXAMPLES, TESTS = 2, 6
-"""Examples that players see, and hidden tests."""
+"""Examples that players see, and hidden tests of a task."""
+POINT_DIGITS = 3
+"""Digits after the point of points."""
 
 
-class CodeGolfRules(GameRules):
+class CodeGolfRules(LevelRules):
     """Settings of code golf."""
 
     seats: Seats = 8
-    steps: int = Field(2, ge=1, le=5, description="Steps of a task, before what is to be printed.")
+    tasks: int = Field(4, ge=1, le=6, description="Tasks of a match.")
     max_tokens: MaxTokens = 4_000
 
 
 def play(table: GameTable) -> Steps[Outcome]:
     """One round of golf between all seats of `table`."""
-    rules: CodeGolfRules = table.rules
-    task = msgspec.convert(table.drawn, GolfTask)
-    fill = {
-        "tests": str(TESTS),
-        "environment": environment(),
-        "score": SCORE,
-        "statement": task.statement,
-        "examples": _shown(task),
-    }
-    oracle = {"programs": solutions(task.plan)}
-    golf: Prompt = texts(__package__, rules.texts)["golf"]
-    asked = golf.ask("", "program", Code(MOST_BYTES), fill, rules.max_tokens, oracle=oracle)
-    results = yield from tried(table.seats, asked, task.tests)
-    if not results:
+    tasks = tasks_of(table.drawn, GolfTask)
+    came = yield from tried(table.seats, asked(table.rules, tasks), [task.tests for task in tasks])
+    if not came:
         return Outcome(void="no_answer")
-    programs = {label: _result(*trial) for label, trial in results.items()}
-    scores = by_rank(
-        {
-            label: -program["bytes"] if program["result"] == "correct" else -inf
-            for label, program in programs.items()
-        }
+    programs = {label: [_result(*trial) for trial in trials] for label, trials in came.items()}
+    for at in range(len(tasks)):
+        correct = [each[at]["bytes"] for each in programs.values() if each[at]["result"] == "correct"]
+        for each in programs.values():
+            right = each[at]["result"] == "correct"
+            each[at]["points"] = round(min(correct) / each[at]["bytes"], POINT_DIGITS) if right else 0
+    credits = {label: [float(each["points"] > 0) for each in own] for label, own in programs.items()}
+    return Outcome(
+        scores=by_rank({label: _achieved(own) for label, own in programs.items()}),
+        facts=(fact(table.seats, [task.level for task in tasks], credits),),
+        detail={"decided": "by length", "programs": programs},
     )
-    return Outcome(scores=scores, detail={"decided": "by length", "programs": programs})
+
+
+def asked(rules: CodeGolfRules, tasks: Sequence[GolfTask]) -> list[Ask]:
+    """Return what every seat is asked, addressed to nobody."""
+    prompt: Prompt = texts(__package__, rules.texts)["golf"]
+    return [
+        prompt.ask(
+            "",
+            f"program/{at}",
+            Code(MOST_BYTES),
+            {
+                "task": str(at),
+                "tasks": str(len(tasks)),
+                "tests": str(TESTS),
+                "environment": environment(),
+                "score": SCORE,
+                "statement": task.statement,
+                "examples": _shown(task),
+            },
+            rules.max_tokens,
+            oracle=task,
+        )
+        for at, task in enumerate(tasks, 1)
+    ]
+
+
+def _achieved(programs: Sequence[Mapping[str, Any]]) -> tuple[float, int]:
+    """Return the points of a player, and the tests that its programs passed."""
+    passed = [verdict == "passed" for program in programs for verdict in program["tests"]]
+    return round(sum(program["points"] for program in programs), POINT_DIGITS), sum(passed)
 
 
 def _shown(task: GolfTask) -> str:
@@ -144,15 +138,16 @@ def _result(reply: Reply, verdicts: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
-def draw(rules: CodeGolfRules, seed: str, number: int) -> dict[str, Any]:
-    """The task of match `number`, hidden tests and all."""
-    return {**msgspec.to_builtins(task(Random(f"{seed}/golf/{number}"), rules.steps, EXAMPLES, TESTS))}
+def draw(rules: CodeGolfRules, levels: Sequence[int], secret: str, number: int) -> dict[str, Any]:
+    """The tasks of match `number`, hidden tests and all."""
+    rngs = [Random(f"{secret}/golf/{number}/{at}") for at in range(len(levels))]
+    drawn = [golf_task(rng, level, EXAMPLES, TESTS) for rng, level in zip(rngs, levels, strict=True)]
+    return {TASKS: msgspec.to_builtins(drawn)}
 
 
-def asks(rules: CodeGolfRules, fixture: Fixture) -> tuple[Asks, ...]:
-    """Each contestant is asked once."""
-    golf: Prompt = texts(__package__, rules.texts)["golf"]
-    return (Asks("contestant", golf, Code(MOST_BYTES), 1, rules.max_tokens, usual_output=400),)
+def asks(rules: CodeGolfRules, fixture: Fixture) -> Iterator[Asks]:
+    """Each contestant is asked once for each task."""
+    yield from bounds(asked(rules, tasks_of(fixture.drawn, GolfTask)), usual_output=400)
 
 
 # ----------------------------------------------------------------------------------------------------- shown
@@ -162,47 +157,60 @@ _NO_RESULT: Mapping[str, str] = toml(__package__, "shown")["no_result"]
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
-    """The length of each program and the tests it passed; the task, the programs, the tests."""
-    task = convert(fixture.drawn, GolfTask)
-    programs = outcome.detail.get("programs", {})
-    most = max([program["bytes"] or 0 for program in programs.values()], default=0)
+    """The length of each program; each task, the tests that programs for it passed, the programs."""
+    tasks = tasks_of(fixture.drawn, GolfTask)
+    programs: Mapping[str, Sequence[Mapping[str, Any]]] = outcome.detail.get("programs", {})
+    most = [max([own[at]["bytes"] or 0 for own in programs.values()], default=0) for at in range(len(tasks))]
     rows: dict[str, tuple[Cell, ...]] = {
         label: (
-            program["result"] if program["bytes"] is None else Bar("", program["bytes"], most),
-            *verdict_marks(program["tests"]),
-            *[""] * (TESTS - len(program["tests"])),
+            f"{sum(program['points'] for program in own):.3f}",
+            *[
+                Bar("", program["bytes"], most[at]) if program["points"] else program["result"]
+                for at, program in enumerate(own)
+            ],
         )
-        for label, program in programs.items()
+        for label, own in programs.items()
     }
-    wins = "The shortest correct program wins; an incorrect one comes last."
-    columns = (">Bytes", "Test 1", *map(str, range(2, TESTS + 1)))
-    why = {
-        label: program["result"] + (f", {program['bytes']:,} bytes" if program["bytes"] is not None else "")
-        for label, program in programs.items()
-    }
+    wins = (
+        "A correct program gets the shortest one's length divided by its own, an incorrect one nothing; "
+        "most points win, among equals most tests passed."
+    )
+    why = {label: f"{row[0]} points" for label, row in rows.items()}
+    columns = (">Points", *[f">Bytes {at}" for at in range(1, len(tasks) + 1)])
     yield from result_grid(outcome, wins, columns, rows, why, _NO_RESULT)
-    yield Heading("The task")
-    yield TaskText(task.statement)
-    yield Grid(("Input", "Output"), task.examples, "Examples that players saw")
-    yield Heading("The programs", closed=True)
-    yield from programs_shown("program", programs, replies)
-    yield from hidden_tests(task.tests)
+    for at, task in enumerate(tasks, 1):
+        own = {label: each[at - 1] for label, each in programs.items()}
+        yield Heading(f"Task {at}, of level {task.level}")
+        yield TaskText(task.statement)
+        yield Grid(("Input", "Output"), task.examples, "Examples that players saw")
+        if own:
+            marks: list[tuple[Cell, ...]] = [
+                (
+                    SeatName(label),
+                    *(verdict_marks(each["tests"], f"tests{at}") if each["tests"] else [""] * TESTS),
+                )
+                for label, each in own.items()
+            ]
+            yield Grid(("Player", "Test 1", *map(str, range(2, TESTS + 1))), tuple(marks))
+        yield Heading(f"The programs for task {at}", closed=True)
+        yield from programs_shown(f"program/{at}", own, replies)
+        yield from hidden_tests(task.tests, f"tests{at}")
 
 
 GAME: GameSpec[CodeGolfRules] = GameSpec(
     name="code-golf",
-    version=11,
+    version=12,
     texts=__package__,
-    about="Everybody solves one task; the shortest program that passes the hidden tests wins.",
+    about="Everybody solves the same tasks; the shortest programs that pass hidden tests win.",
     contestants=(2, 10),
     rules=CodeGolfRules,
     play=play,
-    draw=draw,
     asks=asks,
     survives=True,
-    house=programmer,
+    house=golfer,
     show=show,
-    secrecy=Secrecy(hides=True),
+    secrecy=Secrecy(hides=True, unshown=(TASKS,)),
     needs=Needs(sandbox=lambda rules: True),
     demo=Demo(60),
+    **by_level(draw, lambda rules: rules.tasks),
 )

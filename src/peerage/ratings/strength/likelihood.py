@@ -112,8 +112,7 @@ class Pairs(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class Counts:
     """Evidence counted: the pairs that met, `a` < `b`, with their `wins_a`, `wins_b` and `ties`, sums of
-    weights; the `ladders` and `stages` of rankings and, by player, what these add linearly (`ranked`).
-    `spread_shape` is that of the prior of how far players are apart."""
+    weights; the `ladders` and `stages` of rankings and, by player, what these add linearly (`ranked`)."""
 
     players: int
     a: Ints
@@ -124,7 +123,6 @@ class Counts:
     ladders: tuple[Ladders, ...]
     stages: Stages
     ranked: Floats
-    spread_shape: float = 1.0
 
     @cached_property
     def met(self) -> Floats:
@@ -150,8 +148,8 @@ class Counts:
     def by_b(self) -> Segments:
         return Segments.of(self.b)
 
-    def scaled(self, factor: float, spread_shape: float) -> Counts:
-        """The same evidence, each match counting `factor` times, under a prior of this shape."""
+    def scaled(self, factor: float) -> Counts:
+        """The same evidence, each match counting `factor` times."""
         stages = self.stages
         return Counts(
             players=self.players,
@@ -169,7 +167,6 @@ class Counts:
                 teams=stages.teams,
             ),
             ranked=self.ranked * factor,
-            spread_shape=spread_shape,
         )
 
     def log_likelihood(self, strength: Floats, tie: Floats) -> Floats:
