@@ -432,6 +432,17 @@ def test_names_of_bets_count_the_chips_of_the_street() -> None:
     assert len(deal.view(0).split("\n")[1].split()) == len(["Cards", "on", "the", "table:", "1", "2", "3"])
 
 
+def test_after_a_flop_that_nobody_raised_before_bets_count_from_nothing() -> None:
+    deal = played("holdem", "call", "check")
+    assert deal.movers() == (1,)
+    assert {
+        name for name in deal.moves(1) if name in ("bet 1", "bet 2", "bet 198", "bet 199", "bet 200")
+    } == {
+        "bet 2",
+        "bet 198",
+    }
+
+
 def test_the_same_cards_come_when_seats_are_swapped() -> None:
     """Two matches of a series: one task, seats rotated, so each has the other's cards once."""
     game = GAMES["openspiel-holdem"]
