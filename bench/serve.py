@@ -22,8 +22,8 @@ from pathlib import Path
 from bench.sample import sample
 from peerage.ledger import Batch, Ledger, open_ledger
 from peerage.settings import Rating
-from peerage.standings import elo_settings
 from peerage.standings.accounts import position, snapshot_body
+from peerage.standings.fold import elo_settings
 
 PLAYERS = 60
 A_SECOND = 200

@@ -13,7 +13,6 @@ from peerage.arena import open_arena
 from peerage.game.match import Totals
 from peerage.ledger import LedgerError, Summary
 from peerage.players.client import Answer, Call, PlayerError
-from peerage.standings import Skill, Standings, elo_settings
 from peerage.standings.accounts import (
     NOTHING,
     Account,
@@ -24,6 +23,7 @@ from peerage.standings.accounts import (
     snapshot_body,
     spent_by,
 )
+from peerage.standings.fold import Skill, Standings, elo_settings
 from tests.engine.arenas import play, write_arena
 from tests.engine.clients import Cast
 

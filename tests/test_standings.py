@@ -14,8 +14,8 @@ from peerage.ratings.sequential.elo import EloSettings
 from peerage.scheduling.fixtures import Scheduler
 from peerage.settings import ArenaSettings, PlayerSettings
 from peerage.settings.pairing import InFlight
-from peerage.standings import NOBODY, Skill, Standings, TwoRatings, after_all, after_match
 from peerage.standings.accounts import read_snapshot, snapshot_body
+from peerage.standings.fold import NOBODY, Skill, Standings, TwoRatings, after_all, after_match
 from tests.offline import fixture
 
 ELO = EloSettings()

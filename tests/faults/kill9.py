@@ -34,7 +34,7 @@ from peerage.engine.record.benches import TOPIC
 from peerage.game.protocol import SANDBOX
 from peerage.ledger import Exchange, LedgerError
 from peerage.ledger.forms.codec import by_hex, read_fixture, read_reply
-from peerage.standings import elo_settings
+from peerage.standings.fold import elo_settings
 
 SIGNALS = (*[signal.SIGKILL] * 3, signal.SIGTERM, signal.SIGHUP, signal.SIGSTOP)
 INTERRUPTED = 130

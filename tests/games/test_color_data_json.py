@@ -27,7 +27,7 @@ from peerage.games.color_obfuscation.rules import ColorObfuscationRules
 from peerage.ledger import Batch, FixtureRow, LedgerError
 from peerage.ledger.forms.codec import fixture_body
 from peerage.ledger.out.export import documents
-from peerage.standings import elo_settings
+from peerage.standings.fold import elo_settings
 
 FILE = Path(__file__).parents[1] / "data/cob/data.json"
 ENTRIES = read_battles(FILE.read_bytes(), "data.json")

@@ -34,8 +34,8 @@ from peerage.ledger.forms.merkle import GENESIS, digest, leaf, link, match_root
 from peerage.ledger.stores.sql import Query
 from peerage.ledger.stores.sqlite import SqliteStore
 from peerage.settings import Rating
-from peerage.standings import elo_settings
 from peerage.standings.accounts import position, snapshot_body
+from peerage.standings.fold import elo_settings
 from peerage.standings.verify import verify
 
 BEFORE = 6

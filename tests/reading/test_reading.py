@@ -13,8 +13,8 @@ from peerage.reading.reading import Reading
 from peerage.reading.results.played import PlayedMatches
 from peerage.reading.rows import records_of, rows_of, whole_of
 from peerage.reading.scope import Scope
-from peerage.standings import NOBODY, after_all
 from peerage.standings.accounts import position
+from peerage.standings.fold import NOBODY, after_all
 from peerage.views.leaderboard.board import board
 from peerage.views.stats.report import stats
 

@@ -27,11 +27,9 @@ from peerage.ledger.forms.rows import (
     LedgerError,
     LedgerMissing,
     MatchRows,
-    Pin,
     RecordRow,
     ReplyRow,
     Summary,
-    Texts,
     Writes,
 )
 from peerage.ledger.ledger import Ledger, amend, amended
@@ -56,11 +54,9 @@ __all__ = [
     "LedgerError",
     "LedgerMissing",
     "MatchRows",
-    "Pin",
     "RecordRow",
     "ReplyRow",
     "Summary",
-    "Texts",
     "Writes",
     "amend",
     "amended",

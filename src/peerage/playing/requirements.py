@@ -37,7 +37,7 @@ from peerage.settings import (
 )
 from peerage.settings.lineup import installing, series_of
 from peerage.settings.pairing import InFlight, usual_window
-from peerage.standings import UNRATED, unrated
+from peerage.standings.fold import UNRATED, unrated
 from peerage.values.figures import exact_dollars, listed
 from peerage.values.sealing import sealing_key
 

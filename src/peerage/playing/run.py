@@ -44,7 +44,7 @@ from peerage.playing.players import RunPlayers
 from peerage.playing.requirements import budget_since, check, notices, pin, refuse_workers
 from peerage.settings import ArenaError, ArenaSettings, enough_players, extra_installed, rules_of
 from peerage.settings.game_file import files_of
-from peerage.standings import pinned_elo
+from peerage.standings.fold import pinned_elo
 from peerage.standings.looks import look
 from peerage.standings.verify import check_records
 from peerage.values.clock import now_ms

@@ -19,8 +19,8 @@ from peerage.reading.scope import EVERYTHING, Scope, ScopeError
 from peerage.render.names import Names
 from peerage.settings import ArenaSettings, Rating, suggest
 from peerage.settings.players.model_names import PROVIDERS
-from peerage.standings import pinned_elo, pinned_rating
 from peerage.standings.accounts import Account, Position, position, possibly_billed
+from peerage.standings.fold import pinned_elo, pinned_rating
 
 if TYPE_CHECKING:
     from peerage.reading.match import Match

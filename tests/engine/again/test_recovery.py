@@ -24,7 +24,7 @@ from tests.engine.arenas import (
 from peerage.engine.again.recovery import Recovered, recover
 from peerage.ledger import LedgerError
 from peerage.settings import Rating
-from peerage.standings import elo_settings
+from peerage.standings.fold import elo_settings
 
 PRICE = {"input": 1.0, "output": 10.0}
 

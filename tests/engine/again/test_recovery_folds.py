@@ -28,7 +28,7 @@ from peerage.ledger import Ledger, Summary, amend
 from peerage.ledger.forms.codec import by_hex, read_fixture
 from peerage.scheduling.standing import EndedMatch
 from peerage.settings import Rating
-from peerage.standings import NOBODY, after_all, elo_settings
+from peerage.standings.fold import NOBODY, after_all, elo_settings
 
 ELO = elo_settings(Rating())
 

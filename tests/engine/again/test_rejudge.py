@@ -19,7 +19,7 @@ from peerage.ledger.forms.codec import by_hex, read_fixture
 from peerage.ratings.sequential.elo import EloSettings
 from peerage.reading.matches import Matches
 from peerage.settings import PlayerSettings, rules_of
-from peerage.standings import NOBODY, after_all
+from peerage.standings.fold import NOBODY, after_all
 from peerage.views.match.match import tasks
 
 MATCHES = 20

@@ -15,7 +15,7 @@ from peerage.ledger.forms.codec import read_reply
 from peerage.players.client import Answer, Call, Client, PlayerError
 from peerage.players.house import HouseClient
 from peerage.settings import ArenaSettings, PlayerSettings, Rating
-from peerage.standings import elo_settings
+from peerage.standings.fold import elo_settings
 
 
 class Sent(NamedTuple):

@@ -25,7 +25,7 @@ from peerage.ledger.forms.codec import by_hex, fixture_body, read_fixture
 from peerage.ledger.forms.codec_requests import read_request, request_body
 from peerage.settings import ArenaSettings
 from peerage.settings.players.sessions import SESSION_TOKENS
-from peerage.standings import NOBODY
+from peerage.standings.fold import NOBODY
 from peerage.testing import offline
 
 WON = Outcome(scores={"A": 1.0, "B": 0.0})

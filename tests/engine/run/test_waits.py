@@ -56,7 +56,7 @@ from peerage.players.house import HouseClient, PacedClient
 from peerage.players.prices import price_of
 from peerage.playing import run as playing
 from peerage.settings import PlayerSettings, Rating
-from peerage.standings import elo_settings
+from peerage.standings.fold import elo_settings
 from peerage.standings.verify import verify
 
 MATCHES = 30

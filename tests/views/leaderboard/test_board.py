@@ -23,7 +23,7 @@ from peerage.ratings.fits.bradley_terry import fit_duels
 from peerage.ratings.strength.evidence import of_duels
 from peerage.ratings.strength.posterior import sort_out, strengths
 from peerage.reading.results.evidence import SEED
-from peerage.standings import NOBODY, after_match, elo_settings
+from peerage.standings.fold import NOBODY, after_match, elo_settings
 from peerage.views.leaderboard.tracks import METHODS, TRACKS
 
 UNLOGGED = "DELETE FROM log WHERE about LIKE 'narrow %'"

@@ -12,7 +12,7 @@ from peerage.ledger import Batch, Ledger, LedgerError, RecordRow, Summary, open_
 from peerage.reading.results.played import PlayedMatches
 from peerage.reading.scope import Scope
 from peerage.settings import Rating
-from peerage.standings import NOBODY, UNRATED
+from peerage.standings.fold import NOBODY, UNRATED
 from peerage.views.leaderboard.tracks import METHODS, Ratings
 
 EVERYBODY = ("ann", "bob", "cid")

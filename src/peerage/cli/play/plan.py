@@ -117,7 +117,7 @@ def _costs(folder: Path, matches: int) -> tuple[ArenaSettings, Plan, list[str]]:
     from peerage.playing.requirements import too_expensive
     from peerage.reading.reading import Reading
     from peerage.settings import enough_players, extra_installed, load
-    from peerage.standings import NOBODY
+    from peerage.standings.fold import NOBODY
     from peerage.views.plan.estimate import estimate
 
     settings, today = with_games(load(folder)), datetime.now(UTC).date()
@@ -211,7 +211,7 @@ def agree_to_matches(arena: Arena, matches: int | None, yes: bool, note: str = "
     """Ask before anything is spent on so many matches; None: on as many as there will be."""
     from peerage.engine.again.recovery import decided, histories
     from peerage.engine.again.usage import on_record
-    from peerage.standings import NOBODY
+    from peerage.standings.fold import NOBODY
     from peerage.values.figures import counted
     from peerage.views.plan.estimate import estimate as planned
 

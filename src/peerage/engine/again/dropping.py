@@ -10,8 +10,8 @@ from peerage.ledger.forms.merkle import GENESIS, link
 from peerage.ledger.forms.merkle import digest as digest_of
 from peerage.ledger.topics.waits import Wait, waits
 from peerage.settings import Rating
-from peerage.standings import pinned_elo
 from peerage.standings.accounts import position
+from peerage.standings.fold import pinned_elo
 from peerage.standings.verify import check_records
 
 DROPPED = "dropped"

@@ -20,8 +20,8 @@ from peerage.ledger.forms.codec_requests import request_body
 from peerage.ledger.forms.merkle import GENESIS, leaf, link
 from peerage.ledger.forms.merkle import digest as digest_of
 from peerage.ratings.sequential.elo import EloSettings
-from peerage.standings import NOBODY, Standings, after_all
 from peerage.standings.accounts import position
+from peerage.standings.fold import NOBODY, Standings, after_all
 from peerage.values.figures import counted
 
 ASKED_ONCE = "on record once; its recorder did not ask again"

@@ -24,7 +24,6 @@ from peerage.ledger.topics.waits import TOPIC as WAITS
 from peerage.ledger.topics.waits import Stage, Waits
 from peerage.ratings.sequential.elo import EloSettings
 from peerage.scheduling.standing import EndedMatch, History
-from peerage.standings import NOBODY, Standings, after_all
 from peerage.standings.accounts import (
     Account,
     position,
@@ -33,6 +32,7 @@ from peerage.standings.accounts import (
     spent_by,
     unpriced_calls,
 )
+from peerage.standings.fold import NOBODY, Standings, after_all
 from peerage.standings.looks import ended
 
 _BLOCK = 64

@@ -35,8 +35,8 @@ from peerage.ledger.topics.places import places
 from peerage.ledger.topics.waits import waits
 from peerage.ratings.sequential.elo import EloSettings
 from peerage.settings import Rating
-from peerage.standings import NOBODY, Standings, pinned_elo
 from peerage.standings.accounts import Account, Position, count, read_snapshot, snapshot_body
+from peerage.standings.fold import NOBODY, Standings, pinned_elo
 from peerage.standings.looks import Again
 from peerage.values.figures import counted
 from peerage.values.parallel import Helpers, Lost, in_order

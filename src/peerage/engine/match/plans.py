@@ -23,7 +23,7 @@ from peerage.scheduling.standing import BEST_FIRST, History
 from peerage.settings import ArenaSettings, rules_of
 from peerage.settings.lineup import series_of
 from peerage.settings.players.sessions import session_tokens
-from peerage.standings import NOBODY, Standings
+from peerage.standings.fold import NOBODY, Standings
 
 LEARNED_FROM = 64
 """Last matches of earlier runs from which it is known what a match costs."""

@@ -14,7 +14,7 @@ from peerage.ledger import Exchange, Summary
 from peerage.ledger.forms.codec import read_said, record_body, reply_of
 from peerage.ledger.forms.merkle import leaf, match_root
 from peerage.ratings.sequential.elo import EloSettings
-from peerage.standings import Standings, after_match, moves_elo
+from peerage.standings.fold import Standings, after_match, moves_elo
 
 ENGINE = "engine"
 """`Outcome.detail["by"]` of a match that the engine voided without the game's saying so."""

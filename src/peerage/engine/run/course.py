@@ -54,7 +54,7 @@ from peerage.players.hosted.on_host import NOT_UP
 from peerage.scheduling.fixtures import Scheduler
 from peerage.settings import ArenaSettings
 from peerage.settings.pairing import InFlight
-from peerage.standings import pinned_elo
+from peerage.standings.fold import pinned_elo
 
 
 class RunSetup(NamedTuple):

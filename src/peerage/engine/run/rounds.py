@@ -31,7 +31,7 @@ from peerage.scheduling.goal import GoalState, Known
 from peerage.scheduling.standing import EndedMatch, History, Results, Standing
 from peerage.settings import ArenaSettings, PlayerSettings
 from peerage.settings.pairing import InFlight
-from peerage.standings import NOBODY, Standings
+from peerage.standings.fold import NOBODY, Standings
 
 MOST_WAITING = 8
 """Matches that may wait for one person where its settings do not say, or for a player that has hours."""

@@ -33,8 +33,8 @@ from peerage.reading.verdicts.credits import Credits, about_tasks, credits_of, k
 from peerage.reading.verdicts.votes import LOOKED_AT, flips, votes
 from peerage.reading.verdicts.withdrawn import amended, amended_columns, match_points, withdrawn
 from peerage.settings import suggest
-from peerage.standings import moves_elo, unrated
 from peerage.standings.accounts import Account, count
+from peerage.standings.fold import moves_elo, unrated
 from peerage.standings.looks import looks
 
 Field: TypeAlias = Literal["game", "topic", ""]

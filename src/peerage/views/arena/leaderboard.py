@@ -28,7 +28,7 @@ from peerage.render.blocks import (
 )
 from peerage.settings import rules_of
 from peerage.settings.players.weights import weights
-from peerage.standings import NOBODY
+from peerage.standings.fold import NOBODY
 from peerage.values.figures import counted, dollars, listed, whole
 from peerage.views.arena.charts import charts, stops
 from peerage.views.arena.tables import ArenaTables

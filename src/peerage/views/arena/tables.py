@@ -24,7 +24,7 @@ from peerage.reading.scope import Scope
 from peerage.reading.speed import Speed, speeds_of
 from peerage.reading.verdicts.credits import about_tasks
 from peerage.settings import ArenaSettings
-from peerage.standings import NOBODY, Standings, after_all
+from peerage.standings.fold import NOBODY, Standings, after_all
 from peerage.views.challenges import ChallengeRow, rows
 from peerage.views.decision.decision import decision
 from peerage.views.judges.report import JudgesReport, judges_of

@@ -25,8 +25,8 @@ from peerage.reading.scope import EVERYTHING, Scope, ScopeError
 from peerage.reading.verdicts.credits import Credits, about_tasks
 from peerage.settings import ArenaSettings, CostUnit, suggest
 from peerage.settings.players.model_names import is_person
-from peerage.standings import NOBODY, after_all
 from peerage.standings.accounts import NOTHING, Account
+from peerage.standings.fold import NOBODY, after_all
 from peerage.values.texts import visible
 from peerage.views.leaderboard import notes
 from peerage.views.leaderboard.chances import Chances, of_games, of_strengths

@@ -28,7 +28,7 @@ from peerage.reading.results.evidence import MatchEvidence
 from peerage.reading.results.played import PlayedMatches
 from peerage.reading.results.sides import ELSEWHERE
 from peerage.settings import Rating
-from peerage.standings import NOBODY, Standings, after_all, elo_settings
+from peerage.standings.fold import NOBODY, Standings, after_all, elo_settings
 from peerage.values.figures import tenths, whole
 from peerage.views.leaderboard.overall import games_of, in_words
 

@@ -21,7 +21,7 @@ from peerage.playing.requirements import with_meant
 from peerage.render.blocks import Rows, numbers, texts
 from peerage.scheduling.standing import History
 from peerage.settings import ArenaSettings
-from peerage.standings import NOBODY, Standings
+from peerage.standings.fold import NOBODY, Standings
 from peerage.values.figures import counted, dollars, exact_dollars, listed, whole
 from peerage.views.shown import Shown
 
