@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from peerage.ratings.sequential.elo import DuelResult, EloSettings, extend, fold, start
+from peerage.ratings.sequential.elo import DuelResult, EloSettings, extend, fold
 from peerage.ratings.sequential.elo_kernels import expected
 
 COST = st.one_of(st.none(), st.floats(0, 1e6))
@@ -59,7 +59,7 @@ def test_a_newcomer_changes_nobody_until_it_plays() -> None:
     constants = EloSettings(propagation_width=None)
     duels = [DuelResult(0, 1, 1.0, 0.1, 0.2)] * 5
     assert extend(fold(2, duels, constants), 3, constants) == fold(3, duels, constants)
-    assert extend(start(0, constants), 2, constants) == start(2, constants)
+    assert extend(fold(0, (), constants), 2, constants) == fold(2, (), constants)
 
 
 def test_a_short_history_never_loads_numba() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from io import BytesIO
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from peerage.ratings.methods import Method, MethodReport, Options, rate
 from peerage.ratings.read.answers import Answers
 from peerage.ratings.read.histories import Battles, PlayedGames
 from peerage.ratings.read.results import read
-from peerage.ratings.sequential.elo import DuelResult, EloSettings, trajectory
+from peerage.ratings.sequential.elo import DuelResult, EloSettings, EloState, fold, update
 from peerage.ratings.sequential.elo_error import elo_error
 from peerage.ratings.strength.evidence import of_duels
 from peerage.ratings.strength.evidence import of_games as as_rankings
@@ -125,7 +126,12 @@ def elo_tracks() -> Any:
     settings = EloSettings(24.0, 1400.0, 0.3, 40.0, 0.6)
     known = [None if cost != cost else cost for cost in costs[1].tolist()]
     columns = history.first.tolist(), history.second.tolist(), history.score.tolist(), costs[0].tolist()
-    trail = trajectory(5, [*map(DuelResult, *columns, known)], settings)
+
+    def after(state: EloState, result: DuelResult) -> EloState:
+        return update(state, result, settings)
+
+    states = [*accumulate(map(DuelResult, *columns, known), after, initial=fold(5, (), settings))]
+    trail = np.array([(state.raw, state.cost) for state in states[1:]])
     met = met_by_pair(history, history.weight)
     return [
         trail[::30],

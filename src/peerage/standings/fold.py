@@ -20,16 +20,7 @@ import msgspec
 from peerage.game.match import DONE
 from peerage.games import tracks_of
 from peerage.ledger import LedgerError, Summary
-from peerage.ratings.sequential.elo import (
-    DuelResult,
-    EloSettings,
-    EloState,
-    extend,
-    fold,
-    repays_compiling,
-    trajectory,
-    update,
-)
+from peerage.ratings.sequential.elo import DuelResult, EloSettings, EloState, extend, fold, update
 from peerage.scheduling.standing import Standing
 from peerage.settings import PlayerSettings, Rating
 
@@ -125,6 +116,8 @@ class Standings(msgspec.Struct, frozen=True, dict=True):
 
 
 NOBODY = Standings(0, (), (), ())
+STRETCH = 10_000
+"""Matches that are held at once where many are folded."""
 
 
 def after_match(
@@ -171,8 +164,11 @@ def skilled(
     return {**skills, **dict(zip(names, moved, strict=True))}
 
 
-def after_all(standings: Standings, summaries: Iterable[Summary], settings: EloSettings) -> Standings:
-    """Standings after a stretch of matches: exactly repeated `after_match`, and faster."""
+def after_all(
+    standings: Standings, summaries: Iterable[Summary], settings: EloSettings, *, before: int = 0
+) -> Standings:
+    """Standings after a stretch of matches: exactly repeated `after_match`, and faster. `before` is as in
+    `elo.fold`."""
     names = list(standings.players)
     places = dict(standings.places)
     number = standings.number
@@ -188,14 +184,14 @@ def after_all(standings: Standings, summaries: Iterable[Summary], settings: EloS
             continue
         newcomers = [player for player in summary.players if player not in places]
         if newcomers:
-            state = fold(len(names), results, settings, extend(state, len(names), settings))
+            state = fold(len(names), results, settings, extend(state, len(names), settings), before=before)
             results = []
             for player in newcomers:
                 places[player] = len(names)
                 names.append(player)
         a, b = summary.players
         results.append(DuelResult(places[a], places[b], summary.scores[0], *summary.costs))
-    state = fold(len(names), results, settings, extend(state, len(names), settings))
+    state = fold(len(names), results, settings, extend(state, len(names), settings), before=before)
     return Standings(number, tuple(names), state.raw, state.cost, skills)
 
 
@@ -204,40 +200,11 @@ def after_each(
 ) -> Iterator[Standings]:
     """Standings after each number of matches that is `wanted`, from the first match on: what `after_all`
     comes to there, in one pass over all of them."""
-    standings = NOBODY
-    names: dict[str, int] = {}
-    results: list[DuelResult] = []
-    asked: list[tuple[int, int, Mapping[str, Skill]]] = []  # matches, duels of this stretch before it, skills
-    skills: Mapping[str, Skill] = {}
-
-    def folded() -> Iterator[Standings]:
-        nonlocal standings
-        players = tuple(names)
-        start = extend(EloState(standings.raw, standings.cost), len(players), settings)
-        if not asked:  # without the ratings between duels it takes a fraction of the time
-            start = fold(len(players), results, settings, start)
-        else:
-            trail = trajectory(len(players), results, settings, start)
-            for number, duels, skilled in asked:
-                raw, cost = trail[duels - 1].tolist() if duels else (start.raw, start.cost)
-                yield Standings(number, players, tuple(raw), tuple(cost), skilled)
-            if results:
-                start = EloState(*map(tuple, trail[-1].tolist()))
-        standings = Standings(0, players, start.raw, start.cost)
-        results.clear()
-        asked.clear()
-
+    standings, stretch = NOBODY, list[Summary]()
     for place, summary in enumerate(summaries, 1):
-        if summary.status == DONE and summary.scores:
-            if moves_elo(summary.game, summary.scores, settings.unrated):
-                newcomers = [player for player in summary.players if player not in names]
-                if newcomers or repays_compiling(len(results), len(names)):
-                    yield from folded()
-                    names.update(zip(newcomers, range(len(names), len(names) + len(newcomers)), strict=True))
-                a, b = summary.players
-                results.append(DuelResult(names[a], names[b], summary.scores[0], *summary.costs))
-            else:
-                skills = skilled(skills, summary.players, summary.scores)
+        stretch.append(summary)
+        if place in wanted or len(stretch) == STRETCH:
+            standings = after_all(standings, stretch, settings, before=standings.number)
+            stretch.clear()
         if place in wanted:
-            asked.append((place, len(results), skills))
-    yield from folded()
+            yield standings

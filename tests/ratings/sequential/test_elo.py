@@ -80,14 +80,11 @@ def test_fold_follows_the_printed_formulas(width: float | None, share: float) ->
 def test_one_by_one_in_batches_and_at_once_give_the_same_bits() -> None:
     settings, results = EloSettings(), history(9, 400)
     at_once = elo.fold(9, results, settings)
-    state = elo.start(9, settings)
+    state = elo.fold(9, (), settings)
     for result in results:
         state = elo.update(state, result, settings)
     batched = elo.fold(9, results[150:], settings, elo.fold(9, results[:150], settings))
-    trail = elo.trajectory(9, results, settings)
     assert state == batched == at_once
-    assert (tuple(trail[-1, 0]), tuple(trail[-1, 1])) == (at_once.raw, at_once.cost)
-    assert tuple(trail[149, 1]) == elo.fold(9, results[:150], settings).cost
 
 
 @pytest.mark.skipif(not installed(), reason="Numba is not installed")
@@ -103,8 +100,8 @@ def test_numba_gives_the_same_bits(width: float | None, monkeypatch: pytest.Monk
 
 def test_a_new_arena_moves_although_everybody_stands_at_one_place() -> None:
     win = DuelResult(0, 1, 1.0, 0.0, 0.0)
-    to_the_letter = elo.update(elo.start(4, PLAIN), win, EloSettings(propagation_share=1.0))
-    ours = elo.update(elo.start(4, PLAIN), win, EloSettings())
+    to_the_letter = elo.update(elo.fold(4, (), PLAIN), win, EloSettings(propagation_share=1.0))
+    ours = elo.update(elo.fold(4, (), PLAIN), win, EloSettings())
     assert to_the_letter.raw == (1500.0,) * 4
     assert ours.raw == (1504.0, 1496.0, 1500.0, 1500.0)
 
@@ -151,7 +148,7 @@ def test_numba_gives_the_same_bits_of_duels_alone(monkeypatch: pytest.MonkeyPatc
 
 
 def test_an_unknown_cost_leaves_only_the_cost_track_alone() -> None:
-    after = elo.update(elo.start(2, PLAIN), DuelResult(0, 1, 1.0, None, 0.1), PLAIN)
+    after = elo.update(elo.fold(2, (), PLAIN), DuelResult(0, 1, 1.0, None, 0.1), PLAIN)
     assert after == EloState((1508.0, 1492.0), (1500.0, 1500.0))
 
 
@@ -163,7 +160,7 @@ def test_players_may_join() -> None:
 
 
 def test_an_empty_history_leaves_the_start() -> None:
-    assert elo.fold(3, [], PLAIN) == elo.start(3, PLAIN)
+    assert elo.fold(3, [], PLAIN) == EloState((1500.0,) * 3, (1500.0,) * 3)
     assert elo.fold(0, [], EloSettings()) == EloState((), ())
 
 

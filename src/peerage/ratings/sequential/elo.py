@@ -1,7 +1,7 @@
 """Sequential Elo on two tracks, raw and cost-adjusted, with propagation: stages 6 and 7 of UNER.
 
     >>> settings = EloSettings(propagation_width=None)
-    >>> state = update(start(2, settings), DuelResult(0, 1, 1.0, cost_a=0.002, cost_b=0.006), settings)
+    >>> state = update(fold(2, (), settings), DuelResult(0, 1, 1.0, cost_a=0.002, cost_b=0.006), settings)
     >>> [round(rating, 3) for rating in state.raw], [round(rating, 3) for rating in state.cost]
     ([1508.0, 1492.0], [1507.2, 1489.6])
 
@@ -106,11 +106,6 @@ def repays_compiling(duels: int, players: int) -> bool:
     return duels * (players**2 + 2_500) >= 9e7
 
 
-def start(players: int, settings: EloSettings) -> EloState:
-    """Everybody at `settings.initial` on both tracks."""
-    return EloState((settings.initial,) * players, (settings.initial,) * players)
-
-
 def extend(state: EloState, players: int, settings: EloSettings) -> EloState:
     """`state` with newcomers at `settings.initial`, up to `players` in all."""
     missing = players - len(state)
@@ -126,42 +121,19 @@ def update(state: EloState, result: DuelResult, settings: EloSettings) -> EloSta
 
 
 def fold(
-    players: int, results: Sequence[DuelResult], settings: EloSettings, start: EloState | None = None
-) -> EloState:
-    """The ratings after a history, from `start` or from everybody at the initial rating.
-
-    Exactly repeated `update`. O(n) a duel without propagation, O(n²) with it.
-    """
-    raw, cost = _play(players, results, settings, start, np.empty((0, 2, players)))
-    return EloState(tuple(raw.tolist()), tuple(cost.tolist()))
-
-
-def trajectory(
-    players: int, results: Sequence[DuelResult], settings: EloSettings, start: EloState | None = None
-) -> Floats:
-    """Ratings after each duel: shape (duels, 2, players), track 0 raw and 1 cost."""
-    trail = np.empty((len(results), 2, players))
-    _play(players, results, settings, start, trail)
-    return trail
-
-
-def in_order(history: Duels, settings: EloSettings) -> Floats:
-    """Raw ratings after a history, without propagation; a result's weight scales its K."""
-    rating = np.full(history.players, float(settings.initial))
-    play = kernel(kernels.elo_pass, long=len(history) >= _LONG_ALONE)
-    columns = history.first, history.second, history.score, history.weight
-    play(rating, *columns, settings.k_factor)
-    return rating
-
-
-def _play(
     players: int,
     results: Sequence[DuelResult],
     settings: EloSettings,
-    state: EloState | None,
-    trail: Floats,
-) -> tuple[Floats, Floats]:
-    state = extend(state or start(0, settings), players, settings)
+    start: EloState | None = None,
+    *,
+    before: int = 0,
+) -> EloState:
+    """The ratings after a history, from `start` or from everybody at the initial rating.
+
+    Exactly repeated `update`. O(n) a duel without propagation, O(n²) with it. `before` are duels that the
+    same work has folded so far, which may repay compiling too.
+    """
+    state = extend(start or EloState((), ()), players, settings)
     raw, cost = np.array(state.raw), np.array(state.cost)
     first = np.array([r.a for r in results], np.int64)
     second = np.array([r.b for r in results], np.int64)
@@ -169,7 +141,7 @@ def _play(
         if len(column) and not 0 <= column.min() <= column.max() < players:
             at = int(np.flatnonzero((column < 0) | (column >= players))[0])
             raise ValueError(f"duel {at} names player {column[at]}: there are {players}, counted from 0")
-    long = ready(kernels) or repays_compiling(len(results), players)
+    long = ready(kernels) or repays_compiling(before + len(results), players)
     fold_duels = kernel(kernels.elo_fold, long=long)
     fold_duels(
         raw=raw,
@@ -183,6 +155,14 @@ def _play(
         tau=settings.cost_sensitivity,
         width=settings.propagation_width or 0.0,
         share=settings.propagation_share,
-        trail=trail,
     )
-    return raw, cost
+    return EloState(tuple(raw.tolist()), tuple(cost.tolist()))
+
+
+def in_order(history: Duels, settings: EloSettings) -> Floats:
+    """Raw ratings after a history, without propagation; a result's weight scales its K."""
+    rating = np.full(history.players, float(settings.initial))
+    play = kernel(kernels.elo_pass, long=len(history) >= _LONG_ALONE)
+    columns = history.first, history.second, history.score, history.weight
+    play(rating, *columns, settings.k_factor)
+    return rating

@@ -151,12 +151,10 @@ def elo_fold(
     tau: float,
     width: float,
     share: float,
-    trail: Floats,
 ) -> None:
     """Play a history of duels into `raw` and `cost`, in place.
 
-    A cost of NaN is unknown. `width` 0 switches propagation off. `trail`, when it has rows, receives the
-    ratings after each duel: shape (duels, 2, players).
+    A cost of NaN is unknown. `width` 0 switches propagation off.
     """
     for i in range(len(first)):
         a, b = int(first[i]), int(second[i])
@@ -184,9 +182,6 @@ def elo_fold(
         raw[b] += kept * raw_b
         cost[a] += kept * cost_a
         cost[b] += kept * cost_b
-        if len(trail) > 0:
-            trail[i, 0] = raw
-            trail[i, 1] = cost
 
 
 def elo_pass(
