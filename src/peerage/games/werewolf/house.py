@@ -9,6 +9,9 @@ from typing import Any, NamedTuple
 from peerage.game import Chosen, HouseCall, HouseReply
 from peerage.games.werewolf.rules import NOBODY, Part
 
+SEES, TELL, LED = 3.0, 0.35, 0.3
+"""How much a player sees through one of less skill, how much who speaks badly gives itself away, and how much
+who speaks well leads others: fixed so that among players of one skill either side wins about as often."""
 _WHY = (
     "The last vote was too convenient for {x}.",
     "Look at who {x} defended, and when.",
@@ -54,7 +57,7 @@ def house(call: HouseCall, skill: float, rng: Random) -> Any:
         text = f"I suspect {points}. {rng.choice(_WHY).format(x=points)}"
         return HouseReply(text, {"quality": round(quality, 4), "points": points})
     options = getattr(call.expects, "options", (NOBODY,))
-    if rng.random() > 0.2 + 0.8 * skill:
+    if rng.random() > 0.6 + 0.4 * skill:
         return Chosen(rng.choice(options))
     known = dict(suspects)
     if "/protect/" in call.key:
@@ -79,13 +82,13 @@ def suspicion(seen: Seen, skill: float, rng: Random) -> dict[str, float]:
         for other, claim in seen.claims.items():
             trust, points = _heard(claim)
             if points == label and not (seen.part == "werewolf" and other in seen.wolves):
-                score += trust**4
+                score += LED * trust**4
         if seen.part == "werewolf":
             score -= 4 * evil * (rng.random() < skill)
         elif label in seen.looked:
             score += 4 if seen.looked[label] else -4
         else:
-            score += 3 * skill * evil * (1 - 0.8 * quality)
+            score += evil * max(0.0, SEES * (skill - quality) + TELL * (1 - quality) ** 2)
         scores[label] = score
     return scores
 

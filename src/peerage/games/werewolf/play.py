@@ -86,7 +86,6 @@ class Village:
         self.scene = Scene(self.pack, {}, {})
         self._systems = {part: system(self.rules, part) for part in {*self.parts.values()}}
         self._own, self._terms = texts(__package__, self.rules.texts), terms(self.rules, len(table.seats))
-        self._table = table
         self._known: list[Happening] = []
 
     @property
@@ -172,10 +171,6 @@ class Village:
         """Put on record what happened."""
         self.events.append({"event": kind, **facts})
 
-    def lot(self, name: str, labels: Sequence[str]) -> str:
-        """One of them at random."""
-        return self._table.rng(name).choice(sorted(labels))
-
 
 def play(table: GameTable) -> Steps[Outcome]:
     """A match of all seats of `table`."""
@@ -212,9 +207,10 @@ def nights_and_days(village: Village) -> Steps[str]:
 
 def night(village: Village, day: int, before: str) -> Steps[str]:
     """A night: who is killed, looked at, protected. Returns whom the doctor protected."""
-    at, pack = str(day), village.able(village.pack)
+    at, first = str(day), day == 1  # nobody knows anything then: a kill would be chance
+    pack = [] if first else village.able(village.pack)
     by_part = {village.parts[label]: label for label in village.able(village.parts)}
-    seer, doctor = by_part.get("seer", ""), by_part.get("doctor", "")
+    seer, doctor = by_part.get("seer", ""), "" if first else by_part.get("doctor", "")
     prey = [label for label in village.living if village.parts[label] != "werewolf"]
     tells = (
         "the other werewolves learn your reason." if len(village.pack) > 1 else "nobody learns your reason."
@@ -243,8 +239,8 @@ def night(village: Village, day: int, before: str) -> Steps[str]:
         ]
         named = whispered(village, f"night {day}, asked again", hunts, (yield hunts))
     votes = Counter(filter(None, named.values()))
-    most = [label for label, count in votes.items() if count == max(votes.values())]
-    victim = village.lot(f"kill/{day}", most) if most else ""
+    # The dict has the choices in the order of letters: between equals the first of them counts.
+    victim = max(votes, key=lambda label: votes[label], default="")
     looked: dict[str, Any] = {}
     safe = ""
     for ask, reply in zip(others, replies[len(replies) - len(others) :], strict=True):
@@ -264,7 +260,7 @@ def night(village: Village, day: int, before: str) -> Steps[str]:
     if victim and not saved:
         village.leaves(victim, 2 * day - 1)
         village.tell(f"Morning {day}: player {victim} is dead, and was {ONE[village.parts[victim]]}.")
-    else:
+    elif not first:
         village.tell(f"Morning {day}: nobody died.")
     dead = victim if victim and not saved else ""
     village.event("night", day=day, chose=named, victim=victim, dead=dead, looked=looked, protected=safe)
@@ -320,7 +316,7 @@ def vote(village: Village, day: int) -> Steps[None]:
 
 GAME: GameSpec[WerewolfRules] = GameSpec(
     name="werewolf",
-    version=6,
+    version=7,
     texts=__package__,
     about="Hidden werewolves kill by night, the village votes by day; the side that is left wins.",
     contestants=(5, 10),
@@ -330,7 +326,7 @@ GAME: GameSpec[WerewolfRules] = GameSpec(
     asks=asks,
     converses=lambda rules: True,
     survives=True,
-    seating=Seating(rotates=lambda rules: True, sides=SIDES, side=side),
+    seating=Seating(rotates=lambda rules: True, series=lambda rules: True, sides=SIDES, side=side),
     secrecy=Secrecy(hides=True, unshown=("dealt",)),
     house=house,
     show=show,

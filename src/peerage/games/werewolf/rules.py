@@ -133,6 +133,6 @@ def asks(rules: WerewolfRules, fixture: Fixture) -> Iterator[Asks]:
             yield Asks("contestant", prompt_list, speaks, rules.talk, usual=usual * rules.talk, **rest)
         yield Asks("contestant", prompt_list, options, 1, usual=usual, **rest)
         for label, part in roles.items():
-            if part != "villager":
+            if part == "seer" or (part != "villager" and day > 1):
                 nights = PACK_ROUNDS if part == "werewolf" and len(pack) > 1 else 1
                 yield Asks(label, prompts[part], options, nights, usual=usual, **rest)
