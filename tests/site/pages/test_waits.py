@@ -73,7 +73,7 @@ async def test_who_holds_a_hidden_role_is_not_told_by_a_match_that_waits_for_it(
     write_arena(tmp_path, game="werewolf", rules={"seats": 5}, players=5, engine={"concurrency": 8})
 
     def asleep(name: str, call: Call) -> float:
-        return 5.0 if "/kill/" in call.key and third("p1", call) else 0.0
+        return 5.0 if "/look/" in call.key and third("p1", call) else 0.0
 
     report = await asyncio.to_thread(play, tmp_path, 12, clients=sleepers(asleep, clock))
     away = {one.match for one in report.waiting}
