@@ -99,6 +99,7 @@ bench-numbers: $(VENV)/.bench ## simulate how far ratings and judgements can be 
 	$(BIN)/python -m bench.captured
 	$(BIN)/python -m bench.planted 20 --write
 	$(BIN)/python -m bench.panels 40 --write
+	for what in coverage dollars tables; do $(BIN)/python -m bench.answers_once $$what --arenas 60 || exit 1; done
 	$(BIN)/python -m bench.validity
 	$(BIN)/python -m bench.overall
 	for game in allocation bug-hunt code-golf color-obfuscation compression duel fact-check logic market text-metrics transform trivia; do \

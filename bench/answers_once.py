@@ -5,7 +5,7 @@ of T tasks is answered once and all pairs are compared on it; printed are how of
 hold the truth about tasks like these, how often the best is right where its chance is 85% or more next to
 what was said, and the same of pairs; `alone` takes each match as new evidence. `dollars`: arenas are paired
 as a run pairs them, by the `adaptive` policy and the game's own memory, until somebody is the best with 90%;
-with fresh answers that may take up to 1,500 matches. An answer costs 1 or 3, a judged match 2.2 (as many
+with fresh answers that may take up to 1,000 matches. An answer costs 1 or 3, a judged match 2.2 (as many
 calls of a small panel), a check nothing. `tables`: the same where challenges are drafted, each answered by
 two or by more; a draft with its votes costs 2.3, as in the demo.
 
@@ -38,7 +38,7 @@ from peerage.scheduling.policies import Policy
 from peerage.scheduling.standing import EndedMatch, History, Results, Standing
 
 SURE = 0.9
-MOST = 1_500
+MOST = 1_000
 VERDICT, DRAFTING = 2.2, 2.3
 LAG = 8
 PLENTY = 20_000
@@ -117,10 +117,11 @@ def coverage(arenas: int) -> None:
 
 
 class Spent(NamedTuple):
-    """One arena until somebody is the best with 90%: dollars, matches, and whether that is `reached` and
-    `right`."""
+    """One arena until somebody is the best with 90%: dollars, of `answers` too where these have a price,
+    matches, and whether that is `reached` and `right`."""
 
     dollars: float
+    answers: int
     matches: int
     reached: bool
     right: bool
@@ -144,7 +145,7 @@ def until_sure(seed: int, players: int, tasks: int, answer: float, *, checks: bo
     return played(scheduler, memory, world, answered, lambda fixture: verdict, answer)
 
 
-def drafted_until_sure(seed: int, players: int, answer: float, most: int) -> Spent:
+def drafted_until_sure(seed: int, players: int, most: int) -> Spent:
     """The same of challenges that are drafted and answered by up to `most`; 2: each by those who meet."""
     rng = np.random.default_rng([seed, players])
     world = World(rng, rng.normal(0, 0.5, players), MOST + players, checks=False)
@@ -158,7 +159,6 @@ def drafted_until_sure(seed: int, players: int, answer: float, most: int) -> Spe
         world,
         lambda fixture: each[:, fixture.shares or fixture.number],
         lambda fixture: VERDICT + DRAFTING * (CHALLENGE not in fixture.drawn),
-        answer,
     )
 
 
@@ -168,7 +168,7 @@ def played(
     world: World,
     answered: Callable[[Fixture], np.ndarray],
     price: Callable[[Fixture], float],
-    answer: float,
+    answer: float = 0.0,
 ) -> Spent:
     """Play until somebody is the best with 90%. `answered` is everybody's answer in a match, `price` what it
     costs but for answers. What a match learnt is known LAG matches later."""
@@ -176,7 +176,7 @@ def played(
     standings = [Standing(name, name, 1500.0, 1500.0) for name in names]
     judge = [Standing("judge", "judge", 1500.0, 1500.0)]
     history, results, decided = History(), Results(), Decided(names)
-    dollars, number, look, waiting = 0.0, 1, max(6, len(names)), deque[int]()
+    dollars, answers, number, look, waiting = 0.0, 0, 1, max(6, len(names)), deque[int]()
     best, best_now, chance = int(world.strength.argmax()), 0, 0.0
     while number < MOST and chance < SURE:
         fixtures = next_round(
@@ -187,8 +187,9 @@ def played(
             break
         remember(history, fixtures)
         for fixture in fixtures:
-            answers = answered(fixture)
-            own = [answers[int(seat.player[1:])] for seat in fixture.seats]
+            those = answered(fixture)
+            own = [those[int(seat.player[1:])] for seat in fixture.seats]
+            answers += 2 - len(fixture.given)
             dollars += answer * (2 - len(fixture.given)) + price(fixture)
             score = float(world.scores(np.array(own[0]), np.array(own[1])))
             seated = tuple([seat.player for seat in fixture.seats])
@@ -202,7 +203,7 @@ def played(
             look = int(number * 1.15) + 2
             found = strengths(decided.evidence(), seed=1).best
             best_now, chance = int(found.argmax()), float(found.max())
-    return Spent(dollars, number - 1, chance >= SURE, best_now == best)
+    return Spent(dollars, answers, number - 1, chance >= SURE, best_now == best)
 
 
 def dollars(arenas: int, tasks: int) -> None:
@@ -219,15 +220,24 @@ def dollars(arenas: int, tasks: int) -> None:
 
 def tables(arenas: int) -> None:
     for players in (4, 8):
-        for answer in (1.0, 3.0):
-            for most in sorted({2, 4, players}):
-                each = [drafted_until_sure(seed, players, answer, most) for seed in range(arenas)]
-                _spent(f"{players} players, drafted, answers at {answer:g}, {most} a challenge", each)
+        two: list[Spent] = []
+        for most in sorted({2, 4, players}):
+            each = [drafted_until_sure(seed, players, most) for seed in range(arenas)]
+            two = two or each
+            for answer in (1.0, 3.0):
+                priced = [arena._replace(dollars=arena.dollars + answer * arena.answers) for arena in each]
+                _spent(f"{players} players, drafted, answers at {answer:g}, {most} a challenge", priced)
+                ratios = [
+                    np.log(own.dollars / (other.dollars + answer * other.answers))
+                    for own, other in zip(priced, two, strict=True)
+                    if own.reached and other.reached
+                ]
+                print(f"  dollars over those of two: {np.exp(np.mean(ratios)):.2f} ({len(ratios)} arenas)")
 
 
 def _spent(what: str, each: Sequence[Spent]) -> None:
     sure = [arena for arena in each if arena.reached]
-    dollars, matches = ([arena[at] for arena in each] for at in (0, 1))
+    dollars, matches = ([arena[at] for arena in each] for at in (0, 2))
     print(
         f"{what}: dollars, median {np.median(dollars):.0f}, mean {np.mean(dollars):.0f}, geometric mean "
         f"{np.exp(np.mean(np.log(dollars))):.0f}; matches, median {np.median(matches):.0f}; sure {len(sure)} "

@@ -482,7 +482,7 @@ def test_whoever_made_the_last_offer_keeps_it_and_the_other_gets_the_rest() -> N
     assert [sum(a * b for a, b in zip(pool, each, strict=True)) for each in values] == [10, 10]
     kept = f"keep {pool[0]} book{'s' * (pool[0] != 1)}, 0 hats, 0 basketballs"
     deal.act({0: kept})
-    assert f"There are {pool[0]} book" in deal.view(1)
+    assert f"To divide: {pool[0]} book" in deal.view(1)
     assert f"Offers so far, 1 of 10: The other: {kept}." in deal.view(1)
     own, other = (f"a book {each[0]}, a hat {each[1]}, a basketball {each[2]}" for each in values[::-1])
     assert own in deal.view(1)

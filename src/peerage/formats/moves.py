@@ -52,7 +52,7 @@ class LegalMove(Struct, frozen=True, tag="move"):
     def schema(self) -> dict[str, Any] | None:
         if not self.amounts:
             return self._named.schema()
-        move = {"type": "string", "minLength": 1, "maxLength": LONGEST}
+        move = {"type": "string", "minLength": 1, "maxLength": LONGEST, "description": self._offered}
         return object_schema({"reason": {"type": "string", "maxLength": self.reason_chars}, self.field: move})
 
     @property
@@ -61,14 +61,17 @@ class LegalMove(Struct, frozen=True, tag="move"):
         amounts = [f"{amount.name} N" for amount in self.amounts]
         return Choice(self.field, (*self.options, *amounts), self.reason_chars)
 
-    def parse(self, text: str) -> Chosen:
+    @property
+    def _offered(self) -> str:
         amounts = [f"{amount.name} N (N: {_numbers(amount)})" for amount in self.amounts]
-        expected = ", ".join([*self.options, *amounts])
+        return ", ".join([*self.options, *amounts])
+
+    def parse(self, text: str) -> Chosen:
         reply = stated(
             text,
             (self.field,),
             self.option,
-            f'a JSON object with "{self.field}" set to one of {expected} was expected, and nothing else',
+            f'a JSON object with "{self.field}" set to one of {self._offered} was expected, and nothing else',
         )
         return Chosen(reply.values[self.field], reply.reason[: self.reason_chars])
 

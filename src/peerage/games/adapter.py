@@ -320,13 +320,15 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies, entry: AdaptedGam
         yield Sentence(f"{who}.", "quiet")
         yield Sentence(_line(deal["moves"], numbered=entry.cased))
         if end := deal.get("end"):
-            position, _, note = end.partition("\n\n") if entry.ends else (end, "", "")
+            by_label = partial(_labelled, deal["players"])
+            shown = re.sub(r"(^P|p)layer (\d)", by_label, end, flags=re.MULTILINE) if entry.ends else end
+            position, _, note = shown.partition("\n\n") if entry.ends else (end, "", "")
             yield board(position, entry.figures)
             if note:
                 yield Sentence(note)
         if "points" in deal:
             came = zip(deal["players"], deal["points"], strict=True)
-            gained = "; ".join(f"{label} {points:+g}" for label, points in came)
+            gained = "; ".join(f"{label} {f'{points:+g}' if points else '0'}" for label, points in came)
             cut = f"It was cut after {entry.moves} moves, so it is a draw. " if deal.get("cut") else ""
             yield Sentence(f"{cut}{gained if any(deal['points']) else 'Nobody gained a point'}.")
     lost = detail.get("forfeited", ())
@@ -334,6 +336,12 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies, entry: AdaptedGam
     why = {label: f"{points:+g} points" for label, points in detail.get("points", {}).items()}
     no_result = {"no_answer": "The provider of a player failed, so there is no result."}
     yield from ending(fixture, outcome, wins, why, no_result)
+
+
+def _labelled(players: Sequence[str], number: re.Match[str]) -> str:
+    """Return a player's label in place of its number, as wide as that where a line begins with it."""
+    label = players[int(number[2])]
+    return label.ljust(len(number[0])) if number[1] == "P" else label
 
 
 def _line(moves: Sequence[str], *, numbered: bool) -> str:
@@ -382,7 +390,7 @@ def _spec(library: Library, name: str) -> GameSpec[Any]:
     entry = library.listed()[name]
     return GameSpec(
         name=f"{library.name}-{name}",
-        version=8,
+        version=9,
         texts=TEXTS,
         about=entry.about,
         contestants=entry.players,
@@ -390,7 +398,8 @@ def _spec(library: Library, name: str) -> GameSpec[Any]:
         play=partial(play, library=library, entry=entry),
         asks=partial(asks, entry=entry),
         page=f"{entry.title}. {entry.rules}\n\nA match has {entry.deals} deals unless `deals` says "
-        f"otherwise. A reply that names no legal move, also after one repair, loses the match. From "
+        f"otherwise. {'Players meet once in each seat, dealt the same. ' * entry.series}A reply that names "
+        "no legal move, also after one repair, loses the match. From "
         f"{library.package} "
         f'({library.license}): `pip install "peerage[{library.name}]"`.',
         draw=draw,

@@ -179,6 +179,19 @@ def test_a_turn_that_is_longer_than_the_bound_is_left_out() -> None:
     assert not any(request.past for request in played(fixture=tiny).values())
 
 
+def test_a_long_reply_does_not_cost_a_seat_what_it_remembers() -> None:
+    def play(_: GameTable) -> Generator[Any, Any, Outcome]:
+        for number in range(1, 7):
+            yield words(f"{number}/A", "A")
+        return WON
+
+    bounded = msgspec.structs.replace(FIXTURE, sessions={"A": 100})
+    huge, large = Reply("ok", "x" * 401), Reply("ok", "x" * 360)
+    asked = played(play, bounded, replies={"3/A": huge, "5/A": large})
+    assert past(asked["4/A"]) == ["1/A", "2/A"], "the long one is left out"
+    assert past(asked["6/A"]) == ["5/A"], "of those that fit, the newest stays"
+
+
 def test_turns_with_a_tool_are_one_turn_of_the_question() -> None:
     def play(_: GameTable) -> Generator[Any, Any, Outcome]:
         yield from with_python(words("first", "A"), 2)

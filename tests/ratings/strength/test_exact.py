@@ -38,7 +38,7 @@ def log_prior() -> np.ndarray:
     """Of each place of the grid, spread and share summed over."""
     total = np.zeros(S.shape[1])
     for spread in np.geomspace(0.02, 6, 20).tolist():
-        weight = float(np.exp(prior.log_spread(spread)))
+        weight = float(np.exp(prior.log_spread(spread, 1.0)))
         near, wide = cells(spread), cells(np.hypot(spread, prior.FAR))
         for share in (np.arange(15) + 0.5) / 30:  # to 0.5
             each = (1 - share) * near + share * wide

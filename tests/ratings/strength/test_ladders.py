@@ -102,7 +102,7 @@ def test_counts_of_games_are_those_of_the_formula() -> None:
     found, order = counts()
     strength = np.random.default_rng(2).normal(0, 1, (PLAYERS, 2))
     assert len(found.stages) == 0
-    (a, b), base = found.log_likelihood(strength, np.full(2, -30.0)), found.scaled(0.5)
+    (a, b), base = found.log_likelihood(strength, np.full(2, -30.0)), found.scaled(0.5, 1.0)
     pairs = [one for one in played()[1] if len(one) == 2]
     due = [by_formula([*order, *pairs], column) for column in strength.T]
     assert a - b == pytest.approx(due[0] - due[1])

@@ -43,18 +43,20 @@ class Conversations:
         """Return a request with the newest turns of its seat.
 
         When they are longer than the seat's bound, the oldest go until half of it is left, so that what comes
-        first stays the same for many requests, as the caches of providers want it.
+        first stays the same for many requests, as the caches of providers want it. One that alone is longer
+        is left out.
         """
         if not self._remembers(ask) or ask.to not in turns:
             return ask
         most, size, kept = self._bytes[ask.to], 0, list[PastTurn]()
         for question, turn in turns[ask.to].items():
-            if question == answers(ask.key):
+            own = size_of(turn.shown)
+            if question == answers(ask.key) or own > most:
                 continue
             kept.append(turn)
-            size += size_of(turn.shown)
+            size += own
             if size > most:
-                while kept and size > most // 2:
+                while size > most // 2 and len(kept) > 1:
                     size -= size_of(kept.pop(0).shown)
         return msgspec.structs.replace(ask, past=tuple(kept)) if kept else ask
 

@@ -117,7 +117,7 @@ def normal(
         float(counts.log_likelihood(strength[:, None], np.array([tie]))[0])
         + float(prior.log_prior(strength, spread, share).sum())
         - float(np.log(np.diag(factor)).sum())
-        + float(prior.log_spread(spread))
+        + float(prior.log_spread(spread, counts.spread_shape))
     )
     return Normal(spread, strength, np.linalg.inv(factor).T, tie, in_tie**-0.5, log_weight)
 
@@ -199,9 +199,12 @@ class _State:
         step = self.rng.normal(0, 0.3 * self.slower**2, chains)
         strength = self.strength * np.exp(step)
         likelihood = self.counts.log_likelihood(strength, self.tie)
-        before = self._density(self.strength, self.tie, self.likelihood) + prior.log_spread(self.spread)
+        shape = self.counts.spread_shape
+        before = self._density(self.strength, self.tie, self.likelihood) + prior.log_spread(
+            self.spread, shape
+        )
         spread, self.spread = self.spread, self.spread * np.exp(step)
-        after = self._density(strength, self.tie, likelihood) + prior.log_spread(self.spread)
+        after = self._density(strength, self.tie, likelihood) + prior.log_spread(self.spread, shape)
         after = after + self.counts.players * step
         taken = np.log(self.rng.random(chains)) < after - before
         self._take(taken, strength, self.tie, likelihood)
@@ -214,7 +217,7 @@ class _State:
         step = min(_WIDE, 1.0 / np.sqrt(2 * max(self.counts.players, 1)))
         place = np.arange(_GRID)[:, None] - self.rng.integers(0, _GRID, chains)
         grid = self.spread * np.exp(step * place)
-        log = prior.log_spread(grid)
+        log = prior.log_spread(grid, self.counts.spread_shape)
         together = max(1, _CELLS // max(self.strength.size, 1))
         for at in range(0, _GRID, together):
             some = slice(at, at + together)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from peerage.ratings.arrays import Ints
-from peerage.ratings.strength import chain, sparse
+from peerage.ratings.strength import chain, prior, sparse
 from peerage.ratings.strength.evidence import Evidence
 from peerage.ratings.strength.likelihood import Counts
 from peerage.ratings.table import quantile
@@ -68,6 +68,6 @@ def design_effect(evidence: Evidence, counts: Counts, number: Ints) -> float:
 
 
 def thinned(evidence: Evidence, counts: Counts, number: Ints) -> Counts:
-    """Counts in which each match says as much as its clusters leave it."""
+    """Counts in which each match says as much as its clusters leave it, and under the prior of such."""
     effect = design_effect(evidence, counts, number)
-    return counts if effect == 1 else counts.scaled(1 / effect)
+    return counts if effect == 1 else counts.scaled(1 / effect, prior.CLUSTERED_SHAPE)

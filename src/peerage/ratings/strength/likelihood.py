@@ -112,7 +112,8 @@ class Pairs(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class Counts:
     """Evidence counted: the pairs that met, `a` < `b`, with their `wins_a`, `wins_b` and `ties`, sums of
-    weights; the `ladders` and `stages` of rankings and, by player, what these add linearly (`ranked`)."""
+    weights; the `ladders` and `stages` of rankings and, by player, what these add linearly (`ranked`).
+    `spread_shape` is that of the prior of how far players are apart."""
 
     players: int
     a: Ints
@@ -123,6 +124,7 @@ class Counts:
     ladders: tuple[Ladders, ...]
     stages: Stages
     ranked: Floats
+    spread_shape: float = 1.0
 
     @cached_property
     def met(self) -> Floats:
@@ -148,8 +150,8 @@ class Counts:
     def by_b(self) -> Segments:
         return Segments.of(self.b)
 
-    def scaled(self, factor: float) -> Counts:
-        """The same evidence, each match counting `factor` times."""
+    def scaled(self, factor: float, spread_shape: float) -> Counts:
+        """The same evidence, each match counting `factor` times, under a prior of this shape."""
         stages = self.stages
         return Counts(
             players=self.players,
@@ -167,6 +169,7 @@ class Counts:
                 teams=stages.teams,
             ),
             ranked=self.ranked * factor,
+            spread_shape=spread_shape,
         )
 
     def log_likelihood(self, strength: Floats, tie: Floats) -> Floats:

@@ -164,7 +164,7 @@ def _climbed(counts: Sequence[Counts], differ: float, spread: float, near: _Pool
     log += float(prior.log_prior(common, spread, share).sum())
     log -= own.size * float(np.log(differ)) + narrow * float((own**2).sum()) / 2
     log += (float(np.linalg.slogdet(given)[1].sum()) - float(np.linalg.slogdet(whole)[1])) / 2
-    log += float(prior.log_spread(spread))
+    log += float(prior.log_spread(spread, max(part.spread_shape for part in counts)))
     log += float(np.log(differ) - (differ / DIFFER) ** 2 / 2)
     root = np.linalg.inv(np.linalg.cholesky(whole)).T
     return _PooledTop(common, own, tie, np.asarray(root), np.asarray(given), information, log)

@@ -4,8 +4,9 @@
 
 in log-odds; 1 is 174 Elo. An exponential spread prefers the simpler model, in which all are equal, and yet
 lets pools be 600 Elo wide (Simpson and others, "Penalising model component complexity", Statistical Science
-2017). The second part is for a player far ahead of, or behind, all others: with the first alone, pairing that
-follows results ends in intervals that miss such a leader.
+2017). Where matches hang together τ is gamma of that mean (`CLUSTERED_SHAPE`). The second part is for one
+far ahead of, or behind, all others: with the first alone, pairing that follows results ends in intervals that
+miss such a leader.
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ FAR = 3.0
 """The spread that the second part adds, in log-odds: 521 Elo."""
 WIDTH = 0.8
 """The mean of the spread τ, in log-odds: 139 Elo."""
+CLUSTERED_SHAPE = 2.0
+"""The shape of τ's gamma distribution where matches hang together. They say less than their number; under an
+exponential τ, which may be 0, all would be drawn together, and intervals miss who is ahead and who is behind
+(Chung and others, "A nondegenerate penalized likelihood estimator", Psychometrika 2013)."""
 SHARE = (1.0, 9.0)
 """Beta's parameters of the share q."""
 SHARE_MEAN = SHARE[0] / sum(SHARE)
@@ -27,9 +32,9 @@ LEAST, MOST = 0.01, 30.0
 """Between these is τ."""
 
 
-def log_spread(spread: Floats | float) -> Floats:
-    """The log density of ln τ, but for a constant."""
-    log = np.log(spread) - np.asarray(spread) / WIDTH
+def log_spread(spread: Floats | float, shape: float) -> Floats:
+    """The log density of ln τ, but for a constant: τ is exponential for a `shape` of 1, else gamma."""
+    log = shape * (np.log(spread) - np.asarray(spread) / WIDTH)
     return np.where((spread >= LEAST) & (spread <= MOST), log, -np.inf)
 
 
