@@ -111,14 +111,13 @@ def play(table: GameTable) -> Steps[Outcome]:
         )
         for seat in table.seats
     ]
-    if rules.players_per_challenge == 2:
-        answers = yield from given_or_asked(table, asks, {})
-        return (yield from _compared(table, texts, answers, detail))
     plain = {name: quote.text for name, quote in texts.items()}
     request = request_of(rules, plain)
     requests = {seat.player: request for seat in table.seats}
     answers = yield from given_or_asked(table, asks, requests)
     outcome = yield from _compared(table, texts, answers, detail)
+    if rules.players_per_challenge == 2:
+        return outcome
     new = facts(table, answers, requests, request if settled(outcome) else "")
     if CHALLENGE not in table.drawn:
         new[CHALLENGE] = plain
