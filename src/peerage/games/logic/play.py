@@ -215,7 +215,7 @@ GAME = same_tasks(
     Puzzle,
     LogicRules,
     name="logic",
-    version=6,
+    version=7,
     texts=__package__,
     about="Everybody solves the same puzzles, each with one proven answer; most solved wins.",
     tasks=lambda rules: rules.puzzles,

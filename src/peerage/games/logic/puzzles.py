@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
-from peerage.game.levels import SLOPE, USUAL_LEVEL, difficulty
+from peerage.game.levels import difficulty, near
 from peerage.game.texts import toml
 
 ANSWER_CHARS = 300
@@ -59,16 +59,13 @@ def family(draw: Callable[..., Drawn]) -> tuple[str, Family]:
     def drawn(rng: Random, level: int) -> Puzzle:
         stated = toml(__package__, "levels")[name]
         sizes: Mapping[str, Any] = {size: by_level[level - 1] for size, by_level in stated["sizes"].items()}
-        puzzles: list[Puzzle] = []
 
-        def off(puzzle: Puzzle) -> float:
-            return abs(puzzle.difficulty - SLOPE * (level - USUAL_LEVEL))
-
-        while len(puzzles) < TRIES and not (puzzles and off(puzzles[-1]) < SLOPE / 2):
+        def puzzle() -> Puzzle:
             text, answer, work = draw(rng, **sizes)
             measured = round(difficulty(work=work, usual_work=stated["work"]), 2)
-            puzzles.append(Puzzle(name, text, str(answer), level, measured))
-        return min(puzzles, key=off)
+            return Puzzle(name, text, str(answer), level, measured)
+
+        return near(level, puzzle, TRIES)
 
     return name, drawn
 
