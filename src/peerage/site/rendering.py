@@ -6,7 +6,6 @@ becomes markup, steers the direction of text, or hides.
 
 from __future__ import annotations
 
-import json
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -79,9 +78,3 @@ def environment() -> Environment:
 
 def _shown(value: object) -> object:
     return visible(value) if type(value) is str else value
-
-
-def embedded(data: Mapping[str, Any]) -> Markup:
-    """JSON to put into a page, which no text inside it can end or turn into markup."""
-    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
-    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))

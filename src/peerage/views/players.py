@@ -106,10 +106,7 @@ def head_to_head(names: Sequence[str], met: Callable[[str, str], Record]) -> Row
             small=matches,
         )
 
-    def itself(name: str) -> str:
-        return name
-
-    first = Column("player", "row against column", value=itself, link=lambda name: ("player", name))
+    first = Column("player", "row against column", value=str, link=lambda name: ("player", name))
     note = "percent of the points, a draw being half a point, above how often they met"
     columns = [first, *[against(place, name) for place, name in enumerate(names)]]
     return Rows(names, columns, notes=[note], name="head-to-head", sorts=False)

@@ -95,7 +95,7 @@ def openapi(voting: bool) -> dict[str, Any]:
     paths = {
         f"/api/{endpoint.path}": {
             "get": {
-                "operationId": _operation(endpoint.path),
+                "operationId": endpoint.path.replace("/{", "_by_").rstrip("}"),
                 "summary": endpoint.about,
                 "parameters": list(_parameters(endpoint)),
                 "responses": {
@@ -152,10 +152,6 @@ def _add_voting(paths: dict[str, dict[str, Any]], shapes: Sequence[Any]) -> None
 
 def _told(about: str, shape: Any) -> dict[str, Any]:
     return {"description": about, "content": {JSON: {"schema": shape}}}
-
-
-def _operation(path: str) -> str:
-    return path.replace("/{", "_by_").rstrip("}")
 
 
 def _parameters(endpoint: Endpoint) -> Iterator[dict[str, Any]]:

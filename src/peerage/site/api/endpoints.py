@@ -43,19 +43,17 @@ Before = Annotated[
 Limit = Annotated[int, Meta(ge=1, le=200, description="How many at most.")]
 Few = Annotated[int, Meta(ge=1, le=50, description="How many at most.")]
 Track = Annotated[str, Meta(description="One of the arena's tracks; empty: its game's own.")]
-OneGame = Annotated[str, Meta(description="Matches of this game alone; empty: all.")]
 OneSide = Annotated[str, Meta(description="Players on this side alone; empty: any.")]
 OneSource = Annotated[
     str, Meta(description="Whose results: all, played, outside, or one imported file, by name or digest.")
 ]
-OneTopic = Annotated[str, Meta(description="Matches on this topic alone; empty: all.")]
 Corrections = Annotated[
     str, Meta(description=f"What for, comma-separated: {', '.join(CORRECTIONS)}; or all.")
 ]
 Name = Annotated[str, Meta(min_length=1, description="The player's name in the arena.")]
 Contestant = Annotated[str, Meta(description="Only matches that this player contested.")]
-Game = Annotated[str, Meta(description="Only matches of this game.")]
-Topic = Annotated[str, Meta(description="Only matches on this topic.")]
+Game = Annotated[str, Meta(description="Matches of this game alone; empty: all.")]
+Topic = Annotated[str, Meta(description="Matches on this topic alone; empty: all.")]
 Status = Annotated[str, Meta(description="`done`, or the reason of a void.")]
 After = Annotated[str, Meta(description="Only what was accepted after this challenge; empty: all.")]
 
@@ -119,8 +117,8 @@ def _arena(site: Site) -> ArenaRow:
 def _leaderboard(
     site: Site,
     track: Track = "",
-    game: OneGame = "",
-    topic: OneTopic = "",
+    game: Game = "",
+    topic: Topic = "",
     side: OneSide = "",
     source: OneSource = "all",
 ) -> Leaderboard:
@@ -148,7 +146,7 @@ def _there(site: Site, game: str, topic: str) -> None:
 
 @_endpoint("corrected")
 def _corrected(
-    site: Site, correct: Corrections = "all", game: OneGame = "", topic: OneTopic = ""
+    site: Site, correct: Corrections = "all", game: Game = "", topic: Topic = ""
 ) -> list[CorrectedRow]:
     """Return what corrections of judges' votes or scores would change, the best corrected first; read and
     rated again, one request at a time."""

@@ -85,7 +85,7 @@ def build(site: Site, folder: Path, out: Path, workers: int | None = None, *, fo
             written = sum([_write_matches(site, target, part) for part in parts]) + _write(
                 site, target, others
             )
-        written += _copied(site, target, copies)
+        written += sum([downloads.update(site, path, target.place(path)) for path in copies])
         note(site, target, made)
         removed = sum([_removed(target, path) for path in before if path not in wanted])
         _list(target, wanted)
@@ -165,10 +165,6 @@ def _write(site: Site, target: Folder, wanted: Iterable[str]) -> int:
             assert made is not None, path
             written += target.write(path, made, durable=False)
     return written
-
-
-def _copied(site: Site, target: Folder, copies: Iterable[str]) -> int:
-    return sum([downloads.update(site, path, target.place(path)) for path in copies])
 
 
 def _removed(target: Folder, path: str) -> bool:
