@@ -260,6 +260,12 @@ def test_a_wrong_output_is_shown_by_its_differences() -> None:
     assert found["C"].verdict == "wrong, 0.00 points"
 
 
+def test_a_difference_far_into_a_long_line_is_shown() -> None:
+    right = f'"id": {list(range(100, 300))}'
+    found = differences([right], [right.replace("299", "300")])
+    assert "-292, 293, 294, 295, 296, 297, 298, 299]\n+292, 293, 294, 295, 296, 297, 298, 300]" in found
+
+
 def test_every_family_is_drawn_and_no_task_comes_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     used: Counter[str] = Counter()
 

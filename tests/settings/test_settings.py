@@ -71,6 +71,20 @@ def test_settings_are_frozen_and_hold_their_ground_in_python() -> None:
         ),
         ("seed: 1.5", "arena.yaml, line 1, seed: found 1.5; expected a whole number"),
         (
+            "game: logic\nrules: {difficulty: 11}",
+            "arena.yaml, line 2, rules.difficulty: found 11; expected at most 10, or 'auto'",
+        ),
+        (
+            "game: logic\nrules: {difficulty: atuo}",
+            "arena.yaml, line 2, rules.difficulty: found 'atuo'; expected a whole number, or 'auto'; did you "
+            "mean 'auto'?",
+        ),
+        (
+            "games: {market: {rules: {rotate: often}}}",
+            "arena.yaml, line 1, games.market.rules.rotate: found 'often'; expected true or false, or "
+            "'fresh'",
+        ),
+        (
             "engine:\n  concurrency: 0",
             "arena.yaml, line 2, engine.concurrency: found 0; expected at least 1",
         ),

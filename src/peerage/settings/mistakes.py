@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Annotated, Any, TypeVar, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
@@ -48,7 +49,12 @@ def explain(
             continue
         misplaced = mistake["type"] == "extra_forbidden" and len(path) == 1 and path[0] in rules
         problem = "a setting of the game; write it under `rules:`" if misplaced else _problem(mistake, model)
-        lines.append(f"{source.place(path)}: {problem}")
+        several = _takes_several_types(model, mistake["loc"][:-1])
+        place = source.place(path[:-1] if several else path)
+        if several and lines and lines[-1].startswith(f"{place}: "):
+            lines[-1] += f", or {problem.partition('; expected ')[2]}"
+        else:
+            lines.append(f"{place}: {problem}")
     return lines
 
 
@@ -57,6 +63,7 @@ _PLAIN = {
     "integer": "a whole number",
     "integer, got a number with a fractional part": "a whole number",
     "number": "a number",
+    "boolean": "true or false",
 }
 _PLAINER = {
     "greater than or equal to": "at least",
@@ -68,7 +75,7 @@ _PLAINER = {
 def wanted(message: str) -> str:
     """Return what validation expected of a value, in our words."""
     expected = message.removeprefix("Input should be ").removeprefix("String should have ")
-    expected = expected.removeprefix("a valid ").partition(", unable to parse")[0]
+    expected = expected.removeprefix("a valid ").partition(", unable to ")[0]
     expected = _PLAIN.get(expected, expected)
     for wordy, plain in _PLAINER.items():
         expected = expected.replace(wordy, plain)
@@ -106,6 +113,16 @@ def _problem(mistake: Mapping[str, Any], model: type[BaseModel]) -> str:
             close = suggest(value, choices)
             expected += close if "did you mean" in close else ""
     return f"found {shown(value)}; expected {expected}"
+
+
+def _takes_several_types(model: type[BaseModel], path: Sequence[int | str]) -> bool:
+    """Return whether the key at `path` takes plain values of several types; validation tries each of them."""
+    owner = _model_at(model, path[:-1]) if path else None
+    field = _keys(owner).get(str(path[-1])) if owner else None
+    if field is None or get_origin(field.annotation) not in (Union, UnionType):
+        return False
+    kinds = [kind for kind in get_args(field.annotation) if kind is not type(None)]
+    return len(kinds) > 1 and next(models_in(field.annotation), None) is None
 
 
 def _misspelt(key: str, siblings: object) -> bool:

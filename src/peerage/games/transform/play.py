@@ -181,10 +181,18 @@ def _given(task: TransformTask, reply: SeatReply, credits: list[float]) -> Block
 
 def differences(expected: list[str], given: list[str]) -> str:
     """Return what was expected (-) and what was given (+), as a unified diff of bounded cost."""
-    right, own = ([line[:_CHARS] for line in lines[:_LINES]] for lines in (expected, given))
-    diff = [*unified_diff(right, own, n=1, lineterm="")][2:]
-    more = len(given) - _LINES
+    right, own = ([*_pieces(lines)] for lines in (expected, given))
+    diff = [*unified_diff(right[:_LINES], own[:_LINES], n=1, lineterm="")][2:]
+    more = len(own) - _LINES
     return "\n".join([*diff, *([f"… and {more:,} lines more"] if more > 0 else [])])
+
+
+def _pieces(lines: list[str]) -> Iterator[str]:
+    """Return the lines, long ones in pieces of a dozen values, so that what differs far into one is shown."""
+    for line in lines:
+        values = line.split(", ")
+        dozen = 12 if len(line) > _CHARS else len(values)
+        yield from (", ".join(values[at : at + dozen])[:_CHARS] for at in range(0, len(values), dozen))
 
 
 GAME = same_tasks(

@@ -279,8 +279,9 @@ def _proven(pick: str, worse: Sequence[str], players: int, tasks: str) -> str:
 
 def _given_up(it: str, good: Sequence[str], points: float, unit: str) -> Iterator[str]:
     if good:
-        most = whole(points) if unit == "points" else tenths(points)
-        yield f"Picking {it} gives up {most} {unit} at most (95%)."
+        most = f"{whole(points)} {unit}" if unit == "points" else f"{tenths(points)} {unit}"
+        most = {"0 points": "less than 1 point", "1 points": "1 point"}.get(most, most)
+        yield f"Picking {it} gives up {most} at most (95%)."
 
 
 def _beaten(name: str, beats: Sequence[Chance], *, tied: bool) -> Iterator[str]:
