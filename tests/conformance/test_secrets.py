@@ -14,7 +14,7 @@ from peerage.game.match import GameTable, Outcome
 from peerage.game.protocol import Ask, Prompt, Steps
 from peerage.game.ranking import by_rank
 from peerage.game.spec import Asks, GameSpec, Secrecy
-from peerage.testing import Unfair
+from peerage.testing import CHECKS, Unfair, conformance
 from peerage.testing.conformance import no_seat_reads_the_secret_of_another
 
 SQUARES = tuple(f"{row}{column}" for row in "ABCDEF" for column in range(1, 7))
@@ -144,6 +144,17 @@ def test_who_is_sent_the_fleet_of_another_is_named(fleets: Any, also: Any, print
     with pytest.raises(Unfair, match=r"the first request to [AB] holds what `.*` is for [AB], before"):
         no_seat_reads_the_secret_of_another(leaking, {})
     no_seat_reads_the_secret_of_another(game(fleets=fleets, printed=printed, turns=turns), {})
+
+
+def test_every_check_is_made() -> None:
+    written = {
+        check
+        for name, check in vars(conformance).items()
+        if not name.startswith("_")
+        and getattr(check, "__annotations__", {})
+        == {"spec": "GameSpec[Any]", "rules": "Rules", "return": "None"}
+    }
+    assert written == {*CHECKS}
 
 
 def test_what_is_open_is_no_secret() -> None:

@@ -398,6 +398,7 @@ CHECKS: tuple[Check, ...] = (
     it_survives_hostile_replies,
     what_it_declares_holds,
     words_of_players_are_fenced,
+    no_seat_reads_the_secret_of_another,
     its_texts_are_what_it_asks_by,
     it_can_be_shown,
 )
