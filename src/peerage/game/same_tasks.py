@@ -1,6 +1,6 @@
 """Games in which everybody is given the same tasks, and who does them best wins.
 
-    GAME = same_tasks(Puzzle, LogicRules, drawn=drawn, asked=asked, scored=scored, name="logic", …)
+    GAME = same_tasks(Puzzle, LogicRules, name="logic", tasks=tasks, drawn=drawn, asked=asked, …)
 
 Such a game says its tasks, its requests and its scoring; `tasks_grid` shows who solved which. A seat that
 misses a reply since its provider failed is unranked, while two are left.
@@ -68,11 +68,11 @@ def same_tasks(
     rules: type[Rules],
     *,
     name: str,
-    drawn: Callable[..., Sequence[Task]],
+    tasks: Callable[[Rules], int],
+    drawn: Callable[[Rules, Sequence[int], Random], Sequence[Task]],
     asked: Callable[[Rules, Sequence[Task]], Sequence[Ask]],
     scored: Callable[[Rules, Sequence[Task], Came], Achieved],
     usual_output: Callable[[Rules], int],
-    tasks: Callable[[Rules], int] | None = None,
     **more: Any,
 ) -> GameSpec[Rules]:
     """The game of that name; `more` is what else its `GameSpec` says.
@@ -88,15 +88,11 @@ def same_tasks(
         if not came:
             return Outcome(void="no_answer")
         achieved, detail, credits = scored(table.rules, given, came)
-        levels = [each.level for each in given] if tasks is not None else []
-        facts = (fact_of(table.seats, levels, credits),) if levels else ()
-        return Outcome(scores=by_rank(achieved), detail=detail, facts=facts)
+        fact = fact_of(table.seats, [each.level for each in given], credits)
+        return Outcome(scores=by_rank(achieved), detail=detail, facts=(fact,))
 
-    def plain(rules: Rules, secret: str, number: int) -> dict[str, Any]:
-        return {TASKS: msgspec.to_builtins(drawn(rules, Random(f"{secret}/{name}/{number}")))}
-
-    def draw(rules: Rules, of_levels: Sequence[int], secret: str, number: int) -> dict[str, Any]:
-        return {TASKS: msgspec.to_builtins(drawn(rules, of_levels, Random(f"{secret}/{name}/{number}")))}
+    def draw(rules: Rules, levels: Sequence[int], secret: str, number: int) -> dict[str, Any]:
+        return {TASKS: msgspec.to_builtins(drawn(rules, levels, Random(f"{secret}/{name}/{number}")))}
 
     def asks(rules: Rules, fixture: Fixture) -> Iterator[Asks]:
         yield from bounds(asked(rules, tasks_of(fixture.drawn, task)), usual_output(rules))
@@ -109,7 +105,7 @@ def same_tasks(
         asks=asks,
         survives=True,
         secrecy=Secrecy(hides=True, unshown=(TASKS,)),
-        **({"draw": plain} if tasks is None else by_level(draw, tasks)),
+        **by_level(draw, tasks),
         **more,
     )
 

@@ -283,7 +283,7 @@ class GameMemory:
     `make` returns a fresh one, `stream` names the amendments that it reads, and `frozen` are the rules by
     which matches that place a newcomer are played: they add nothing to what it draws from. `applies` is
     whether a game under these rules has a memory at all; one that `meets` may draw for those who meet, and so
-    need not know all earlier matches.
+    need not know all earlier matches, nor need one that learns `late`.
     """
 
     make: Callable[[Any], Memory]
@@ -291,6 +291,7 @@ class GameMemory:
     frozen: Callable[[Any], Any] = lambda rules: rules
     applies: Callable[[Any], bool] = lambda rules: True
     meets: bool = False
+    late: bool = False
 
 
 @dataclass(frozen=True)

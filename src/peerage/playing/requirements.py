@@ -155,7 +155,7 @@ def _pinned_facts(settings: ArenaSettings, ledger: Ledger) -> tuple[InFlight, di
         for name in parts
         if (memory := GAMES[name].memory) is not None and memory.applies(rules_of(settings, name))
     ]
-    remembers = any(not memory.meets for memory in remembering)
+    remembers = any(not (memory.meets or memory.late) for memory in remembering)
     turn = math.ceil(per_round * len(parts))
     usual = usual_window(settings.engine.concurrency, per_round)
     window = pairing.window or (min(usual, turn) if remembers else usual)

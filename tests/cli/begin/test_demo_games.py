@@ -77,7 +77,7 @@ def test_programs_are_run_and_shown_with_their_verdicts(game: str, tmp_path: Pat
     assert all(f"({label})" in programs for label in "ABCDEFGH"), "each player's program"
     assert "✓" in match
     with open_arena(tmp_path) as arena:
-        assert arena.ledger.meta()["lag"] == "1", "levels follow from all earlier matches"
+        assert arena.ledger.meta()["lag"] == "8", "a window of eight matches is eight rounds of one table"
     assert cli.invoke(app, ["replay", *where]).exit_code == 0
 
 

@@ -64,7 +64,7 @@ class AllocationRules(LevelRules):
     """Settings of allocations."""
 
     seats: Seats = 8
-    tasks: int = Field(6, ge=1, le=10, description="Tasks in a match.")
+    tasks: int = Field(7, ge=1, le=10, description="Tasks in a match.")
     max_tokens: MaxTokens = 6_000
 
 

@@ -108,7 +108,7 @@ class LogicRules(LevelRules):
     """Settings of puzzles."""
 
     seats: Seats = 8
-    puzzles: int = Field(5, ge=1, le=20, description="Puzzles in a match.")
+    puzzles: int = Field(7, ge=1, le=20, description="Puzzles in a match.")
     families: tuple[str, ...] = Field(
         ("own",),
         min_length=1,
