@@ -41,7 +41,9 @@ EVERYWHERE = {
 SILENT: dict[str, dict[str, str]] = {
     "duel": {
         **dict.fromkeys(("author", "committee"), WHO),
-        **dict.fromkeys(("judges", "exclude_family", "early_stop", "judging.early_stop"), WHO),
+        **dict.fromkeys(
+            ("judges", "players_per_challenge", "exclude_family", "early_stop", "judging.early_stop"), WHO
+        ),
     },
     "color-obfuscation": {"same_family": WHO},
     "code-golf": {"seats": WHO},

@@ -41,6 +41,7 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "challenge": ({"author": "top"}, "case"),
         "topics": ({}, ["one topic alone"]),
         "author": ({}, "top"),
+        "players_per_challenge": ({}, 4),
         "max_drafts": ({"approval": 1}, 1),
         "committee": ({}, 4),
         "approval": ({}, 0.2),
@@ -75,25 +76,25 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
     },
     "compression": {
         "seats": ({}, 5),
-        "difficulty": ({}, 8),
+        "difficulty": ({}, 10),
         "max_tokens": ({}, 777),
     },
     "text-metrics": {
         "seats": ({}, 2),
-        "difficulty": ({}, 8),
+        "difficulty": ({}, 10),
         "metric": ({}, "f1"),
         "max_tokens": ({}, 777),
     },
     "code-golf": {
         "seats": ({}, 2),
         "tasks": ({}, 2),
-        "difficulty": ({}, 5),
+        "difficulty": ({}, 10),
         "max_tokens": ({}, 777),
     },
     "allocation": {
         "seats": ({}, 2),
         "tasks": ({}, 2),
-        "difficulty": ({}, 5),
+        "difficulty": ({}, 10),
         "max_tokens": ({}, 777),
     },
     "market": {
@@ -106,7 +107,7 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
     "bug-hunt": {
         "seats": ({}, 2),
         "tasks": ({}, 2),
-        "difficulty": ({}, 5),
+        "difficulty": ({}, 10),
         "max_tokens": ({}, 777),
     },
     "challenge-exchange": {
@@ -131,7 +132,7 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
     "logic": {
         "seats": ({}, 2),
         "puzzles": ({}, 3),
-        "difficulty": ({}, 5),
+        "difficulty": ({}, 10),
         "families": ({}, ["zebra"]),
         "max_tokens": ({}, 777),
     },
@@ -145,7 +146,7 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
     "transform": {
         "seats": ({}, 2),
         "tasks": ({}, 1),
-        "difficulty": ({}, 5),
+        "difficulty": ({}, 10),
         "max_tokens": ({}, 777),
     },
     "last-arena": {
@@ -167,7 +168,7 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "seats": ({}, 2),
         "statements": ({}, 3),
         "domains": ({}, ["words"]),
-        "difficulty": ({}, 8),
+        "difficulty": ({}, 10),
         "confidence": ({}, True),
         "max_tokens": ({}, 777),
     },
@@ -206,7 +207,7 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "seats": ({}, 2),
         "questions": ({}, 3),
         "domains": ({}, ["words"]),
-        "difficulty": ({}, 8),
+        "difficulty": ({}, 10),
         "answers": ({}, "choice"),
         "quiz": ({}, [{"question": "Which river flows through Vienna?", "answer": "the Danube"}]),
         "max_tokens": ({}, 777),

@@ -112,13 +112,17 @@ def test_a_quote_of_a_reply_is_cut_and_names_it() -> None:
 
 
 def test_what_two_replies_cost_is_added_and_something_unknown_stays_so() -> None:
-    first = Reply("invalid", "x", "no", "bad", 1, 2, 3, 4, 5, key="a", reasoning_tokens=6)
-    second = Reply("ok", "y", "yes", "", 10, 20, 30, 40, 50, "hidden", "b", 7, True, 60)
+    first = Reply("invalid", "x", "no", "bad", 1, 2, 3, 4, {"kwh": 5.0}, key="a", reasoning_tokens=6)
+    second = Reply(
+        "ok", "y", "yes", "", 10, 20, 30, 40, {"kwh": 50.0, "images": 1.0}, "hidden", "b", 7, True, 60
+    )
     whole = second.after(first)
-    assert whole == Reply("ok", "y", "yes", "", 11, 22, 33, 44, 55, "hidden", "b", 7, True, 66)
-    assert Reply("ok", latency_ms=1).after(first) == Reply("ok", latency_ms=4)
+    assert whole == Reply(
+        "ok", "y", "yes", "", 11, 22, 33, 44, {"kwh": 55.0}, "hidden", "b", 7, True, 66, requests=2
+    )
+    assert Reply("ok", latency_ms=1).after(first) == Reply("ok", latency_ms=4, requests=2)
     assert second.after(Reply("void", latency_ms=2)) == Reply(
-        "ok", "y", "yes", "", latency_ms=32, hidden="hidden", key="b", cut=7, final=True
+        "ok", "y", "yes", "", latency_ms=32, hidden="hidden", key="b", cut=7, final=True, requests=2
     )
     assert (Reply("ok").ok, first.ok) == (True, False)
 

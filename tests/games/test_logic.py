@@ -81,7 +81,7 @@ def test_reading_is_total_and_what_is_read_reads_the_same(text: str) -> None:
 
 def outcome_of(seats: int, right: dict[str, int | Reply]) -> Outcome:
     """A match of five puzzles in which each seat solves so many of them, from the first."""
-    match = fixture(GAME, PLAYERS, {"seats": seats})
+    match = fixture(GAME, PLAYERS, {"seats": seats, "puzzles": 5})
     answers = [puzzle["answer"] for puzzle in match.drawn["tasks"]]
 
     def answer(ask: Ask, player: str) -> str | Reply:
@@ -115,7 +115,7 @@ def test_a_whole_number_may_be_written_as_one() -> None:
 
 
 def test_families_are_drawn_evenly() -> None:
-    rules = GAME.rules()
+    rules = GAME.rules(puzzles=5)
     names: Counter[str] = Counter()
     for number in range(1, 101):
         drawn = msgspec.convert(GAME.draw(rules, "secret", number)["tasks"], list[Puzzle])

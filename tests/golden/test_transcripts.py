@@ -24,9 +24,9 @@ from peerage.game.texts import texts as of_game
 from peerage.games import GAMES
 
 UNRAISED = "Take the change back, or write version="
-NO_PROMPTS = ("_NO_RESULT", "MARKETS", "WINS", "WORDS", "KINDS", "_PARTS", "FAMILY")
+NO_PROMPTS = ("_NO_RESULT", "MARKETS", "WINS", "WORDS", "KINDS", "_PARTS", "_WORDS", "FAMILY")
 """Texts next to a game's prompts: how finished matches are shown, what house players say, and the parts that
-programs are drawn from, each of which the tests of reading them meet."""
+programs and transformations are drawn from, each of which the tests of reading them meet."""
 
 
 def test_every_match_is_played_as_its_version_always_played_it() -> None:
