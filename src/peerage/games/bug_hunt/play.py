@@ -71,7 +71,7 @@ class BugHuntRules(LevelRules):
     """Settings of bug hunts."""
 
     seats: Seats = 8
-    tasks: int = Field(3, ge=1, le=6, description="Programs of a match.")
+    tasks: int = Field(4, ge=1, le=6, description="Programs of a match.")
     max_tokens: MaxTokens = 6_000
 
 
@@ -262,6 +262,6 @@ GAME: GameSpec[BugHuntRules] = GameSpec(
     show=show,
     secrecy=Secrecy(hides=True, unshown=(TASKS,)),
     needs=Needs(sandbox=lambda rules: True),
-    demo=Demo(60),
+    demo=Demo(40, {"tasks": 1}),
     **by_level(draw, lambda rules: rules.tasks),
 )

@@ -70,7 +70,7 @@ class CodeGolfRules(LevelRules):
     """Settings of code golf."""
 
     seats: Seats = 8
-    tasks: int = Field(4, ge=1, le=6, description="Tasks of a match.")
+    tasks: int = Field(6, ge=1, le=10, description="Tasks of a match.")
     max_tokens: MaxTokens = 4_000
 
 
@@ -211,6 +211,6 @@ GAME: GameSpec[CodeGolfRules] = GameSpec(
     show=show,
     secrecy=Secrecy(hides=True, unshown=(TASKS,)),
     needs=Needs(sandbox=lambda rules: True),
-    demo=Demo(60),
+    demo=Demo(40, {"tasks": 2}),
     **by_level(draw, lambda rules: rules.tasks),
 )
