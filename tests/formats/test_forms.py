@@ -30,6 +30,7 @@ from peerage.formats import (
     stored,
 )
 from peerage.formats.forms import WHOLE, FormProblems, fields, for_person, misfit, reply
+from peerage.formats.moves import move_format
 
 
 class Bid(Struct, frozen=True):
@@ -40,6 +41,13 @@ class Bid(Struct, frozen=True):
     sure: bool
     limit: float | None = None
     why: str = ""
+
+
+class Answers(Struct, frozen=True):
+    """Answers that a person types."""
+
+    spelled: int | Annotated[str, Meta(pattern="^[0-9]{1,60}$", examples=["42"])]
+    free: int | str
 
 
 class Pass(Struct, frozen=True, tag="pass"):
@@ -265,3 +273,21 @@ def test_a_program_is_run_or_an_answer_given() -> None:
     with pytest.raises(FormatError, match="nothing is filled in"):
         reply(expects, {})
     assert for_person(expects, f"Go.\n{expects.instruction()}") == "Go."
+
+
+def test_a_move_with_an_amount_is_refused_without_a_word_of_json() -> None:
+    moves = move_format("move", ["fold", *[f"raise to {chips}" for chips in range(10, 60)]])
+    with pytest.raises(FormProblems) as problem:
+        reply(moves, {"move": "raise to 99"})
+    why = "'raise to 99' is none of fold, raise to N (N: a whole number from 10 to 59)"
+    assert problem.value.fields == {"move": why}
+    assert str(problem.value) == f"move: {why}"
+
+
+def test_a_number_that_a_text_may_spell_is_a_whole_number_to_a_person() -> None:
+    answers = Json(Answers)
+    assert [field.limits for field in fields(answers)] == ["a whole number", ""]
+    with pytest.raises(FormProblems, match=r"^spelled: 'seven' is not a whole number$"):
+        reply(answers, {"spelled": "seven", "free": "seven"})
+    long = "9" * 40
+    assert json.loads(reply(answers, {"spelled": long, "free": "8"})) == {"spelled": long, "free": 8}

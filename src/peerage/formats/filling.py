@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
+from peerage.formats.patterns import occurs
 from peerage.formats.schemas.brought import referred
 from peerage.formats.schemas.made import expected, fitted, outlined
 from peerage.formats.texts import FormatError, json_text, read_json
@@ -253,7 +254,7 @@ class Filled:
 
 def _field(laid: Kind, name: str, label: str, shapes: Sequence[Schema], needed: bool) -> FormField:
     shape = shapes[0] if shapes else {}
-    plain = [{key: part for key, part in of.items() if key != "pattern"} for of in shapes]
+    plain = [{key: part for key, part in of.items() if key != "pattern"} for of in _stated(shapes)]
     limits, options = " or ".join(map(expected, plain)), tuple[str, ...]()
     if laid == "json":
         limits = f"as JSON: {outlined(shape)}" if shape.get("type") in (*_PLAIN, "array") else "as JSON"
@@ -298,6 +299,8 @@ def _listed(text: str, shape: Schema, parts: SchemaParts) -> list[Any]:
 def read(text: str, shapes: Sequence[Schema]) -> Any:
     """Return the first value that a piece of text is in one of these shapes, texts last."""
     for shape in sorted(shapes, key=_is_text):
+        if shape not in _stated(shapes) and _is_text(shape) and not occurs(shape["pattern"], text):
+            continue
         for value in _values(text, shape):
             problems: list[str] = []
             fit = fitted(value, {key: part for key, part in shape.items() if key != "pattern"}, "", problems)
@@ -306,11 +309,24 @@ def read(text: str, shapes: Sequence[Schema]) -> Any:
     options = [_option(option) for shape in shapes for option in shape.get("enum", ())]
     if options:
         raise FormatError(f"{text[:40]!r} is none of {', '.join(options)}")
-    wanted = " or ".join(map(expected, shapes))
+    wanted = " or ".join(map(expected, _stated(shapes)))
     what = (
         f"{text[:40]!r}" if len(text) <= 40 or not any(map(_is_text, shapes)) else f"{len(text):,} characters"
     )
     raise FormatError(f"{what} is not {wanted}" if text else _EMPTY)
+
+
+def _stated(shapes: Sequence[Schema]) -> Sequence[Schema]:
+    """Return the shapes that a person reads of: the number alone where a text may only spell it, the text
+    alone where it may be anything."""
+    texts = [shape for shape in shapes if _is_text(shape)]
+    numbers = [
+        shape for shape in shapes if "enum" not in shape and shape.get("type") in ("integer", "number")
+    ]
+    spelled = all("pattern" in text and occurs(text["pattern"], "42") for text in texts)
+    if not texts or not numbers:
+        return shapes
+    return [shape for shape in shapes if shape not in (texts if spelled else numbers)]
 
 
 def _values(text: str, shape: Schema) -> Iterator[Any]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from peerage.formats.filling import Filled, FormField, Schema, SchemaParts, path, read
 from peerage.formats.integer import Integer
+from peerage.formats.moves import LegalMove
 from peerage.formats.plain import Code, Shaped, Text, WithTool
 from peerage.formats.schemas.brought import misfits
 from peerage.formats.texts import Format, FormatError, json_text
@@ -87,6 +88,8 @@ def reply(expects: Format, values: Mapping[str, str]) -> str:
     parts, filled = SchemaParts(expects.schema() or {}), Filled(form, values)
     value, problems = parts.value(parts.root, parts.top, filled), filled.problems
     labels = {field.name: field.label for field in form}
+    if isinstance(expects, LegalMove) and not problems and not expects.option(value[expects.field]):
+        problems[expects.field] = f"{value[expects.field]!r:.60} is none of {expects.offered}"
     if problems:
         raise FormProblems("; ".join([f"{labels[name]}: {why}" for name, why in problems.items()]), problems)
     try:

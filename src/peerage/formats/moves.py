@@ -52,7 +52,7 @@ class LegalMove(Struct, frozen=True, tag="move"):
     def schema(self) -> dict[str, Any] | None:
         if not self.amounts:
             return self._named.schema()
-        move = {"type": "string", "minLength": 1, "maxLength": LONGEST, "description": self._offered}
+        move = {"type": "string", "minLength": 1, "maxLength": LONGEST, "description": self.offered}
         return object_schema({"reason": {"type": "string", "maxLength": self.reason_chars}, self.field: move})
 
     @property
@@ -62,7 +62,8 @@ class LegalMove(Struct, frozen=True, tag="move"):
         return Choice(self.field, (*self.options, *amounts), self.reason_chars)
 
     @property
-    def _offered(self) -> str:
+    def offered(self) -> str:
+        """All moves, by name, with the bounds of their amounts."""
         amounts = [f"{amount.name} N (N: {_numbers(amount)})" for amount in self.amounts]
         return ", ".join([*self.options, *amounts])
 
@@ -71,7 +72,7 @@ class LegalMove(Struct, frozen=True, tag="move"):
             text,
             (self.field,),
             self.option,
-            f'a JSON object with "{self.field}" set to one of {self._offered} was expected, and nothing else',
+            f'a JSON object with "{self.field}" set to one of {self.offered} was expected, and nothing else',
         )
         return Chosen(reply.values[self.field], reply.reason[: self.reason_chars])
 

@@ -38,7 +38,7 @@ from peerage.settings import (
 from peerage.settings.lineup import installing, series_of
 from peerage.settings.pairing import InFlight, usual_window
 from peerage.standings.fold import UNRATED, unrated
-from peerage.values.figures import exact_dollars, listed
+from peerage.values.figures import counted, exact_dollars, listed
 from peerage.values.sealing import sealing_key
 
 
@@ -227,10 +227,12 @@ def notices(settings: ArenaSettings, ledger: Ledger) -> list[str]:
             f"asked and spent stays on record, and nobody is rated by them. {instead}"
         )
     window = ledger.meta().get("window", "")
-    if window.isdecimal() and int(window) < settings.engine.concurrency:
+    stated = "concurrency" in settings.engine.model_fields_set
+    if stated and window.isdecimal() and int(window) < settings.engine.concurrency:
         notes.append(
-            f"engine.concurrency is {settings.engine.concurrency}; this arena was made for {window} matches "
-            "under way at once, so there are no more. A new arena takes more with `pairing: {window: …}`"
+            f"engine.concurrency is {settings.engine.concurrency}; this arena was made for "
+            f"{counted(int(window), 'match')} under way at once, so there are no more. A new arena takes "
+            "more with `pairing: {window: …}`"
         )
     placed = sorted([name for name, host in settings.hosts.items() if host.resources])
     if placed and settings.engine.kind == "local":

@@ -122,6 +122,9 @@ def test_small_arenas_learn_early(tmp_path: Path, players: int, concurrency: int
     with open_arena(tmp_path) as arena:
         assert arena.ledger.meta()["window"] == window
         assert f"was made for {window} matches under way at once" in notices(arena.settings, arena.ledger)[-1]
+    write_arena(tmp_path, players, pairing={}, engine={})
+    with open_arena(tmp_path) as arena:
+        assert not notices(arena.settings, arena.ledger), "nobody has asked for more at once"
 
 
 def test_a_longer_window_gives_another_pairing_and_is_pinned(tmp_path: Path) -> None:
