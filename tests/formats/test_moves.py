@@ -14,6 +14,14 @@ CHESS = ("bxc3", "Bxc3", "Nf3+", "O-O", "O-O-O", "exd5", "e8=Q", "Qh5#", "a3")
 CHECKERS = ("8/5 6/5", "13/7*/1*", "Bar/24* 13/7", "8/4(2)", "Pass")
 
 
+def test_a_negative_number_is_no_move() -> None:
+    for names in (("raise to 9", "fold"), ("1", "2")):
+        expects = move_format("move", names)
+        assert expects.parse(names[0]).choice == names[0]
+        with pytest.raises(FormatError):
+            expects.parse(f'{{"move": "{names[0].replace(names[0][-1], "-" + names[0][-1])}"}}')
+
+
 def bets() -> Any:
     return move_format("move", BETS)
 

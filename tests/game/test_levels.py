@@ -31,7 +31,7 @@ def played(skills: tuple[float, ...], tasks: int, matches: int, seed: int) -> tu
     rng, abilities, shares = Random(seed), Abilities(), []
     seats = [Seat(label, f"p{label}") for label in "ABCDEFGH"]
     for number in range(1, matches + 1):
-        levels = suited(abilities.levels.values(), tasks, f"secret {seed}", number)
+        levels = suited(abilities.playing, tasks, f"secret {seed}", number)
         credits = {
             seat.label: [rng.random() < chance(skill, SLOPE * (level - USUAL_LEVEL)) for level in levels]
             for seat, skill in zip(seats, skills, strict=True)
@@ -85,3 +85,13 @@ def test_facts_of_other_kinds_and_players_without_credits_teach_nothing() -> Non
     abilities = Abilities()
     abilities.learn([{"fact": "challenge"}, fact([Seat("A", "Ada")], [3], {})])
     assert abilities.levels == {}
+
+
+def test_tasks_suit_those_who_still_play() -> None:
+    left, here = [Seat(label, f"left {label}") for label in "ABCD"], [Seat(label, label) for label in "ABCD"]
+    abilities = Abilities()
+    for seats, credit in ((left, 1.0), (here, 0.0), (here[:2], 1.0), (here, 0.0)):
+        for _ in range(25):
+            abilities.learn([fact(seats, [5], {seat.label: [credit] for seat in seats})])
+        assert len(abilities.playing) == len(seats)
+    assert max(suited(abilities.playing, 7, "secret", 1)) < 5 < abilities.levels["left A"]

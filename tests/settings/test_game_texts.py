@@ -87,6 +87,24 @@ def test_texts_are_a_file_or_stand_one_by_one_and_those_of_the_game_itself_are_l
     assert told("{}", tmp_path) == {}
 
 
+def test_what_is_no_file_of_texts_is_said(tmp_path: Path) -> None:
+    (tmp_path / "deep.toml").write_text("a=" + "[" * 50_000)
+    (tmp_path / "bytes.toml").write_bytes(b"again='\x8c'")
+    for name, why in (
+        ("deep.toml", "stand too deep in each other"),
+        ("bytes.toml", "byte 8 is no UTF-8; save the file as UTF-8"),
+        ("x" * 5_000, "does not exist; the path is relative to the arena's folder"),
+    ):
+        (fault,) = mistakes(name, tmp_path)
+        assert fault.endswith(why)
+
+
+def test_a_text_that_others_include_may_include_none(tmp_path: Path) -> None:
+    for text in ("{AGAIN}", "{ALONE}"):
+        (fault,) = mistakes(f"{{again: '{text}'}}", tmp_path)
+        assert fault.endswith(f"again: others include it, so it may include none: {text}")
+
+
 def test_all_mistakes_are_told_at_once_each_with_its_file_its_text_and_what_is_known(tmp_path: Path) -> None:
     (tmp_path / "my.toml").write_text(
         'vote_rules = "{MATERAL}"\nagain = 7\nclinical = "a\\u0000"\n[answer]\nuser = "{question} }"\n'
@@ -115,7 +133,7 @@ def test_all_mistakes_are_told_at_once_each_with_its_file_its_text_and_what_is_k
     [
         ("no.toml", "duel", r"line \d+, rules\.texts: .*no\.toml does not exist"),
         ("bad.toml", "duel", r"bad\.toml: .*`peerage games texts GAME` prints such a file"),
-        ("latin.toml", "duel", r"latin\.toml: .*utf-8"),
+        ("latin.toml", "duel", r"latin\.toml: byte 10 is no UTF-8"),
         ("{again: {file: no.md}}", "duel", r"rules\.texts: .*no\.md does not exist"),
         ("{again: {text: no.md}}", "duel", r"rules\.texts, again\.text: the game has no such text"),
         ("{answer: x}", "duel", r"rules\.texts, answer: the game has no such text"),

@@ -21,6 +21,7 @@ FEWEST = 12
 _AMOUNT = re.compile(r"(.*?[^0-9]) ?([0-9]{1,9})")
 _MARKS = str.maketrans("0", "O", "+#!?*×x=-() ")
 """Marks of a move that readers leave out, such as those of checks and captures; a castle's zeros."""
+_NEGATIVE = re.compile(r"[-−]\d")
 
 
 class Amount(Struct, frozen=True, gc=False):
@@ -134,10 +135,12 @@ def _names(options: tuple[str, ...], cased: bool) -> dict[str, str]:
 
 
 def _spellings(name: str, cased: bool) -> tuple[str, ...]:
-    """A move as it is written, without the marks around it, and without those in it."""
+    """A move as it is written, without the marks around it, and, without a negative number, those in it."""
     plain = folded(name).strip(DECORATION)
     plain = plain if cased else plain.casefold()
     parts = plain.split()
     if parts and all("/" in part for part in parts):
         parts.sort()
+    if any(_NEGATIVE.match(part) for part in parts):
+        return name, plain
     return name, plain, " ".join([part.translate(_MARKS) for part in parts])

@@ -40,6 +40,8 @@ FIRST_GAIN, LAST_GAIN = 1.0, 0.15
 """Levels by which one task moves an ability at most, at first and in the long run."""
 START = 4.0
 """Level of which a player that nobody has seen solves half."""
+GONE = 10
+"""A player plays no more once others have taken so many seats for each player there is, it none."""
 
 Rules = TypeVar("Rules", bound="LevelRules")
 Measured = TypeVar("Measured", bound=Any)
@@ -139,6 +141,13 @@ class Abilities:
     def __init__(self) -> None:
         self.levels: dict[str, float] = {}
         self._met: dict[str, int] = {}
+        self._seats = 0
+        self._last: dict[str, int] = {}
+
+    @property
+    def playing(self) -> list[float]:
+        """Return the abilities of those who still play: tasks need not suit who has left."""
+        return [self.levels[player] for player in self._last]
 
     def learn(self, facts: Sequence[Mapping[str, Any]]) -> None:
         """Take in the facts of a match."""
@@ -146,6 +155,10 @@ class Abilities:
             if each.get("fact") != "tasks":
                 continue
             told = msgspec.convert(each, TaskCredits)
+            self._seats += len(told.credits)
+            self._last |= dict.fromkeys([player for player in told.credits if told.levels], self._seats)
+            since = self._seats - GONE * len(self._last)
+            self._last = {player: last for player, last in self._last.items() if last >= since}
             for player, credits in told.credits.items():
                 for level, credit in zip(told.levels, credits, strict=True):
                     self._move(player, level, credit)
@@ -178,7 +191,7 @@ class Staircase:
 
     def draw(self, secret: str, number: int, sealing: str) -> Mapping[str, Any]:
         """Return the draw of a match whose tasks suit the best players."""
-        return self._draw(suited(self.abilities.levels.values(), self._tasks, secret, number), secret, number)
+        return self._draw(suited(self.abilities.playing, self._tasks, secret, number), secret, number)
 
 
 def suited(abilities: Collection[float], tasks: int, secret: str, number: int) -> list[int]:

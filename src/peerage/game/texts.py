@@ -135,6 +135,10 @@ def _text_faults(name: str, text: Any, own: Mapping[str, str]) -> Iterator[str]:
         known = [table.upper() for table in ("material", *own) if "." not in table]
         if unknown := [place for place in _INCLUDED.findall(text) if place not in known]:
             yield f"{_listed(unknown)} includes no text; there are {_listed(known)}"
+        elif within := [
+            place for place in _INCLUDED.findall(text) if "." not in name and place != "MATERIAL"
+        ]:
+            yield f"others include it, so it may include none: {_listed(within)}"
         if storable(text) != text:
             yield "holds a character that no store can hold, such as NUL"
         try:

@@ -14,7 +14,7 @@ from typing import Any
 
 from peerage.game.spec import GameSpec
 from peerage.game.texts import leaves_of, text_faults
-from peerage.settings.own_tasks import FILE, read_named
+from peerage.settings.own_tasks import FILE, read_named, text_in
 from peerage.settings.source import SettingsSource
 
 TEXTS = "texts"
@@ -38,7 +38,7 @@ def texts_of_owner(
     for name, text in leaves_of(stated).items():
         of, _, key = name.rpartition(".")
         if key == FILE and isinstance(text, str):
-            name, text = of, read_named(folder / text, where, lambda body: body.decode("utf-8-sig").strip())
+            name, text = of, read_named(folder / text, where, lambda body: text_in(body).strip())
         texts[name] = text
     if texts and not spec.texts:
         return [f"{where}: {spec.name} has no texts that others could replace"]
@@ -49,6 +49,6 @@ def texts_of_owner(
 
 def _toml(body: bytes) -> dict[str, Any]:
     try:
-        return tomllib.loads(body.decode("utf-8-sig"))
+        return tomllib.loads(text_in(body))
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{error}; `peerage games texts GAME` prints such a file") from None

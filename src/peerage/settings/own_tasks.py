@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from pathlib import Path
@@ -78,7 +79,7 @@ def texts_of_files(data: MutableMapping[str, Any], folder: Path, source: Setting
         if isinstance(value, dict):
             if value.keys() != {FILE} or not isinstance(value[FILE], str):
                 raise SettingsError(f"{source.place(place)}: expected a text, or `{{file: PATH}}`")
-            holder[key] = read_named(folder / value[FILE], source.place(place), _text)
+            holder[key] = read_named(folder / value[FILE], source.place(place), text_in)
 
 
 def _holders(data: Mapping[str, Any]) -> Iterator[tuple[MutableMapping[str, Any], str, Place]]:
@@ -98,10 +99,12 @@ def _holders(data: Mapping[str, Any]) -> Iterator[tuple[MutableMapping[str, Any]
 
 def read_named(path: Path, where: str, read: Callable[[bytes], Any]) -> Any:
     """Return what `read` makes of a file that settings name at `where`. Raises SettingsError."""
-    if not path.exists():
+    if not os.path.exists(path):  # which a name that is too long is no error for
         raise SettingsError(f"{where}: {path} does not exist; the path is relative to the arena's folder")
     try:
         return read(bytes_of(path))
+    except RecursionError:
+        raise SettingsError(f"{where}: {path}: lists or tables stand too deep in each other") from None
     except ValueError as error:
         raise SettingsError(f"{where}: {path}: {error}") from None
 
@@ -115,7 +118,7 @@ def schema_of_file(rules: dict[str, Any], folder: Path, where: str) -> None:
 def programs_of_files(rules: dict[str, Any], folder: Path, where: str) -> None:
     """Add the sources of the programs that checks of `rules` name. Raises SettingsError."""
     names = sorted({name.rpartition(":")[0] for name in _programs(rules)})
-    rules[PROGRAMS] = {name: read_named(folder / name, where, _text) for name in names}
+    rules[PROGRAMS] = {name: read_named(folder / name, where, text_in) for name in names}
 
 
 _PYTHON = re.compile(r"\s*python\s*:?\s*(\S+\.py:\w+)\s*")
@@ -138,12 +141,13 @@ def _programs(rules: Mapping[str, Any]) -> Iterator[str]:
 
 def _json(body: bytes) -> Any:
     try:
-        return json.loads(_text(body))
-    except (json.JSONDecodeError, RecursionError) as error:
+        return json.loads(text_in(body))
+    except json.JSONDecodeError as error:
         raise ValueError(f"no JSON ({error})") from None
 
 
-def _text(body: bytes) -> str:
+def text_in(body: bytes) -> str:
+    """Return the text of a file. Raises ValueError for one in no encoding of Unicode."""
     encoding = "utf-16" if body.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
     try:
         return body.decode(encoding).removesuffix("\n")
