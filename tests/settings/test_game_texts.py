@@ -119,7 +119,7 @@ def test_all_mistakes_are_told_at_once_each_with_its_file_its_text_and_what_is_k
         r"anwser\.user: the game has no such text; its texts are again, .*answer\.user",
         r"vote: nothing fills \{tpic\}; its places are \{topic\}, \{question\}, \{approval\}",
         r"vote: \{MATERIAL\} is missing; players must read all of \{topic\}",
-        r"case_answer: \{question\}, \{limit\}, \{judging\} is missing",
+        r"case_answer: \{question\}, \{limit\}, \{judging\} are missing",
     ]
     found = mistakes("my.toml\n  epsilon: 7", tmp_path)
     assert len(found) == len(expected) + 1
@@ -163,7 +163,7 @@ def test_texts_of_an_author_s_own_table_are_printed_and_replaced_too(tmp_path: P
     assert texts(OWN)["bid"] == OWN["bid"]
     assert texts(OWN, {"me": "I", "bid.system": "{MORE}."})["more"] == "I first"
     assert list(text_faults(OWN, {"bid.user": "Go."})) == [
-        "bid: {what}, {format} is missing; players must read all of {what}, {format}"
+        "bid: {what}, {format} are missing; players must read all of {what}, {format}"
     ]
     assert list(text_faults(OWN, {"bid.user": "Go.", "bid.system": "{format} {what}"})) == []
     assert list(text_faults(OWN, {"me": "We"})) == []

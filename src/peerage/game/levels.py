@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Struct
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from peerage.game.match import Seat
 from peerage.game.spec import GameMemory, GameRules
@@ -58,14 +58,6 @@ class LevelRules(GameRules):
         description=f"Level of the tasks, from 1 (easy) to {LEVELS}; each takes about 2¼ times the work of "
         "the one before. `auto` follows the players, so that the best solve some 60 to 80%.",
     )
-
-    @field_validator("difficulty", mode="before")
-    @classmethod
-    def _level(cls, value: object) -> object:
-        level = int(value) if isinstance(value, str) and value.isdecimal() else value
-        if level != AUTO and not (type(level) is int and 1 <= level <= LEVELS):
-            raise ValueError(f"expected {AUTO} or a level, a whole number from 1 to {LEVELS}")
-        return level
 
     @property
     def adapts(self) -> bool:

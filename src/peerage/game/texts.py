@@ -122,7 +122,8 @@ def text_faults(source: str | Mapping[str, Any], stated: Mapping[str, Any]) -> I
             if unknown := [place for place in has if place not in needed]:
                 yield f"{entry}: nothing fills {_listed(unknown)}; its places are {_listed(needed)}"
             if missing := [place for place in needed if place not in has]:
-                yield f"{entry}: {_listed(missing)} is missing; players must read all of {_listed(needed)}"
+                lacking = f"{_listed(missing)} {'is' if len(missing) == 1 else 'are'} missing"
+                yield f"{entry}: {lacking}; players must read all of {_listed(needed)}"
 
 
 def _text_faults(name: str, text: Any, own: Mapping[str, str]) -> Iterator[str]:
