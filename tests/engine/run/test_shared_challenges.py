@@ -48,6 +48,20 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_an_author_outside_the_match_never_answers_its_own_challenge(tmp_path: Path) -> None:
+    rules = {"players_per_challenge": 6, "author": "top", "committee": 2, "judges": 3}
+    pairing = {"window": 4, "policy": "random"}
+    write_arena(tmp_path, house(8, **PRICE), game="duel", rules=rules, pairing=pairing)
+    play(tmp_path, 30)
+    with closing(ledger_of(tmp_path)) as ledger:
+        matches = [read_fixture(row.body, by_hex(ledger.texts())) for row in ledger.fixtures()]
+    authors = {match.number: {seat.player for seat in match.officials.get("author", ())} for match in matches}
+    later = [match for match in matches if match.shares != match.number]
+    assert len(later) > 10
+    for match in later:
+        assert authors[match.shares].isdisjoint([seat.player for seat in match.seats])
+
+
 def test_a_challenge_is_drafted_once_and_answered_once_by_each_of_so_many(whole: Path) -> None:
     with closing(ledger_of(whole)) as ledger:
         texts = by_hex(ledger.texts())

@@ -70,7 +70,7 @@ from peerage.game.spec import QUOTE
 from peerage.game.texts import toml
 from peerage.games.duel.prompts import DuelKind, judging, kind_of
 from peerage.games.duel.rules import FEWEST, DuelRules
-from peerage.games.duel.shared import CHALLENGE, SharedChallenges, draw, request_of
+from peerage.games.duel.shared import AUTHORS, CHALLENGE, SharedChallenges, authors_of, draw, request_of
 from peerage.games.given import facts, given_or_asked, settled
 from peerage.games.judged import judges_required, verdicts_asked
 from peerage.games.rejudge import RejudgeRules
@@ -120,7 +120,7 @@ def play(table: GameTable) -> Steps[Outcome]:
         return outcome
     new = facts(table, answers, requests, request if settled(outcome) else "")
     if CHALLENGE not in table.drawn:
-        new[CHALLENGE] = plain
+        new |= {CHALLENGE: plain, AUTHORS: authors_of(table)}
     return msgspec.structs.replace(outcome, facts=(new,))
 
 
@@ -275,7 +275,7 @@ def _forgets(rules: DuelRules) -> str:
 
 GAME: GameSpec[DuelRules] = GameSpec(
     name="duel",
-    version=8,
+    version=9,
     texts=__package__,
     about="Two players answer a challenge that peers drafted; peers judge.",
     contestants=(2, 2),

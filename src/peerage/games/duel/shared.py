@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from peerage.challenges.drafting import needed_share
-from peerage.game.match import ANSWERS
+from peerage.game.match import ANSWERS, GameTable
 from peerage.game.spec import DrawnMatch
 from peerage.games.duel.prompts import judging, kind_of
 from peerage.games.duel.rules import DuelRules
@@ -20,6 +20,8 @@ from peerage.values.sealing import by_turns
 
 CHALLENGE = "challenge"
 """The key of what is drawn, and of the fact: the texts of a challenge by stage."""
+AUTHORS = "authors"
+"""The key of the fact that says who, outside of the match, drafted a challenge and may not answer it."""
 DRAFTERS = ("author", "committee")
 """The roles without work where a challenge is there."""
 _OPEN = 100
@@ -34,6 +36,11 @@ def draw(rules: DuelRules, seed: str, number: int) -> dict[str, Any]:
     """
     (place,) = by_turns(f"{seed}/draw", number, len(rules.topics))
     return {"topic": rules.topics[place]}
+
+
+def authors_of(table: GameTable) -> list[str]:
+    """Return those who drafted the challenge of a match and were not asked it there."""
+    return sorted({seat.player for seat in table.officials["author"]} - {seat.player for seat in table.seats})
 
 
 def request_of(rules: DuelRules, texts: Mapping[str, str]) -> str:
@@ -53,6 +60,7 @@ class SharedChallenges:
         self._answers = GivenAnswers(lambda task, player: task.compared)
         self.in_flight = self._answers.in_flight
         self._open: dict[int, ComparedTask] = {}
+        self._authors: dict[int, frozenset[str]] = {}
         self._drawn: dict[int, DrawnMatch] = {}
         self._answered: dict[str, set[str]] = {}
         self._verdict = sum([usual for _, usual in rules.panel().calls(rules.judges)])
@@ -78,8 +86,10 @@ class SharedChallenges:
                 self._answered.setdefault(new["request"], set()).add(player)
             if (texts := fact.get(CHALLENGE)) and drawn is not None:
                 self._open[match] = self._comparison({**drawn.drawn, CHALLENGE: texts}, match)
+                self._authors[match] = frozenset(fact.get(AUTHORS, ()))
                 if len(self._open) > _OPEN:
-                    del self._open[next(iter(self._open))]
+                    oldest = next(iter(self._open))
+                    del self._open[oldest], self._authors[oldest]
         self._answers.learn(match, facts)
 
     def presume(self, match: int) -> None:
@@ -107,8 +117,9 @@ class SharedChallenges:
         most = self._rules.players_per_challenge
         tasks = [
             task
-            for task in self._open.values()
-            if len({*self._answered.get(task.compared, ()), *asked.get(task.compared, ()), *players}) <= most
+            for first, task in self._open.items()
+            if self._authors[first].isdisjoint(players)
+            and len({*self._answered.get(task.compared, ()), *asked.get(task.compared, ()), *players}) <= most
         ]
         new = self._comparison(draw(self._rules, secret, match), match)
         drawn = self._answers.meet(match, players, [*tasks, new])
