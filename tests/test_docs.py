@@ -12,6 +12,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+import yaml
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -140,6 +141,20 @@ def test_every_game_has_a_page_and_it_shows_in_the_terminal(name: str) -> None:
     assert page.stdout.startswith("# ")
     own = (GAMES_HERE / name.replace("-", "_") / "README.md").read_text("utf-8").rstrip()
     assert page.stdout.partition("\n## What a preset stands for")[0].rstrip() == own
+
+
+@pytest.mark.parametrize("page", GAME_PAGES, ids=lambda page: page.parent.name)
+def test_the_first_example_of_a_game_shows_its_defaults(page: Path) -> None:
+    """Numbers and words of its rules; lists there are examples."""
+    shown = yaml.safe_load(
+        (re.findall(r"```yaml\n(game:.*?)```", page.read_text("utf-8"), re.DOTALL) or ["{}"])[0]
+    )
+    rules = shown.get("rules", {})
+    defaults = GAMES[shown.get("game", "duel")].rules.model_fields
+    assert rules == {
+        key: value if isinstance(value, list | dict) else defaults[key].default
+        for key, value in rules.items()
+    }
 
 
 def test_json_is_as_documented(tmp_path: Path) -> None:
