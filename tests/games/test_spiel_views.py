@@ -501,3 +501,20 @@ def test_ten_offers_without_agreement_are_worth_nothing() -> None:
     assert deal.movers() == ()
     assert deal.points() == [0.0, 0.0]
     assert "They did not agree." in deal.end()
+
+
+@pytest.mark.parametrize(("name", "seats"), [("holdem", 2), ("holdem-six", 6)])
+def test_raises_on_a_street_end_before_the_library_complains(
+    name: str, seats: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Its own limit is one that it writes to the terminal at every look at a position."""
+    deal, chosen = world(name, seats), list[str]()
+    while movers := deal.movers():
+        moves = list(deal.moves(movers[0]))
+        raises = [move for move in moves if move.startswith("raise")]
+        waits = len(chosen) % (seats - 1) > 0  # so that others call in between
+        chosen.append(raises[0] if raises and not waits else "call" if "call" in moves else "check")
+        deal.act({movers[0]: chosen[-1]})
+    assert len([move for move in chosen if move.startswith("raise")]) == 8
+    assert sum(deal.points() or (1.0,)) == 0
+    assert capfd.readouterr().err == ""

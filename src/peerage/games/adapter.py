@@ -390,7 +390,7 @@ def _spec(library: Library, name: str) -> GameSpec[Any]:
     entry = library.listed()[name]
     return GameSpec(
         name=f"{library.name}-{name}",
-        version=9,
+        version=10,
         texts=TEXTS,
         about=entry.about,
         contestants=entry.players,
