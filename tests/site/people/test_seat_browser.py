@@ -74,6 +74,10 @@ def test_every_form_fits_and_can_be_used_by_anybody(link: str, tab: Page, folder
             tab.goto(link)
             expect(tab.get_by_role("heading", level=1)).to_have_text("You are asked as judge")
             assert tab.evaluate("document.documentElement.scrollWidth") <= size["width"]
+            form, main = (tab.locator(part).bounding_box() for part in ("form.seat", "main"))
+            assert form is not None
+            assert main is not None
+            assert form["width"] > 0.9 * main["width"]
             found = Axe().run(tab, options={"resultTypes": ["violations"]})
             assert found.violations_count == 0, f"{name}: {found.generate_report()}"
             if shots := os.environ.get("PEERAGE_SHOTS"):
