@@ -18,6 +18,7 @@ from peerage.games import GAMES
 from peerage.ledger import LedgerError
 from peerage.ledger.forms.merkle import GENESIS, digest, link
 from peerage.views.match.match import MatchView, tasks
+from peerage.views.match.numbers import numbers_of
 
 
 def matches(arena: Arena) -> list[MatchView]:
@@ -195,3 +196,11 @@ def test_a_number_that_there_is_not(arena: Arena, tmp_path: Path, folder: Path) 
     empty = copied(folder, tmp_path, *[f"DELETE FROM {table}" for table in ("fixtures", "records")])
     with open_arena(empty) as opened, pytest.raises(LedgerError, match="nothing was played yet"):
         opened.match(1)
+
+
+def test_a_table_of_more_than_two_was_not_paired_by_elo() -> None:
+    def titles(track: str) -> list[str]:
+        return [of.title for of in numbers_of((), {}, {}, {track: {"ada": (1.0, 2.0)}}, "dollars").columns]
+
+    assert "Paired at" in titles("elo")
+    assert "Paired at" not in titles("trueskill")

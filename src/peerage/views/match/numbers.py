@@ -74,11 +74,11 @@ def _columns(tracks: tuple[str, ...], unit: str) -> tuple[Column, ...]:
         spare = 1 if track != tracks[0] else 0
         return Column(track, title, write, number=True, spare=spare, value=lambda row: row.moved.get(track))
 
-    own = unit != "dollars"
+    own, paired = unit != "dollars", "trueskill" not in tracks  # tables are not paired by sequential Elo
     return (
         Column("player", "Player", link=lambda row: ("player", row.player)),
         Column("seats", "As", _labels, spare=1, page=False),
-        Column("raw", "Paired at", whole, number=True, spare=3, page=False, value=_raw),
+        *[Column("raw", "Paired at", whole, number=True, spare=3, page=False, value=_raw)] * paired,
         *[
             replace(column, value=partial(_summed, column.key))
             for column in numbers(
