@@ -206,11 +206,10 @@ def _sentences(found: Status) -> Iterator[str]:
     parts += [f"{whole(count)} {what}" for count, what in more if count]
     yield f"{runs}: {', '.join(parts)}."
     if found.open_calls:
-        calls = f"{counted(found.open_calls, 'call')} for at most {dollars(found.open_usd)}"
-        left_open = (
-            "left open by a crash; the next run counts them as billed; `peerage run` goes on with what is "
-            "under way"
-        )
+        most = f" for at most {dollars(found.open_usd)}" * bool(found.open_usd)
+        calls = f"{counted(found.open_calls, 'call')}{most}"
+        billed = "counts them as billed and " * bool(found.open_usd)
+        left_open = f"left open by a crash; the next `peerage run` {billed}goes on with what is under way"
         yield f"{calls} {'in flight' if found.runner else left_open}."
     unpriced = [f"{counted(found.unpriced, 'call')} of unknown cost"] if found.unpriced else []
     spent = [f"{dollars(found.spent_usd)} spent at most"] if found.spent_usd else []

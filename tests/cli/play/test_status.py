@@ -80,7 +80,8 @@ def test_after_a_crash_it_tells_what_was_left_open_and_stops_nobody(tmp_path: Pa
     told = shown(tmp_path)
     assert "Nobody runs this arena now" in told
     assert "left open by a crash" in told
-    assert "`peerage run` goes on" in told
+    assert "the next `peerage run` counts them as billed and goes on with what is under way" in told
+    assert "for at most free" not in told
     report = play(tmp_path, 12)
     assert (report.reason, report.possibly_paid_twice) == ("limit", found["open_calls"])
     assert "left open" not in shown(tmp_path)
