@@ -277,6 +277,7 @@ def test_a_program_is_run_or_an_answer_given() -> None:
 
 def test_a_move_with_an_amount_is_refused_without_a_word_of_json() -> None:
     moves = move_format("move", ["fold", *[f"raise to {chips}" for chips in range(10, 60)]])
+    assert [field.limits for field in fields(moves)] == ["a text of at most 200 characters", ""]
     with pytest.raises(FormProblems) as problem:
         reply(moves, {"move": "raise to 99"})
     why = "'raise to 99' is none of fold, raise to N (N: a whole number from 10 to 59)"

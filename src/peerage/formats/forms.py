@@ -46,6 +46,8 @@ def fields(expects: Format) -> tuple[FormField, ...]:
         listed = tuple(
             [of._replace(kind="line", needed=True) if of.name == expects.field else of for of in listed]
         )
+    if isinstance(expects, LegalMove):  # its moves are all that it may be
+        listed = tuple([of._replace(limits="") if of.name == expects.field else of for of in listed])
     return listed if 0 < len(listed) <= MOST_FIELDS else _whole(expects.instruction())
 
 
