@@ -49,6 +49,15 @@ def test_tests_say_which_bugs_a_version_has_whatever_the_others(level: int) -> N
         assert task.source == version(task, tuple(bugs))
 
 
+@pytest.mark.parametrize("level", [1, 2, 4])
+def test_who_prints_the_same_whatever_it_reads_has_no_point(level: int) -> None:
+    for seed in range(30):
+        task = buggy(Random(f"same/{seed}"), level)
+        printed = [wanted for _, wanted in task.tests]
+        guards = {*range(len(printed))}.difference(*task.goals)
+        assert all(len({printed[at] for at in guards.union(goal)}) > 1 for goal in task.goals)
+
+
 def test_hunts_of_the_hardest_level_are_long_and_each_bug_that_is_left_makes_tests_fail() -> None:
     for seed in range(20):
         task = buggy(Random(f"hardest/{seed}"), LEVELS)

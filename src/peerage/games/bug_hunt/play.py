@@ -250,7 +250,7 @@ def _changes(before: str, after: str) -> str:
 
 GAME: GameSpec[BugHuntRules] = GameSpec(
     name="bug-hunt",
-    version=10,
+    version=11,
     texts=__package__,
     about="Everybody repairs the same programs; most bugs fixed with nothing broken win.",
     contestants=(2, 10),
