@@ -97,7 +97,7 @@ counts = st.none() | st.integers(0, 2**40)
         counts,
         st.integers(0, 10**9),
         counts,
-        counts,
+        st.dictionaries(st.sampled_from(["kwh", "images"]), st.floats(0, 1e9)),
         st.none() | st.dictionaries(names, st.floats(allow_nan=False, allow_infinity=False) | names),
         names,
     ),

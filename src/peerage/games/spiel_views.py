@@ -43,8 +43,8 @@ def named(state: Any, player: int) -> dict[str, int]:
     return {state.action_to_string(player, action).strip(" \n*.,;"): action for action in legal}
 
 
-def _renamed(rename: Callable[[str], str]) -> Callable[[Any, int], dict[str, int]]:
-    return lambda state, player: {rename(name): action for name, action in named(state, player).items()}
+def _renamed(rename_move: Callable[[str], str]) -> Callable[[Any, int], dict[str, int]]:
+    return lambda state, player: {rename_move(name): action for name, action in named(state, player).items()}
 
 
 def _last(played: Played, names: Sequence[str], most: int = RECENT) -> str:

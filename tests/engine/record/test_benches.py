@@ -384,7 +384,7 @@ def test_a_panel_whose_first_matches_come_to_nothing_stops(tmp_path: Path, concu
 
 def test_a_panel_that_a_check_relieves_now_and_then_stops_too(tmp_path: Path) -> None:
     """Where checks decide some matches there are results, and yet nothing comes of the judges."""
-    players = [{"model": f"house:0.{skill}", "name": f"p{skill}"} for skill in (9, 5)]
+    players = [{"model": f"house:0.{skill}", "name": f"p{skill}"} for skill in (5, 3)]
     tasks = [{"prompt": f"{n} + {n}?", "expected": str(2 * n)} for n in range(1, 30)]
     more = {"tasks": {"file": tasks, "then": "judges"}, "judges": [{"model": "house:0.8", "name": "judge"}]}
     (tmp_path / "arena.yaml").write_text(yaml.safe_dump({"seed": 1, "players": players, **more}))

@@ -312,7 +312,7 @@ def test_the_owner_is_told_what_a_game_cannot_hide_from_people_with_files(tmp_pa
 
 
 def test_where_nothing_may_be_remembered_people_do_not_play(tmp_path: Path) -> None:
-    arena(tmp_path, game="color-obfuscation", rules={})
+    arena(tmp_path, game="color-obfuscation", rules={"ally": "self"})
     with (
         open_arena(tmp_path) as opened,
         pytest.raises(SettingsError, match="me is a person and may remember"),

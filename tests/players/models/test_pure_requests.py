@@ -51,7 +51,7 @@ ALLOWED = {
     "compatible": {"model", "max_tokens", "stream", "temperature"},
     "anthropic": {"model", "max_tokens", "stream"},
     "google": {"generationConfig"},
-    **dict.fromkeys(("endpoint", "program", "function"), AGENTS),
+    **dict.fromkeys(("endpoint", "program", "function"), AGENTS | {"match", "seat"}),
 }
 
 
