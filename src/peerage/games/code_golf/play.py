@@ -199,7 +199,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
 
 GAME: GameSpec[CodeGolfRules] = GameSpec(
     name="code-golf",
-    version=12,
+    version=13,
     texts=__package__,
     about="Everybody solves the same tasks; the shortest programs that pass hidden tests win.",
     contestants=(2, 10),

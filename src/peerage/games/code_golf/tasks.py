@@ -34,7 +34,7 @@ def golf_task(rng: Random, level: int, examples: int, tests: int) -> GolfTask:
     """Draw a task of a level, with so many examples and hidden tests.
 
     All inputs are different, and one of the hidden ones is a single number. Leaving out any step makes the
-    answer to some hidden test wrong.
+    answer to some hidden test wrong, and neither a constant nor the input itself answers most of them.
     """
     while True:
         plan = drawn(rng, work_at(level, USUAL_WORK))
@@ -43,7 +43,8 @@ def golf_task(rng: Random, level: int, examples: int, tests: int) -> GolfTask:
             inputs = list(dict.fromkeys([*inputs, line(rng)]))
         answers = outputs(program(plan), inputs)
         [(_, alike)] = Counter(answers[:tests]).most_common(1)
-        if alike <= MOST_ALIKE * tests and _each_step_tells(plan, inputs[:tests]):
+        copied = sum([answer == given for answer, given in zip(answers[:tests], inputs, strict=False)])
+        if max(alike, copied) <= MOST_ALIKE * tests and _each_step_tells(plan, inputs[:tests]):
             known = [*zip(inputs, answers, strict=True)]
             hidden = tuple(rng.sample(known[:tests], tests))
             hard = difficulty(work=effort(program(plan)), usual_work=USUAL_WORK)
