@@ -103,7 +103,7 @@ Table = list[list[int]]
 
 
 def constraints(family: str, text: str) -> tuple[Table, list[tuple[Table, int]]]:
-    """What choices gain, and what they take of what there is at most, by the statement alone."""
+    """The gains of choices, and what they take of what there is at most, by the statement alone."""
     each = [numbers(line) for line in lines(text)]
     options = range(choices(text) + 1)
     if family == "knapsack":

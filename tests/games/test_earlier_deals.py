@@ -1,4 +1,4 @@
-"""What a seat reads of deals that are over: its own view, what was shown, and the score."""
+"""Texts that a seat reads of deals that are over: its own view, what was shown, and the score."""
 
 from __future__ import annotations
 

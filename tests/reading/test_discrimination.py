@@ -1,4 +1,4 @@
-"""How well games tell players apart: the matches it takes are the true number, and remarks name a cure."""
+"""Games that tell players apart: the matches it takes are the true number, and remarks name a cure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from peerage.game.levels import SLOPE, USUAL_LEVEL, chance
-from peerage.game.ranking import by_rank
+from peerage.game.match import by_rank
 from peerage.ratings.columns.history import free_for_all
 from peerage.ratings.strength.evidence import of_games
 from peerage.ratings.strength.posterior import strengths

@@ -22,7 +22,7 @@ WHOLE, PROGRAM = "reply", "program"
 
 
 class FormProblems(FormatError):
-    """What a person filled in is no reply; `fields` says what is wrong with each, by name."""
+    """A form that came to no reply; `fields` says what is wrong with each field, by name."""
 
     def __init__(self, message: str, fields: Mapping[str, str]) -> None:
         super().__init__(message)

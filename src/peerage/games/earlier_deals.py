@@ -18,8 +18,9 @@ Now deal {deal}."""
 
 
 class Showdown(NamedTuple):
-    """What players see of a deal that is over: their own view where something is `hidden`, and those of "all"
-    or of the "unfolded", who made no move `fold` ("Pass after Bet": no such move after that one)."""
+    """The part of a deal that is over which players see: their own view where something is `hidden`, and
+    those of "all" or of the "unfolded", who made no move `fold` ("Pass after Bet": no such move after that
+    one)."""
 
     hidden: bool
     shown: str

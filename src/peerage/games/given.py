@@ -110,9 +110,9 @@ class ComparisonInFlight(NamedTuple):
 
 
 class GivenAnswers:
-    """What players have answered and what was compared, by the digests of `request`: all that a player is
-    asked. Each player answers a task `samples` times. `met` counts how often each pair was compared by what
-    is compared `now`."""
+    """All answers of players, and what was compared, by the digests of `request`, which holds all that a
+    player is asked. Each player answers a task `samples` times. `met` counts how often each pair was compared
+    by what is compared `now`."""
 
     def __init__(
         self, request: Callable[[ComparedTask, str], str], samples: int = 1, now: Container[str] = ()

@@ -50,7 +50,7 @@ AT = "_at"
 """Name of the function that programs which are traced call at each place."""
 RAISED = "an exception"
 RAISES = (ArithmeticError, LookupError, ValueError, TypeError, StopIteration)
-"""What programs with bugs may raise."""
+"""Exceptions that programs with bugs may raise."""
 _LEAST, _ENOUGH, _MOST = 0.7, 0.9, 1.43
 """Shares of the effort that a program shall take: the least, what is enough, and the most."""
 _SLOT = re.compile(r"@([a-z])")

@@ -244,7 +244,7 @@ def test_a_fixture_says_who_remembers_and_how_much() -> None:
     [("market", {"market": "prisoners-dilemma"}), ("market", {"market": "negotiation"}), ("werewolf", {})],
 )
 def test_the_plan_counts_earlier_turns_as_they_come(game_name: str, rules: dict[str, Any]) -> None:
-    """What house players were asked lies below the plan, and above a third of it, for each call."""
+    """The tokens that house players were asked lie below the plan, and above a third of it, for each call."""
     spec, players = GAMES[game_name], [f"p{place}" for place in range(8)]
     with_turns = offline.fixture(spec, players, rules)
     without = msgspec.structs.replace(with_turns, sessions={})

@@ -129,7 +129,7 @@ class SharedChallenges:
         return drawn
 
     def _comparison(self, drawn: Mapping[str, Any], first: int) -> ComparedTask:
-        """What two players are compared by: a challenge first drafted, or to be drafted, in match `first`."""
+        """The challenge that two players are compared by, drafted, or to be drafted, in match `first`."""
         if texts := drawn.get(CHALLENGE):
             return ComparedTask(drawn, request_of(self._rules, texts), f"{first}", self._verdict)
         return ComparedTask(drawn, f"in {first}", f"{first}", self._verdict + self._drafting)

@@ -101,5 +101,5 @@ def listed(items: Sequence[str]) -> str:
 
 
 def digits_of(number: int) -> int:
-    """How many digits a number has that is not negative."""
+    """Return the number of digits of a number that is not negative."""
     return len(str(number))

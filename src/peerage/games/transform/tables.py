@@ -273,7 +273,7 @@ class TableStep(NamedTuple):
     after: DataTable
     second: DataTable | None = None
     work: int = 0
-    """Where it is 0: one for each row before."""
+    """Operations of the step; 0 stands for one for each row before."""
 
 
 Family: TypeAlias = Callable[[Random, DataTable], TableStep | None]

@@ -10,8 +10,9 @@ from peerage.game import Chosen, HouseCall, HouseReply
 from peerage.games.werewolf.rules import NOBODY, Part
 
 SEES, TELL, LED = 3.0, 0.35, 0.3
-"""How much a player sees through one of less skill, how much who speaks badly gives itself away, and how much
-who speaks well leads others: fixed so that among players of one skill either side wins about as often."""
+"""Weights of how well a player sees through one of less skill, of how far a bad speaker gives itself away,
+and of how far a good one leads others: fixed so that among players of one skill either side wins about as
+often."""
 _WHY = (
     "The last vote was too convenient for {x}.",
     "Look at who {x} defended, and when.",

@@ -1,5 +1,5 @@
-"""How well a game tells players apart: who solves all of its tasks, how often players tie, and how many
-matches two typical players take."""
+"""Measures of how well a game tells players apart: who solves all of its tasks, how often players tie, and
+how many matches two typical players take."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a player is sent of its match: the setting `session`, and the tokens that it stands for."""
+"""The part of its match that a player is sent: the setting `session`, and the tokens that it stands for."""
 
 from __future__ import annotations
 
