@@ -21,7 +21,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 from peerage.formats import FormatError
-from peerage.game.spec import Asks, GameRating, GameSpec
+from peerage.game.bounds import Asks
+from peerage.game.spec import GameRating, GameSpec
 from peerage.game.match import Outcome
 from peerage.game.protocol import Ask, Json, Prompt
 

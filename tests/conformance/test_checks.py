@@ -9,10 +9,10 @@ import pytest
 from tests.golden.matches import again, difference, transcript
 
 from peerage.formats import Choice, Color, Text
-from peerage.game.match import GameTable, Outcome
+from peerage.game.bounds import QUOTE, Asks
+from peerage.game.match import GameTable, Outcome, by_rank
 from peerage.game.protocol import Ask, Message, Prompt, Quote, Reply, Steps
-from peerage.game.ranking import by_rank
-from peerage.game.spec import QUOTE, Asks, GameSpec
+from peerage.game.spec import GameSpec
 from peerage.testing import Unfair, fixture, house, play
 from peerage.testing.conformance import (
     it_can_be_shown,

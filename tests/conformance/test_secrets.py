@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from peerage.formats import Choice
-from peerage.game.match import GameTable, Outcome
+from peerage.game.bounds import Asks
+from peerage.game.match import GameTable, Outcome, by_rank
 from peerage.game.protocol import Ask, Prompt, Steps
-from peerage.game.ranking import by_rank
-from peerage.game.spec import Asks, GameSpec, Secrecy
+from peerage.game.spec import GameSpec, Secrecy
 from peerage.testing import CHECKS, Unfair, conformance
 from peerage.testing.conformance import no_seat_reads_the_secret_of_another
 

@@ -8,9 +8,10 @@ from typing import Any
 from pydantic import BaseModel
 
 from peerage.engine.match.driver import Driver
+from peerage.game.bounds import Asks
 from peerage.game.match import Fixture, GameTable, Outcome, Seat
 from peerage.game.protocol import Ask, Choice, Format, Message, Prompt, Reply, Steps
-from peerage.game.spec import Asks, GameSpec
+from peerage.game.spec import GameSpec
 
 VOTE = Choice("vote", ("yes", "no"))
 

@@ -7,10 +7,10 @@ from msgspec import Meta, Struct
 from pydantic import Field
 
 from peerage.formats import Json
-from peerage.game.match import Outcome
+from peerage.game.bounds import Asks
+from peerage.game.match import Outcome, by_rank
 from peerage.game.protocol import Ask, Prompt
-from peerage.game.ranking import by_rank
-from peerage.game.spec import Asks, GameRules, GameSpec, Seating
+from peerage.game.spec import GameRules, GameSpec, Seating
 
 MOST = 1_000
 PLAY = Prompt(

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 from tests.offline import fixture, play, scripted
 
-from peerage.game.match import Outcome
+from peerage.game.match import Outcome, by_rank
 from peerage.game.protocol import Ask, Reply
-from peerage.game.ranking import by_rank
 from peerage.game.same_tasks import tasks_of
 from peerage.games.code_golf import GAME as CODE_GOLF
 from peerage.games.code_golf.house import ladder

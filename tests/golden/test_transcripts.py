@@ -18,8 +18,8 @@ import peerage.challenges
 import peerage.games
 import peerage.judging
 from peerage.formats import Choice
+from peerage.game.match import by_rank
 from peerage.game.protocol import template_parts
-from peerage.game.ranking import by_rank
 from peerage.game.texts import texts as of_game
 from peerage.games import GAMES
 

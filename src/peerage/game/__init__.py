@@ -59,15 +59,14 @@ from peerage.game.blocks import (
     score_lines,
     unusable,
 )
+from peerage.game.bounds import Asks
 from peerage.game.house import House, HouseCall, HouseReply, usual
 from peerage.game.levels import LevelRules, solves
-from peerage.game.match import Fixture, GameTable, Outcome, Seat
+from peerage.game.match import SCORE, Fixture, GameTable, Outcome, Seat, by_rank
 from peerage.game.protocol import Ask, Prompt, Quote, Reply, Role, Run, Steps, Together, Voided, Works
-from peerage.game.ranking import SCORE, by_rank
 from peerage.game.same_tasks import Achieved, Came, answers_grid, same_tasks, tasks_grid, tasks_of
 from peerage.game.section import MaxTokens, Seats, SettingsSection, Temperature
 from peerage.game.spec import (
-    Asks,
     Demo,
     GameMemory,
     GameRating,

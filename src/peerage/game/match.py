@@ -168,6 +168,21 @@ class Outcome(Struct, frozen=True):
     detail: Mapping[str, Any] = {}
 
 
+SCORE = "Your score is the share of the other players that you are ahead of; a tie counts half."
+"""Rule by which ranks become scores, as players see it."""
+
+
+def by_rank(achieved: Mapping[str, Any]) -> dict[str, float]:
+    """Each label's share of the others it is ahead of, a tie counting half: 1 for the only best, 0 for the
+    only last. Greater values are better; two players get 1, ½ or 0. At least two labels.
+    """
+    values = list(achieved.values())
+    return {
+        label: (sum(own > theirs for theirs in values) + (values.count(own) - 1) / 2) / (len(values) - 1)
+        for label, own in achieved.items()
+    }
+
+
 def topic_of(drawn: Mapping[str, Any]) -> str:
     """The topic or category among what was drawn; empty in games without."""
     return str(drawn.get("topic", drawn.get("category", "")))

@@ -16,12 +16,12 @@ import msgspec
 from msgspec.structs import replace
 
 from peerage.game.blocks import Block, Cell, CellMark, Grid, credit_mark, result_grid
+from peerage.game.bounds import Asks
 from peerage.game.levels import by_level
 from peerage.game.levels import fact as fact_of
-from peerage.game.match import Fixture, GameTable, Outcome, Seat
+from peerage.game.match import Fixture, GameTable, Outcome, Seat, by_rank
 from peerage.game.protocol import Ask, Prompt, Reply, Steps
-from peerage.game.ranking import by_rank
-from peerage.game.spec import Asks, GameSpec, Secrecy
+from peerage.game.spec import GameSpec, Secrecy
 from peerage.values.sealing import unseal
 
 FEWEST = 2

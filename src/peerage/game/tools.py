@@ -17,8 +17,8 @@ from __future__ import annotations
 import msgspec
 
 from peerage.formats import Code, Format
+from peerage.game.bounds import Asks
 from peerage.game.protocol import Ask, Message, Quote, Reply, Run, Steps, Turn, WithTool
-from peerage.game.spec import Asks
 from peerage.sandbox.program import FUEL, MEMORY, SECONDS, environment
 
 _OFFER = """\

@@ -20,10 +20,11 @@ import msgspec
 
 from peerage.engine.match.driver import Driver
 from peerage.formats import FormatError, object_in, recorded, stored
+from peerage.game.bounds import CallBound
 from peerage.game.house import House, usual
 from peerage.game.match import Fixture, Outcome, Seat
 from peerage.game.protocol import MORE_ROOM, ROOM, Ask, Quote, Ran, Reply, Run, fence, first_key
-from peerage.game.spec import CallBound, GameSpec
+from peerage.game.spec import GameSpec
 from peerage.ledger.forms.codec import by_hex
 from peerage.ledger.forms.codec_requests import read_request, request_body
 from peerage.players.client import Call, PlayerError

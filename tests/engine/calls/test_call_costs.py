@@ -6,8 +6,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from peerage.engine.calls.call_costs import OVERHEAD_BYTES, Share, Usual, shares, usual_call, worst_of
+from peerage.game.bounds import CallBound
 from peerage.game.protocol import MORE_ROOM
-from peerage.game.spec import CallBound
 from peerage.players.models.thinking import ThinkingRoom
 from peerage.players.prices import OVERHEAD_TOKENS, Price, Rate
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
+from peerage.game.bounds import CallBound
 from peerage.game.match import Fixture
 from peerage.game.protocol import MORE_ROOM
-from peerage.game.spec import CallBound, GameSpec
+from peerage.game.spec import GameSpec
 from peerage.players.prices import Price
 
 OVERHEAD_BYTES = 512

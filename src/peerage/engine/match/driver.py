@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from peerage.engine.match.conversations import Conversations, Turns, branched, join
+from peerage.game.bounds import asked_of
 from peerage.game.match import Fixture, GameTable, Outcome
 from peerage.game.protocol import (
     MORE_ROOM,
@@ -36,7 +37,7 @@ from peerage.game.protocol import (
     unusable_reason,
 )
 from peerage.game.section import cost
-from peerage.game.spec import GameSpec, asked_of
+from peerage.game.spec import GameSpec
 from peerage.game.tools import answers
 
 REPAIR_CHARS = 4_000

@@ -44,7 +44,7 @@ from peerage.game import (
     presets,
     texts,
 )
-from peerage.game.spec import QUOTE
+from peerage.game.bounds import QUOTE
 from peerage.game.tools import turns
 from peerage.games.challenge_exchange.creation import (
     PROPOSAL,

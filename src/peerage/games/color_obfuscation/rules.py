@@ -18,7 +18,7 @@ from peerage.game import (
     SettingsSection,
     texts,
 )
-from peerage.game.spec import QUOTE
+from peerage.game.bounds import QUOTE
 from peerage.game.texts import expanded
 
 NAME, VERSION = "color-obfuscation", 10

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from pydantic import Field
 
 from peerage.game import SCORE, Asks, Fixture, Json, LevelRules, MaxTokens, Text, texts
-from peerage.game.spec import QUOTE
+from peerage.game.bounds import QUOTE
 from peerage.games.compression.reports import Reports
 
 TRUST = 0.7

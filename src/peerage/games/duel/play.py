@@ -65,8 +65,8 @@ from peerage.game import (
     quoted,
     usual,
 )
+from peerage.game.bounds import QUOTE
 from peerage.game.house import DRAFT_SPREAD, WORDS, subject, worth
-from peerage.game.spec import QUOTE
 from peerage.game.texts import toml
 from peerage.games.duel.prompts import DuelKind, judging, kind_of
 from peerage.games.duel.rules import FEWEST, DuelRules

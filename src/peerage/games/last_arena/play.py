@@ -39,8 +39,8 @@ from peerage.game import (
     presets,
     usual,
 )
+from peerage.game.bounds import QUOTE
 from peerage.game.house import DRAFT_SPREAD, WORDS, worth
-from peerage.game.spec import QUOTE
 from peerage.game.texts import toml
 from peerage.games.last_arena.questions import Author, Question, calls, collect
 from peerage.games.last_arena.report import AGAIN, ReportedAnswer, Tournament, by_author, recounted, report

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from peerage.game import Json, Quote, Steps
-from peerage.game.spec import QUOTE
+from peerage.game.bounds import QUOTE
 from peerage.games.market.rules import BoardPart, BoardPlayed, MarketFamily, MarketRules, Move, moves
 
 MOST = 1_000

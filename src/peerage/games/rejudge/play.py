@@ -26,7 +26,7 @@ from peerage.game import (
     TaskText,
     player_names,
 )
-from peerage.game.spec import QUOTE
+from peerage.game.bounds import QUOTE
 from peerage.games.judged import verdicts_asked
 from peerage.games.rejudge.recorded import (
     FIRST,

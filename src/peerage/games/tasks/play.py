@@ -39,7 +39,8 @@ from peerage.game import (
     Steps,
     Voided,
 )
-from peerage.game.spec import QUOTE, Memory
+from peerage.game.bounds import QUOTE
+from peerage.game.spec import Memory
 from peerage.games.given import facts, given_or_asked, settled
 from peerage.games.judged import judges_required, verdicts_asked
 from peerage.games.rejudge import RejudgeRules

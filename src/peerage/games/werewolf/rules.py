@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import Field
 
 from peerage.game import Asks, Choice, Fixture, GameRules, MaxTokens, Prompt, Text, texts
-from peerage.game.spec import QUOTE
+from peerage.game.bounds import QUOTE
 
 MOST_SEATS = 10
 NOBODY = "nobody"

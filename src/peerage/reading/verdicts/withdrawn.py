@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from peerage.challenges.pool import read_challenge_detail
-from peerage.game.ranking import by_rank
+from peerage.game.match import by_rank
 from peerage.ledger import Columns, Ledger, Summary
 from peerage.ledger.forms.codec import read_header
 from peerage.ledger.forms.columns import of_summaries

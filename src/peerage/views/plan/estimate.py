@@ -13,8 +13,8 @@ from peerage.engine.again.usage import CallSums, OnRecord, Part, Ratios, correct
 from peerage.engine.calls.call_costs import reach, usual_call, usual_cost, worst_of
 from peerage.engine.match.plans import first_fixtures, schedulers
 from peerage.engine.record.memory import planned
+from peerage.game.bounds import CallBound
 from peerage.game.match import Fixture
-from peerage.game.spec import CallBound
 from peerage.ledger import Ledger
 from peerage.players.prices import Price
 from peerage.playing.requirements import with_meant
