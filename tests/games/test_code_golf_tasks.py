@@ -118,3 +118,11 @@ class _Call(NamedTuple):
 )
 def test_only_white_space_at_ends_does_not_count(printed: str, expected: str, same: bool) -> None:
     assert same_output(printed, expected) is same
+
+
+@pytest.mark.parametrize("level", [1, 2, 3])
+def test_neither_a_constant_nor_the_input_answers_most_tests(level: int) -> None:
+    for seed in range(60):
+        task = golf_task(Random(f"{level}/{seed}"), level, 2, 6)
+        assert sum(given == wanted for given, wanted in task.tests) <= 2
+        assert max([wanted for _, wanted in task.tests].count(wanted) for _, wanted in task.tests) <= 2

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
+from tests.engine.arenas import play, write_arena
 
+from peerage.arena import open_arena
 from peerage.game.levels import SLOPE, USUAL_LEVEL, chance
 from peerage.game.match import by_rank
 from peerage.ratings.columns.history import free_for_all
@@ -70,3 +73,12 @@ def test_remarks_name_what_is_wrong_and_its_cure(
     remark = found.remark("logic", rules)
     assert remark.endswith(words)
     assert bool(remark) == bool(words)
+
+
+def test_the_verdict_names_a_game_whose_tasks_are_too_easy(tmp_path: Path) -> None:
+    players = [{"name": f"p{at}", "model": f"house:{skill}"} for at, skill in enumerate((1, 1, 0.3))]
+    rules = {"seats": 3, "puzzles": 3, "difficulty": 1}
+    play(write_arena(tmp_path, players, game="logic", rules=rules), 6)
+    with open_arena(tmp_path) as arena:
+        [doubt] = [each for each in arena.verdict().weakened_by if "logic" in each]
+    assert doubt.endswith("(2 of 3 solve everything): raise its `difficulty`")
