@@ -38,8 +38,8 @@ ACTING = (
     *("interchange", "site", "playing", "arena", "cli"),
 )
 VALUES = ("version", "values")
-# Plain values of a part that acts: what a program may use, which games tell those who write one.
-SHARED = "peerage.sandbox.program"
+# Plain values of a part that acts: what a program may use, and the folders that commands are run in.
+SHARED = ("peerage.sandbox.program", "peerage.sandbox.folder")
 
 
 def files(part: str) -> list[Path]:

@@ -11,8 +11,8 @@ import pytest
 from tests.offline import performed
 
 from peerage.game.levels import LEVELS, SLOPE, USUAL_LEVEL, chance
+from peerage.game.programs.run_tests import same_output
 from peerage.game.protocol import ran
-from peerage.game.run_tests import same_output
 from peerage.games.bug_hunt.house import repairer
 from peerage.games.bug_hunt.tasks import BUGS, JOINT, BuggyTask, buggy, family_of
 

@@ -9,8 +9,8 @@ import pytest
 from tests.offline import performed
 
 from peerage.game.levels import LEVELS, SLOPE, USUAL_LEVEL
+from peerage.game.programs.run_tests import same_output
 from peerage.game.protocol import Ran, ran
-from peerage.game.run_tests import same_output
 from peerage.games.code_golf.house import _mistaken, golfer, ladder
 from peerage.games.code_golf.tasks import GolfTask, golf_task
 from peerage.games.numbers import KINDS, line, program, statement

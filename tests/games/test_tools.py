@@ -11,9 +11,9 @@ from peerage.engine.match.driver import Driver
 from peerage.formats import Choice, Code, Format
 from peerage.game.bounds import Asks
 from peerage.game.match import GameTable, Outcome
+from peerage.game.programs.tools import turns, with_python
 from peerage.game.protocol import Ask, Prompt, Reply, Steps, Together
 from peerage.game.spec import GameRules, GameSpec, Needs
-from peerage.game.tools import turns, with_python
 from peerage.games.challenge_exchange import GAME as CHALLENGE_EXCHANGE
 from peerage.ledger.forms.codec_requests import request_body
 

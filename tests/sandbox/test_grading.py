@@ -13,8 +13,8 @@ import pytest
 from tests.sandbox.conftest import QUICK, Sandboxes
 
 from peerage.engine.calls.programs import Programs
+from peerage.game.programs.run_tests import Test, trial
 from peerage.game.protocol import Ran, Reply, Run, ran
-from peerage.game.run_tests import Test, trial
 
 NAIVE = """
 import json, sys

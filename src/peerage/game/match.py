@@ -65,7 +65,8 @@ class Fixture(Struct, frozen=True):
     a match that is in none. `given` are answers of earlier matches, by the label of the contestant that is
     not asked for one here; `shares` is the first match that may have answers in common with this one, so that
     both are one piece of evidence, 0 where there can be none. `sessions` are the contestants who remember
-    this match, by label, with the tokens of its earlier turns that go with a request at most.
+    this match, by label, with the tokens of its earlier turns that go with a request at most; `hands` are the
+    labels of those who work in folders with tools of their own.
     """
 
     number: int
@@ -84,6 +85,7 @@ class Fixture(Struct, frozen=True):
     given: Mapping[str, GivenAnswer] = {}
     shares: int = 0
     sessions: Mapping[str, int] = {}
+    hands: tuple[str, ...] = ()
 
     @property
     def secret(self) -> str:

@@ -34,6 +34,8 @@ from peerage.formats import (
     Turn,
     WithTool,
 )
+from peerage.game.work import Trace
+from peerage.sandbox.folder import WorkFolder
 from peerage.sandbox.program import FUEL, MEMORY, SECONDS
 from peerage.values.texts import visible
 
@@ -220,7 +222,8 @@ class Ask(Struct, frozen=True, gc=False):
     player's own settings. `oracle` carries what a perfect player would say, or
     need to know, and `Works` for a judge; only house players see it. None of `oracle`, `exact` and
     `verbatim` is hashed or stored. `past` is the engine's: the turns of its seat's conversation that go with
-    the request, of which the keys are stored.
+    the request, of which the keys are stored. A player with tools of its own (`Fixture.hands`) works in a
+    copy of `folder`, of which the digest is stored; its reply is the patch that it left there.
     """
 
     to: str
@@ -234,6 +237,7 @@ class Ask(Struct, frozen=True, gc=False):
     exact: bool = False
     verbatim: bool = False
     past: tuple[PastTurn, ...] = ()
+    folder: WorkFolder | None = None
 
     def shown(self, seed: str) -> list[tuple[Speaker, str]]:
         """Return the (speaker, text) pairs that its player is sent in a match of that `seed`: the system
@@ -334,7 +338,7 @@ class Reply(Struct, frozen=True, gc=False):
     A reply that ended at its limit has that limit in `cut`, in tokens, thinking included; else 0. `final`
     says that its player cannot be given more. `reasoning_tokens` are those of `output_tokens` that were
     thought and not said, `cached_tokens` those of `input_tokens` that the provider read from its cache; None
-    when unknown.
+    when unknown. `trace` is an agent's way to it, where that is known.
     """
 
     status: Status
@@ -353,6 +357,7 @@ class Reply(Struct, frozen=True, gc=False):
     reasoning_tokens: int | None = None
     cached_tokens: int | None = None
     requests: int = 1
+    trace: Trace | None = None
 
     @property
     def ok(self) -> bool:

@@ -10,6 +10,8 @@ from msgspec.structs import replace
 
 from peerage.game.house import House, usual
 from peerage.game.protocol import Format, Role, Speaker
+from peerage.game.work import Trace
+from peerage.sandbox.folder import WorkFolder
 from peerage.values.texts import storable
 
 
@@ -20,8 +22,8 @@ class Call(Struct, frozen=True, gc=False):
     thought before it, on top; `more_room` says that both are larger than usual, because a first reply was
     cut at its limit. `temperature` None means the player's own setting. `seed` and `key` identify the request
     and are equal in every attempt and every resume: a house player's reply is a function of them. `seat` is
-    the label of the seat that is asked, empty outside of matches. `oracle`, and the game's `house`, are for
-    house players alone.
+    the label of the seat that is asked, empty outside of matches; `folder` is what an agent works in a copy
+    of (see `Ask`). `oracle`, and the game's `house`, are for house players alone.
     """
 
     key: str
@@ -36,6 +38,7 @@ class Call(Struct, frozen=True, gc=False):
     more_room: bool = False
     house: House = usual
     seat: str = ""
+    folder: WorkFolder | None = None
 
 
 class Answer(Struct, frozen=True, gc=False):
@@ -50,7 +53,7 @@ class Answer(Struct, frozen=True, gc=False):
     of the input that the provider read from its cache. `times` the player's price is what its tokens cost,
     where the provider served it otherwise than it was asked to. `note` says what is odd about the reply, as
     that no text came but reasoning alone; it is on record with it. `used` is what it took beside tokens,
-    as far as that is stated (`game.protocol.USED`).
+    as far as that is stated (`game.protocol.USED`). `trace` is an agent's way to it.
     """
 
     text: str
@@ -68,6 +71,7 @@ class Answer(Struct, frozen=True, gc=False):
     note: str = ""
     cached_tokens: int | None = None
     used: Mapping[str, float] = {}
+    trace: Trace | None = None
 
 
 MAX_TEXT = 200_000

@@ -24,8 +24,8 @@ from msgspec.structs import replace
 from peerage.formats import Choice, Choices, Chosen, ChosenEach, LegalMove, Scored, Scores, Text, WithTool
 from peerage.formats.scores import MOST
 from peerage.game.house import CHARS_PER_TOKEN, SPREAD, WORDS, HouseReply
+from peerage.game.programs.tools import answers as question
 from peerage.game.protocol import Works
-from peerage.game.tools import answers as question
 from peerage.players.client import Answer, Call, InstantClient, PlayerError
 from peerage.settings import PlayerSettings
 

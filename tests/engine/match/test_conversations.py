@@ -17,9 +17,9 @@ from peerage.engine.match.driver import Driver
 from peerage.engine.match.plans import first_fixtures
 from peerage.formats import Text
 from peerage.game.match import TOKEN_BYTES, Fixture, GameTable, Outcome
+from peerage.game.programs.tools import with_python
 from peerage.game.protocol import Ask, Message, Quote, Reply, Together, fence, size_of
 from peerage.game.spec import Needs
-from peerage.game.tools import with_python
 from peerage.games import GAMES
 from peerage.ledger.forms.codec import by_hex, fixture_body, read_fixture
 from peerage.ledger.forms.codec_requests import read_request, request_body

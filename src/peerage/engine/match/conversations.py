@@ -13,8 +13,8 @@ from typing import TypeAlias
 import msgspec
 
 from peerage.game.match import TOKEN_BYTES, Fixture
+from peerage.game.programs.tools import answers
 from peerage.game.protocol import Ask, PastTurn, Reply, Request, size_of
-from peerage.game.tools import answers
 
 Turns: TypeAlias = dict[str, dict[str, PastTurn]]
 """The turns of each seat that remembers, by label and question, the oldest first."""

@@ -16,6 +16,7 @@ import msgspec
 from peerage.engine.match.conversations import Conversations, Turns, branched, join
 from peerage.game.bounds import asked_of
 from peerage.game.match import Fixture, GameTable, Outcome
+from peerage.game.programs.tools import answers
 from peerage.game.protocol import (
     MORE_ROOM,
     REPAIR,
@@ -38,7 +39,6 @@ from peerage.game.protocol import (
 )
 from peerage.game.section import cost
 from peerage.game.spec import GameSpec
-from peerage.game.tools import answers
 
 REPAIR_CHARS = 4_000
 _REPAIR_TEMPLATE = "Your reply could not be used: {problem}.\n\n{instruction}"

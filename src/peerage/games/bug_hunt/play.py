@@ -56,7 +56,7 @@ from peerage.game import (
     texts,
 )
 from peerage.game.levels import by_level, fact
-from peerage.game.run_tests import hidden_tests, programs_shown, tried
+from peerage.game.programs.run_tests import hidden_tests, programs_shown, tried
 from peerage.game.same_tasks import TASKS, bounds, tasks_of
 from peerage.games.bug_hunt.house import repairer
 from peerage.games.bug_hunt.tasks import BuggyTask, buggy

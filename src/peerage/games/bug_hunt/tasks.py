@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 from peerage.game.levels import difficulty
-from peerage.game.run_tests import Test
+from peerage.game.programs.run_tests import Test
 from peerage.games import numbers
 from peerage.games.bug_hunt import commands
 from peerage.games.parts import (

@@ -23,8 +23,8 @@ from peerage.challenges.drafting import VOTES, reviewed
 from peerage.challenges.pool import Result
 from peerage.formats.integer import DIGITS, whole_number
 from peerage.game import Choice, Integer, Json, Quote, Reply, Role, Run, Seat, Steps, Together, Works, texts
+from peerage.game.programs.tools import with_python
 from peerage.game.protocol import Ran
-from peerage.game.tools import with_python
 from peerage.games.challenge_exchange.rules import (
     DESCRIPTION_CHARS,
     FOUND_AGAIN,

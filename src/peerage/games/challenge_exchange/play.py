@@ -45,7 +45,7 @@ from peerage.game import (
     texts,
 )
 from peerage.game.bounds import QUOTE
-from peerage.game.tools import turns
+from peerage.game.programs.tools import turns
 from peerage.games.challenge_exchange.creation import (
     PROPOSAL,
     Creation,

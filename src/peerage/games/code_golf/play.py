@@ -51,7 +51,7 @@ from peerage.game import (
     texts,
 )
 from peerage.game.levels import by_level, fact
-from peerage.game.run_tests import hidden_tests, programs_shown, tried, verdict_marks
+from peerage.game.programs.run_tests import hidden_tests, programs_shown, tried, verdict_marks
 from peerage.game.same_tasks import TASKS, bounds, tasks_of
 from peerage.game.texts import toml
 from peerage.games.code_golf.house import golfer

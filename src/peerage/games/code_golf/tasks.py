@@ -9,7 +9,7 @@ from random import Random
 from msgspec import Struct
 
 from peerage.game.levels import difficulty
-from peerage.game.run_tests import Test
+from peerage.game.programs.run_tests import Test
 from peerage.games.numbers import Plan, drawn, followed, line, program, statement
 from peerage.games.parts import DrawnPart, effort, outputs, work_at
 
