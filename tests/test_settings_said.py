@@ -42,6 +42,9 @@ person:Ann
 {command: [./agent], model: openai:gpt-5}
 {command: ["./agent", "a\\0b"]}
 {command: [./agent], version: 2}
+{acp: [opencode, acp], model: openai:gpt-5-mini, name: opencode, allow: [read, edit]}
+{acp: opencode}
+{acp: [opencode, acp], allow: [write], mcp: [{command: tool}]}
 {model: house:0.5, thinking_tokens: 5}
 {model: house:0.5, faults: {position_bias: 0.5}}
 {model: openai:gpt-5, faults: {position_bias: 0.5}}

@@ -31,6 +31,8 @@ def open_client(
     `python:` are read. Raises SettingsError for a model text that nobody serves and for a library that is not
     installed.
     """
+    if settings.acp:
+        raise SettingsError(f"{settings.name}: agents over ACP are not played yet")
     try:
         match settings.provider:
             case "house":
@@ -75,7 +77,7 @@ def _third_party(settings: PlayerSettings) -> Callable[[PlayerSettings, Mapping[
     points = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
     point = points.get(settings.provider)
     if point is None:
-        known = [*PROVIDERS, "house", "human", "gguf", "command", "http", "https", "python", *points]
+        known = [*PROVIDERS, "house", "human", "gguf", "command", "acp", "http", "https", "python", *points]
         raise SettingsError(
             f"{settings.name}: nobody serves {settings.model!r}; the part before the colon is one of "
             f"{', '.join(known)} (for another OpenAI-compatible server write `openai:NAME` and `base_url`)"

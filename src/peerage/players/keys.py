@@ -99,9 +99,9 @@ def capacity(settings: PlayerSettings, env: Mapping[str, str]) -> tuple[str, ...
 
     Providers count calls by key and model, and by tier and upstream: two prompts on one model share, two
     models with one key do not. A local server shares its slots out among all of its models. Empty for
-    players of this process, programs and people, whose calls no server turns away.
+    players of this process, programs, agents over ACP and people, whose calls no server turns away.
     """
-    if settings.provider in OTHERS and not settings.provider.startswith("http"):
+    if settings.acp or (settings.provider in OTHERS and not settings.provider.startswith("http")):
         return ()
     if local := local_address(settings, env):
         return (local,)

@@ -201,7 +201,7 @@ def _model_in_table(settings: PlayerSettings) -> Any:
 
 
 def _from_table(settings: PlayerSettings, at: date, limits: dict[str, Any]) -> Price:
-    if settings.provider in ("gguf", "command", "python", "http", "https"):
+    if settings.provider in ("gguf", "command", "acp", "python", "http", "https"):
         return Price(**limits)
     model = _model_in_table(settings)
     if model is None:

@@ -301,7 +301,7 @@ def _refuse_readers(settings: ArenaSettings) -> None:
                 f"{settings.game} hides things from its players, and {player.name} runs inside this process, "
                 "where it could read them. Make it a program (`command:`) or a server (`http:`)"
             )
-        if player.provider == "command" and hides and not available():
+        if (player.acp or player.provider == "command") and hides and not available():
             raise ArenaError(
                 f"{settings.game} hides things from its players, and on this system nothing keeps "
                 f"{player.name} from reading them in the ledger (Landlock does, on Linux 5.13 or newer). Let "

@@ -187,7 +187,7 @@ def player_stated(line: str, place: str) -> PlayerSettings:
     several = [word for word in line.replace(" ", "").split(",") if known_scheme(word.partition(":")[0])]
     if line.lstrip().startswith("{"):
         stated, _ = parsed(line, f"{place} {line}")
-        if not stated.keys() & {"model", "command"}:
+        if not stated.keys() & {"model", "command", "acp"}:
             raise SettingsError(
                 f"{place} {line} names no model; write the model alone, or '{{model: openai:gpt-5-mini, "
                 "name: v2}'"

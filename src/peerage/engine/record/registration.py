@@ -42,13 +42,15 @@ ANSWERS = (
     "faults",
 )
 """The settings that say what answers, and so what a rating is of."""
+AGENT_ANSWERS = ("acp", "allow", "mcp", "network", "env", "files")
+"""The same of an agent over ACP, next to those."""
 
 
 def identity(player: PlayerSettings, key: str) -> str:
-    """A digest of what answers; `key` (the arena's sealing key) keeps a command's arguments from being
+    """A digest of what answers; `key` (the arena's sealing key) keeps a program's arguments from being
     guessed."""
     settings = player.model_dump(mode="json")
-    answers = {name: settings[name] for name in ANSWERS}
+    answers = {name: settings[name] for name in (*ANSWERS, *(AGENT_ANSWERS if player.acp else ()))}
     answers["base_url"] = without_credentials(player.base_url)
     return hmac.new(key.encode(), msgspec.json.encode(answers, order="sorted"), sha256).hexdigest()
 
@@ -62,10 +64,11 @@ def changed(ledger: Ledger, players: Iterable[PlayerSettings], key: str) -> dict
         if card is None or card.get("identity") == identity(player, key):
             continue
         now = stated(player)
-        differ = [name for name in ANSWERS if name not in ("command", "thinking_tokens")]
+        differ = [name for name in (*ANSWERS, *AGENT_ANSWERS) if name not in ("command", "thinking_tokens")]
         differ = [name for name in differ if card.get(name) != now.get(name)]
         if not differ and "identity" in card:
-            differ = ["command"] if player.provider == "command" else ["thinking_tokens"]
+            hidden = "the agent's arguments, env, files or mcp" if player.acp else "thinking_tokens"
+            differ = ["command" if player.provider == "command" else hidden]
         if differ:
             changes[player.name] = differ
     return changes
@@ -99,9 +102,13 @@ def prices(ledger: Ledger, players: Iterable[PlayerSettings], today: date) -> di
     return priced
 
 
+_HIDDEN = {"key_env", "command", "acp", "mcp", "env", "files"}
+
+
 def stated(player: PlayerSettings) -> dict[str, Any]:
     """The stated settings of a player that may be shown."""
-    shown = player.model_dump(mode="json", exclude_defaults=True, exclude={"key_env", "command"})
+    shown = player.model_dump(mode="json", exclude_defaults=True, exclude=_HIDDEN)
+    shown |= player.shown_agent
     if player.base_url:
         shown["base_url"] = without_credentials(player.base_url)
     shown["model"] = player.public_model

@@ -51,6 +51,8 @@ def room(settings: PlayerSettings, seen: bool = False) -> ThinkingRoom:
     `seen` says that the model was seen to think (a probe's usage had reasoning tokens). Agents and house
     players have what is stated alone.
     """
+    if settings.acp:
+        return NO_ROOM
     if settings.thinking_tokens is not None:
         return ThinkingRoom(settings.thinking_tokens, "thinking_tokens" if settings.thinking_tokens else "")
     if settings.provider not in PROVIDERS and settings.provider != "gguf":

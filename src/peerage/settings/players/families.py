@@ -6,7 +6,7 @@ import re
 
 from peerage.values.texts import lazy
 
-AGENTS = ("house", "human", "command", "http", "https", "python")
+AGENTS = ("house", "human", "command", "acp", "http", "https", "python")
 """Players that are no models; each is its own family."""
 
 _MAKERS = {

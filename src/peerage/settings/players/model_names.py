@@ -23,7 +23,7 @@ PROVIDERS = (
 PERSON = "human"
 """The provider of people."""
 
-OTHERS = ("house", PERSON, "gguf", "command", "http", "https", "python")
+OTHERS = ("house", PERSON, "gguf", "command", "acp", "http", "https", "python")
 """Players that are no provider's model."""
 
 FLEX = ("openai", "google", "openrouter")

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import unicodedata
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from peerage.game.section import SettingsSection, Share
+from peerage.settings.players.agents import USUAL, AgentSettings
+from peerage.settings.players.extra_body import check_keys
 from peerage.settings.players.families import family_of
 from peerage.settings.players.hours import read_hours
-from peerage.settings.players.limits import Dollars, NotNegative, Positive, Tokens, Words
+from peerage.settings.players.limits import Dollars, NotNegative, Positive, Tokens
 from peerage.settings.players.model_names import (
     FLEX,
     OTHERS,
@@ -21,33 +21,11 @@ from peerage.settings.players.model_names import (
     installed,
     is_person,
     known_scheme,
-    without_credentials,
     words_of,
 )
 from peerage.settings.players.sessions import AGENTS, MEANING, Session
 from peerage.values.figures import suggest
 from peerage.values.texts import visible
-
-OURS: Mapping[str, str] = {
-    **dict.fromkeys(("model",), "`model`"),
-    **dict.fromkeys(("models", "route"), "a player of its own for each model"),
-    **dict.fromkeys(("messages", "system", "contents", "systeminstruction"), "`system_prompt`"),
-    **dict.fromkeys(
-        ("maxtokens", "maxcompletiontokens", "maxoutputtokens", "generationconfig"), "`max_tokens`"
-    ),
-    **dict.fromkeys(("temperature",), "`temperature`"),
-    **dict.fromkeys(("topp",), "`top_p`"),
-    **dict.fromkeys(("reasoningeffort", "reasoning", "thinking"), "`reasoning_effort` or `thinking_tokens`"),
-    **dict.fromkeys(("servicetier",), "`service_tier`"),
-    **dict.fromkeys(("provider",), "the player's `provider`"),
-    **dict.fromkeys(("responseformat",), "`structured`"),
-    **dict.fromkeys(("stream", "streamoptions", "usage", "n", "store"), ""),
-    **dict.fromkeys(("tools", "toolchoice", "toolconfig", "functions", "plugins", "websearchoptions"), ""),
-}
-"""Keys of a request that `extra_body` may not hold, without `_` and in lower case, as a provider may read
-them; each with what states the same, "" where nothing does."""
-MOST_EXTRA = 20_000
-"""Characters of JSON that `extra_body` may take."""
 
 DAY_S = 86_400.0
 FLEX_S = 900.0
@@ -106,22 +84,11 @@ def _tidied(value: object) -> object:
     return unicodedata.normalize("NFC", value.strip()) if isinstance(value, str) else value
 
 
-class PlayerSettings(SettingsSection):
+class PlayerSettings(AgentSettings):
     """One player: what answers, and how it is asked and priced."""
 
     model_config = ConfigDict(serialize_by_alias=True)
 
-    model: str = Field(
-        description="What answers: `provider:model` (openai, anthropic, google, groq, xai, huggingface, "
-        "openrouter, mistral, ollama), `house:SKILL`, `human:NAME` (a person), `gguf:PATH`, "
-        "`command:PROGRAM ARGS`, `http:URL` (or `https:`), `python:module:function`; with `base_url`, any "
-        "OpenAI-compatible server. `command` can take its place."
-    )
-    command: Words = Field(
-        (),
-        description="In place of `model`: a program and its arguments as a list of words, which need no "
-        "quoting inside. Only the program is recorded and shown, never its arguments.",
-    )
     name: Annotated[str, BeforeValidator(_tidied)] = Field(
         "", max_length=80, description="Unique name in tables. Default: the model's text."
     )
@@ -230,12 +197,14 @@ class PlayerSettings(SettingsSection):
     @model_validator(mode="before")
     @classmethod
     def _one_line(cls, value: object) -> object:
-        """One line is its model; where only a command is stated, its program is the model."""
+        """One line is its model; where only a program is stated, that is the model."""
         if isinstance(value, str):
             return {"model": value}
-        if isinstance(value, dict) and "model" not in value and (command := value.get("command")):
-            program = command[0] if isinstance(command, list | tuple) else command
-            return {"model": f"command:{program}", **value}
+        if isinstance(value, dict) and "model" not in value:
+            for kind in ("acp", "command"):
+                if words := value.get(kind):
+                    program = words[0] if isinstance(words, list | tuple) else words
+                    return {"model": f"{kind}:{program}", **value}
         return value
 
     @field_validator("name", "model")
@@ -275,6 +244,10 @@ class PlayerSettings(SettingsSection):
             )
         if not rest.strip():
             raise ValueError(f"{self.model!r} names no model; {_HOW} or `house:0.5`")
+        self._check_agent()
+        for key, usual in USUAL.items() if self.acp else ():
+            if key not in self.model_fields_set:
+                object.__setattr__(self, key, usual)
         if self.command and self.model != f"command:{self.command[0]}":
             raise ValueError("found both `model` and `command`; state one of them")
         if self.provider == "command" and not self.command:
@@ -296,7 +269,7 @@ class PlayerSettings(SettingsSection):
                 raise ValueError(f"{self.model!r}: a house player's skill is a number from 0 to 1")
         elif self.faults != Faults():
             raise ValueError(f"{self.model!r}: only house players (`house:0.5`) take `faults`")
-        if self.session == "own" and self.provider not in AGENTS:
+        if self.session == "own" and not self.remembers:
             raise ValueError(
                 f"`session: own` is for agents ({', '.join(AGENTS)}), and {self.public_model!r} remembers "
                 "nothing by itself; write `match`, `none` or a number of tokens"
@@ -312,7 +285,8 @@ class PlayerSettings(SettingsSection):
         if self.price is not None and self.gpu_hour_price is not None:
             raise ValueError("state `price` (by token) or `gpu_hour_price` (by time), not both")
         if not self.name:
-            object.__setattr__(self, "name", self.public_model)
+            agent = f"{self.acp[0]} with " if self.acp and self.provider != "acp" else ""
+            object.__setattr__(self, "name", agent + self.public_model)
         if self.version > 1 and not self.name.endswith(f" v{self.version}"):
             object.__setattr__(self, "name", f"{self.name} v{self.version}")
         if not self.family:
@@ -343,19 +317,7 @@ class PlayerSettings(SettingsSection):
                 f"`extra_body` is for players that are asked at a provider, not for {self.public_model!r}; "
                 "take it away"
             )
-        for key in self.extra_body:
-            instead = OURS.get(key.replace("_", "").lower())
-            if instead is not None:
-                state = f"state {instead} instead" if instead else "take it away"
-                raise ValueError(f"`extra_body` holds `{visible(key)}`, which Peerage sets itself; {state}")
-        try:
-            size = len(json.dumps(self.extra_body, allow_nan=False))
-        except (TypeError, ValueError, RecursionError):
-            raise ValueError(
-                "`extra_body` holds what JSON cannot say, such as a date or NaN; put it in quotes"
-            ) from None
-        if size > MOST_EXTRA:
-            raise ValueError(f"`extra_body` takes {size:,} characters; {MOST_EXTRA:,} at most are sent")
+        check_keys(self.extra_body)
 
     @property
     def added(self) -> dict[str, Any]:
@@ -400,19 +362,9 @@ class PlayerSettings(SettingsSection):
             )
 
     @property
-    def public_model(self) -> str:
-        """`model` as it may be shown and recorded: a command without its arguments, an address without
-        credentials and query."""
-        if self.provider in ("http", "https"):
-            return without_credentials(self.model)
-        if self.provider == "command":
-            return f"command:{self.words[0]}"
-        return self.model
-
-    @property
     def remembers(self) -> bool:
         """Return whether it may remember one request when it gets the next."""
-        return self.is_person or self.provider in AGENTS
+        return self.is_person or bool(self.acp) or self.provider in AGENTS
 
     @property
     def is_person(self) -> bool:
@@ -429,13 +381,3 @@ class PlayerSettings(SettingsSection):
     def unversioned(self) -> str:
         """The name that all versions of this player share."""
         return self.name.removesuffix(f" v{self.version}") if self.version > 1 else self.name
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The program and the arguments of a `command:` player, as it is run."""
-        return self.command or words_of(self.model.partition(":")[2])
-
-    @property
-    def provider(self) -> str:
-        """The prefix of `model`."""
-        return self.model.partition(":")[0]

@@ -21,7 +21,8 @@ _END = 2**20
 
 def of_one_family(players: Sequence[PlayerSettings], folder: Path) -> Iterator[PlayerSettings]:
     """The players, each in the family of the first that is the same program: the same command or copies of
-    its files, the same address, the same model of the same server. House players and people are themselves.
+    its files (over ACP with the same model), the same address, the same model of the same server. House
+    players and people are themselves.
 
     Relative paths are those of `folder`, the arena's. A stated family that gives way is a warning.
     """
@@ -43,11 +44,13 @@ def program_of(player: PlayerSettings, folder: Path) -> Hashable:
     """Return a key of the program that answers under a player's name: equal for two that are the same."""
     if player.provider == "house" or player.is_person:
         return player.name
-    if player.provider == "command":
-        program, *words = player.words
+    if player.acp or player.provider == "command":
+        program, *words = player.acp or player.words
         here = folder / program
         path = here if os.path.isfile(here) else Path(shutil.which(program) or program)
-        return "command", _file(path, program), *[_file(folder / word, word) for word in words]
+        files = [_file(folder / word, word) for word in words if not (player.acp and word.startswith("-"))]
+        behind = (player.model, _address(player.base_url)) if player.provider != "command" else "command"
+        return behind, _file(path, program), *files
     _, _, rest = player.model.partition(":")
     if player.provider in ("http", "https"):
         return "http", _address(player.model)

@@ -10,7 +10,7 @@ SESSION_TOKENS, SHORT_SESSION, MOST_SESSION = 4_000, 2_000, 1_000_000
 """Tokens of its earlier turns that go with a request: as a rule, to models on a machine of one's own, whose
 servers have little context, and at most."""
 SHORT = ("gguf", "ollama")
-AGENTS = ("command", "http", "https", "python")
+AGENTS = ("command", "acp", "http", "https", "python")
 WORDS = ("match", "none", "own")
 
 
@@ -30,7 +30,9 @@ MEANING = (
     "How much of what it was asked and replied earlier in a match goes with each request to it as a "
     "contestant, as turns of a conversation: `match`, the newest 4000 tokens (2000 for `gguf:` and `ollama:` "
     "models); a number of tokens; `none`; `own`, of an agent that remembers by itself: none, and it hears "
-    "when a match ends. Default: `match` in repeated games, poker, negotiation and werewolf, else `none`."
+    "when a match ends. An agent over ACP remembers its match unless `none` is stated, and gets "
+    "earlier turns only when it is started in mid-match. Default: `match` in repeated games, poker, "
+    "negotiation and werewolf, else `none`."
 )
 
 
