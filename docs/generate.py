@@ -443,7 +443,8 @@ _JSON: dict[str, tuple[str | type, ...]] = {
         "`exchanges` and `proof`: the stored bytes, from which [anybody can check it](ledger.md#export). "
         "An exchange has `key`, `attempt`, `player`, `seat`, `role`, `max_tokens`, `temperature`, `expects`, "
         "`messages` (objects of `speaker` and `text`, as the model saw them), `worst_nano`, `reply` (null: "
-        "none came) and `proof`; a program that was run has `run` in the place of what was asked.",
+        "none came) and `proof`; a program that was run has `run` in the place of what was asked, a command "
+        "`command`.",
         Fixture,
         MatchRecord,
         Outcome,

@@ -19,17 +19,17 @@ import msgspec
 from peerage.engine.match.driver import Driver
 from peerage.formats import stored
 from peerage.game.match import Fixture
-from peerage.game.protocol import Ask, Format, Reply, Run
+from peerage.game.protocol import Ask, Format, Job, Reply, Run
 from peerage.game.spec import GameSpec
 from peerage.ledger.forms.codec_requests import request_body
-from peerage.testing.offline import Answering, call, performed
+from peerage.testing.offline import Answering, call, ended
 
 
 def transcript(
     spec: GameSpec[Any],
     fixed: Fixture,
     answering: Answering,
-    performing: Callable[[Run], Reply] = lambda run: performed(run.source, run.stdin),
+    performing: Callable[[Job], Reply] = ended,
     asked_for: Callable[[Format], object] = lambda format: None,
 ) -> dict[str, Any]:
     """Play a match and write it down as plain JSON: its fixture, every request and reply, the outcome."""
@@ -39,7 +39,7 @@ def transcript(
     while waiting:
         ask = waiting.pop(0)
         try:
-            reply = performing(ask) if isinstance(ask, Run) else answering(ask, players[ask.to])
+            reply = answering(ask, players[ask.to]) if isinstance(ask, Ask) else performing(ask)
         except KeyError:
             steps.append({"key": ask.key, "not asked before": True})
             continue
@@ -49,7 +49,7 @@ def transcript(
             {
                 "key": ask.key,
                 "to": ask.to,
-                **(_program(ask) if isinstance(ask, Run) else _question(ask, fixed.seed)),
+                **(_question(ask, fixed.seed) if isinstance(ask, Ask) else _job(ask)),
                 "stored": sha256(request_body(ask, fixed.secret)[0]).hexdigest()[:16],
                 "reply": _stated(reply),
             }
@@ -89,7 +89,15 @@ def _past(ask: Ask) -> dict[str, Any]:
     return {"past": [*[turn.key for turn in ask.past], sha256(shown).hexdigest()[:16]]} if ask.past else {}
 
 
-def _program(run: Run) -> dict[str, Any]:
+def _job(run: Job) -> dict[str, Any]:
+    if not isinstance(run, Run):
+        folders = [folder and folder.digest for folder in (run.folder, run.overlay)]
+        return {
+            "command": run.command,
+            "folders": folders,
+            "patch": run.patch.split("\n"),
+            "keeps": run.keeps,
+        }
     return {
         "program": run.source.split("\n"),
         "stdin": run.stdin,

@@ -35,6 +35,8 @@ FORMS = {
 """Who parses what is stored in a ledger."""
 NOT_STORED = {
     "game/protocol.py": "what a program printed",
+    "game/work.py": "how a command ended",
+    "sandbox/folder.py": "a patch, which is a reply's text",
     "game/texts.py": "texts of rules, made one key",
     "values/sealing.py": "the value in a sealed one, whatever it is",
     "judging/checks/programs.py": "what a program printed",

@@ -21,8 +21,8 @@ class Posting(NamedTuple):
     """All a worker needs to begin. `env` holds the keys of players and the password of the ledger at
     `address`; `run` is the leader's fence. `free`: no player has limits of its own, so a call needs but a
     place among all, and money. `left_out` are, by player, the settings that its server does not take.
-    `games` are the files of games, each with its `release_of`. `clients` opens a player otherwise than by
-    its settings."""
+    `programs` False: commands are run and no programs; None: neither. `games` are the files of games, each
+    with its `release_of`. `clients` opens a player otherwise than by its settings."""
 
     release: str
     settings: ArenaSettings
@@ -34,7 +34,7 @@ class Posting(NamedTuple):
     left_out: Mapping[str, Sequence[str]]
     bounded: bool
     free: bool
-    programs: bool
+    programs: bool | None
     games: Mapping[str, str]
     clients: Callable[[Any], Any] | None
 

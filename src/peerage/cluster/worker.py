@@ -112,10 +112,11 @@ class Worker:
         self._stack.push_async_callback(self._journal.close)
         self._paying = RemoteReservations(posting.bounded, runtimes, self.tell, self._journal.then)
         programs = None
-        if posting.programs:
+        if posting.programs is not None:
             from peerage.engine.calls.programs import opened
 
-            programs = await self._stack.enter_async_context(opened(1))
+            opening = opened(Path(posting.folder), programs=posting.programs, count=1)
+            programs = await self._stack.enter_async_context(opening)
         undated = [player.model_copy(update={"daily_budget": None}) for player in posting.settings.everyone]
         self._matches = MatchesUnderWay(
             run=self,

@@ -131,7 +131,7 @@ class GameTable:
     `rng(name)` is a fresh generator for that name, the same in every replay, independent of all others.
     """
 
-    __slots__ = ("drawn", "given", "officials", "rules", "seats", "seed")
+    __slots__ = ("drawn", "given", "hands", "officials", "rules", "seats", "seed")
 
     def __init__(self, fixture: Fixture, rules: Any) -> None:
         self.seats = fixture.seats
@@ -139,6 +139,7 @@ class GameTable:
         self.rules = rules
         self.drawn = fixture.drawn
         self.given = fixture.given
+        self.hands = fixture.hands
         self.seed = fixture.seed
 
     def rng(self, name: str) -> random.Random:

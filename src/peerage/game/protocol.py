@@ -1,7 +1,7 @@
 """Messages between a game and the engine: requests and replies (their formats are in `formats`).
 
-A game is a generator. It yields requests (`Ask`, `Run`), a sequence of them ("all at once"), or
-`Together` (several multi-step protocols side by side), receives `Reply` objects, and returns an
+A game is a generator. It yields requests (`Ask`, `Run`, `ShellCommand`), a sequence of them ("all at
+once"), or `Together` (several multi-step protocols side by side), receives `Reply` objects, and returns an
 `Outcome`. It does no I/O and reads no clock. Everything here is immutable data.
 
 A prompt is a template and what fills it. Text that a player wrote enters a prompt only as a `Quote`,
@@ -34,7 +34,7 @@ from peerage.formats import (
     Turn,
     WithTool,
 )
-from peerage.game.work import Trace
+from peerage.game.work import ShellCommand, Trace
 from peerage.sandbox.folder import WorkFolder
 from peerage.sandbox.program import FUEL, MEMORY, SECONDS
 from peerage.values.texts import visible
@@ -394,7 +394,9 @@ class Together:
         self.branches = branches
 
 
-Request: TypeAlias = Ask | Run
+Job: TypeAlias = Run | ShellCommand
+"""A request to the sandbox."""
+Request: TypeAlias = Ask | Job
 Yielded: TypeAlias = Request | Iterable[Request] | Together
 Result = TypeVar("Result")
 Steps: TypeAlias = Generator[Yielded, Any, Result]

@@ -181,11 +181,13 @@ class Secrecy:
 class Needs:
     """Requirements of this machine, by the rules; nobody starts a run without them.
 
-    `sandbox` is whether the game yields `Run`. `extra` is the extra of Peerage that a match is drawn or
-    played with and that is not installed here; empty: nothing is missing.
+    `sandbox` is whether the game yields `Run`, `commands` whether it yields `ShellCommand`. `extra` is the
+    extra of Peerage that a match is drawn or played with and that is not installed here; empty: nothing is
+    missing.
     """
 
     sandbox: Callable[[Any], bool] = lambda rules: False
+    commands: Callable[[Any], bool] = lambda rules: False
     extra: Callable[[Any], str] = lambda rules: ""
 
 

@@ -158,7 +158,7 @@ async def _drive(
     """Return what drives a run's matches: this process, or the workers of a cluster unless the limit is
     `reached` already."""
     settings, runtimes = setup.settings, setup.runtimes
-    programs = await _programs(settings, [fixture for fixture, _ in setup.recovered.pending], stack)
+    programs = await _programs(folder, settings, [fixture for fixture, _ in setup.recovered.pending], stack)
     crew = None if reached else _crew(folder, setup, ledger, programs, clients, stack)
 
     def drive(run: MatchRun, journal: Journal, budget: Budget, plans: Plans) -> Driving:
@@ -204,7 +204,7 @@ def _crew(
         free=not any(
             runtime.settings.is_limited or runtime.call_limit is not None for runtime in runtimes.values()
         ),
-        programs=programs is not None,
+        programs=None if programs is None else programs.runs,
         games=files_of(settings.lineup),
         clients=clients,
     )
@@ -242,7 +242,7 @@ def enter(settings: ArenaSettings, ledger: Ledger, recordings: Iterable[Recordin
 
 
 async def _programs(
-    settings: ArenaSettings, pending: Sequence[Fixture], stack: AsyncExitStack
+    folder: Path, settings: ArenaSettings, pending: Sequence[Fixture], stack: AsyncExitStack
 ) -> Programs | None:
     """The sandbox, where a game needs one, by today's rules or by those of a match that waits."""
     specs = {game: GAMES[game] for game in settings.lineup}
@@ -251,7 +251,8 @@ async def _programs(
         spec = specs.get(fixture.game)
         if spec is not None and plays(spec, fixture.game, fixture.version, fixture.release):
             rules.append((fixture.game, spec.rules.model_validate(fixture.settings)))
-    needing = next((game for game, stated in rules if specs[game].needs.sandbox(stated)), "")
+    running = next((game for game, stated in rules if specs[game].needs.sandbox(stated)), "")
+    needing = running or next((game for game, stated in rules if specs[game].needs.commands(stated)), "")
     if not needing:
         return None
     from peerage.engine.calls.programs import opened
@@ -259,13 +260,13 @@ async def _programs(
     from peerage.sandbox.program import SandboxUnavailable
 
     try:
-        if not image.path().exists():
+        if running and not image.path().exists():
             _log.warning("the sandbox is compiled, once on this machine: half a minute or so")
-        return await stack.enter_async_context(opened())
+        return await stack.enter_async_context(opened(folder, programs=bool(running)))
     except SandboxUnavailable as reason:
         raise ArenaError(
-            f"{needing} runs programs that players write, and there is no sandbox: {reason}. "
-            "`peerage sandbox check` says more"
+            f"{needing} runs {'programs' if running else 'commands'} that players write, and there is no "
+            f"sandbox: {reason}. `peerage sandbox check` says more"
         ) from reason
 
 

@@ -18,8 +18,8 @@ from peerage.game.protocol import (
     SANDBOX,
     Ask,
     Message,
+    Request,
     Role,
-    Run,
     first_key,
 )
 from peerage.games import installed, plays
@@ -60,9 +60,9 @@ class Step(Struct, frozen=True, gc=False):
 
     `label` names whose turn it was, `parts` filled the form `form` (hex; a run has none). `stored` is the
     reply as it was stored, None while there is none, `row` what is stored of both. `status` is ok, invalid,
-    refused, void, waiting while no reply is on record, or how a program's run ended (see `protocol.Ran`).
-    `reply` is its text, of a choice the reason, of a run what it printed; `reason` says what went wrong;
-    `value` is what the format made of it.
+    refused, void, waiting while no reply is on record, or how a program's run or a command ended (see
+    `protocol.Ran` and `work.CommandResult`). `reply` is its text, of a choice the reason, of a run or a
+    command what it printed; `reason` says what went wrong; `value` is what the format made of it.
     """
 
     key: str
@@ -204,7 +204,7 @@ class Match:
     def _words(self) -> dict[str, str]:
         return {key: step.stored.words for key, step in self.asked.items() if step.stored is not None}
 
-    def request(self, step: Step) -> Ask | Run:
+    def request(self, step: Step) -> Request:
         """A request as it was asked, without its oracle."""
         return read_request(step.key, step.row.request, self.texts, lambda key: self._words.get(key, MISSING))
 

@@ -21,13 +21,13 @@ from peerage.game.protocol import (
     Chosen,
     Format,
     FormatError,
+    Ran,
     Role,
-    ran,
     unusable_reason,
 )
 from peerage.ledger import Exchange, FixtureRow, Ledger, LedgerError
 from peerage.ledger.forms.codec import StoredReply, by_hex, read_fixture, read_record, read_said
-from peerage.ledger.forms.codec_requests import read_form, read_shown
+from peerage.ledger.forms.codec_requests import read_form, read_ran, read_shown
 from peerage.ledger.forms.merkle import GENESIS
 from peerage.reading.match import Match, Recorded, Step
 from peerage.reading.scope import EVERYTHING, Scope
@@ -149,8 +149,11 @@ def _run(asked: Exchange, reply: StoredReply | None) -> Step:
         return step
     if reply.status != "ok" or reply.withheld:
         return replace(step, status=reply.status, reply=reply.words, reason=reply.reason)
-    value = ran(reply.words)
-    return replace(step, status=value.status, reply=value.stdout, reason=value.stderr, value=value)
+    value = read_ran(asked.request, reply.words)
+    if isinstance(value, Ran):
+        return replace(step, status=value.status, reply=value.stdout, reason=value.stderr, value=value)
+    reason = f"exit code {value.code}" if value.code else ""
+    return replace(step, status=value.status, reply=value.output, reason=reason, value=value)
 
 
 def lookup(ledger: Ledger) -> Callable[[str], str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from itertools import combinations, groupby
@@ -36,7 +36,8 @@ class Scheduler:
 
     All draws follow from the arena's `secret`. `weight` is the game's share of the matches among other
     games. `judges` is the number of judges of a match, None for the game's own. `sessions` are the players
-    who remember what they were asked in a match, with the most tokens of it that go with a request.
+    who remember what they were asked in a match, with the most tokens of it that go with a request, `hands`
+    those who work in folders with tools of their own.
     """
 
     spec: GameSpec[Any]
@@ -47,6 +48,7 @@ class Scheduler:
     weight: float = 1.0
     judges: int | None = None
     sessions: Mapping[str, int] = field(default_factory=dict)
+    hands: Collection[str] = ()
 
     @cached_property
     def settings(self) -> Mapping[str, Any]:
@@ -171,6 +173,11 @@ def next_round(
                     for label, player in zip(ascii_uppercase, contestants, strict=False)
                     if player in scheduler.sessions
                 },
+                hands=tuple(
+                    label
+                    for label, player in zip(ascii_uppercase, contestants, strict=False)
+                    if player in scheduler.hands
+                ),
             )
         )
     return tuple(fixtures)

@@ -17,8 +17,9 @@ import msgspec
 
 from peerage.game.blocks import SeatReply
 from peerage.game.match import Fixture
-from peerage.game.protocol import Ask, Message, Ran, Reply, first_key, ran
+from peerage.game.protocol import Ask, Message, Reply, Run, first_key, ran
 from peerage.game.spec import GameSpec
+from peerage.game.work import command_result
 from peerage.testing.memory import PlayerMemory
 from peerage.testing.offline import (
     OfflineStep,
@@ -368,7 +369,7 @@ def _replies(played: Played) -> dict[str, SeatReply]:
         key = first_key(ask.key)
         replies[key] = _as_shown(key, ask.to, ask.role, status, reply, value, ask.messages)
     for run, reply in played.runs:
-        run_result: Ran = ran(reply.text)
+        run_result = ran(reply.text) if isinstance(run, Run) else command_result(reply.text)
         replies[run.key] = _as_shown(run.key, run.to, "sandbox", run_result.status, reply, run_result, ())
     return replies
 

@@ -23,14 +23,16 @@ from peerage.formats import FormatError, object_in, recorded, stored
 from peerage.game.bounds import CallBound
 from peerage.game.house import House, usual
 from peerage.game.match import Fixture, Outcome, Seat
-from peerage.game.protocol import MORE_ROOM, ROOM, Ask, Quote, Ran, Reply, Run, fence, first_key
+from peerage.game.protocol import MORE_ROOM, ROOM, Ask, Job, Quote, Ran, Reply, Run, fence, first_key
 from peerage.game.spec import GameSpec
 from peerage.ledger.forms.codec import by_hex
 from peerage.ledger.forms.codec_requests import read_request, request_body
 from peerage.players.client import Call, PlayerError
 from peerage.players.house import HouseClient
+from peerage.sandbox.folder import WorkFolder
 from peerage.settings import PlayerSettings
 from peerage.settings.players.sessions import SESSION_TOKENS
+from peerage.testing.commands import commanded
 
 Answering: TypeAlias = Callable[[Ask, str], Reply]
 """The raw reply to a request, given the player's name."""
@@ -53,12 +55,12 @@ class OfflineStep(NamedTuple):
 
 
 class Played(NamedTuple):
-    """`steps` are the questions to players, `runs` the programs."""
+    """`steps` are the questions to players, `runs` the programs and commands."""
 
     fixture: Fixture
     outcome: Outcome
     steps: list[OfflineStep]
-    runs: list[tuple[Run, Reply]]
+    runs: list[tuple[Job, Reply]]
 
     def step(self, key: str) -> OfflineStep:
         return next(step for step in self.steps if step.ask.key == key)
@@ -122,11 +124,11 @@ def play(
     who = {seat.label: seat.player for seat in made.all_seats()}
     waiting = driver.start()
     steps: list[OfflineStep] = []
-    runs: list[tuple[Run, Reply]] = []
+    runs: list[tuple[Job, Reply]] = []
     while waiting:
         ask = waiting.pop(order.randrange(len(waiting)) if order else 0)
-        if isinstance(ask, Run):
-            runs.append((ask, performed(ask.source, ask.stdin)))
+        if not isinstance(ask, Ask):
+            runs.append((ask, ended(ask)))
             waiting += driver.feed(ask.key, runs[-1][1])
             continue
         reply = reply_to(ask, who[ask.to])
@@ -137,6 +139,11 @@ def play(
     require(outcome is not None, "the game waits for nothing and has not ended")
     assert outcome is not None
     return Played(made, outcome, steps, runs)
+
+
+def ended(job: Job) -> Reply:
+    """Return the end of a program or a command of our own, in no sandbox."""
+    return performed(job.source, job.stdin) if isinstance(job, Run) else commanded(job)
 
 
 @cache
@@ -210,6 +217,7 @@ def call(ask: Ask, seed: str = "seed") -> Call:
         seed=seed,
         oracle=ask.oracle,
         seat=ask.to,
+        folder=ask.folder,
     )
 
 
@@ -323,7 +331,7 @@ def _check_quotes(played: Played) -> None:
     for run, _ in played.runs:
         body, texts = request_body(run)
         back = read_request(run.key, body, by_hex(dict(texts)), texts_of_runs.__getitem__)
-        require(back == run, f"the program {run.key} does not read back from the ledger as it was run")
+        require(back == run, f"the request {run.key} does not read back from the ledger as it was run")
     for step in played.steps:
         for message in step.ask.messages:
             for value in message.fill.values():
@@ -334,8 +342,9 @@ def _check_quotes(played: Played) -> None:
         read = read_request(step.ask.key, body, by_hex(dict(texts)), texts_of_runs.__getitem__)
         kept = recorded(stored(step.ask.expects))
         past = tuple([msgspec.structs.replace(turn, shown=()) for turn in step.ask.past])
+        folder = step.ask.folder and WorkFolder(step.ask.folder.digest)
         asked = msgspec.structs.replace(
-            step.ask, expects=kept, oracle=None, exact=False, verbatim=False, past=past
+            step.ask, expects=kept, oracle=None, exact=False, verbatim=False, past=past, folder=folder
         )
         same = asked == read
         require(same, f"the request {step.ask.key} does not read back from the ledger as it was asked")

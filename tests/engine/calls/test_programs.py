@@ -18,7 +18,7 @@ from peerage.arena import Arena, ArenaError, open_arena
 from peerage.engine.match.driver import Driver, GameError
 from peerage.game.blocks import SourceCode as ShownProgram
 from peerage.game.match import Outcome
-from peerage.game.protocol import SANDBOX, Ran, Reply, Run, Together
+from peerage.game.protocol import SANDBOX, Job, Ran, Reply, Run, Together
 from peerage.game.spec import Needs
 from peerage.ledger.forms.codec import by_hex
 from peerage.ledger.forms.codec_requests import read_request, request_body
@@ -92,7 +92,7 @@ class _Noting:
 async def test_a_run_is_performed_within_its_own_limits() -> None:
     run = Run("k", "print(1)", "in", fuel=10**7, memory=2**27, output=321, seconds=4.5)
     pool = _Noting(RunResult("ok", "1\n", "x" * 9_000 + "end", 55))
-    reply = await programs.Programs(pool, 1).perform(run)  # type: ignore[arg-type]
+    reply = await programs.Programs(pool, 1, Path()).perform(run)  # type: ignore[arg-type]
     limits = Limits(fuel=10**7, memory=2**27, output=321, seconds=4.5)
     assert pool.programs == [Program("print(1)", "in", limits)]
     told = json.loads(reply.text)
@@ -104,7 +104,7 @@ async def test_a_run_is_performed_within_its_own_limits() -> None:
 
 async def test_a_sandbox_that_fails_gives_no_result_and_its_last_words() -> None:
     pool = _Noting(RunResult("sandbox_error", stderr="the worker died"))
-    reply = await programs.Programs(pool, 1).perform(Run("k", "print(1)"))  # type: ignore[arg-type]
+    reply = await programs.Programs(pool, 1, Path()).perform(Run("k", "print(1)"))  # type: ignore[arg-type]
     assert (reply.status, reply.reason, reply.cost_nano) == ("void", "sandbox_error: the worker died", 0)
 
 
@@ -154,11 +154,11 @@ class Breaking(programs.Programs):
     at: tuple[int, ...] = ()
     done = 0
 
-    async def perform(self, run: Run) -> Reply:
+    async def perform(self, job: Job) -> Reply:
         self.done += 1
         if self.done in self.at:
             return Reply("void", reason="sandbox_error: killed", cost_nano=0)
-        return await super().perform(run)
+        return await super().perform(job)
 
 
 def test_an_arena_plays_resumes_and_replays_the_same(tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_without_a_sandbox_nothing_is_played_and_the_error_says_how_to_get_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     @asynccontextmanager
-    async def opened() -> AsyncIterator[Any]:
+    async def opened(*_: Any, **__: Any) -> AsyncIterator[Any]:
         raise SandboxUnavailable('install it with: pip install "peerage[sandbox]"')
         yield
 

@@ -36,7 +36,7 @@ from peerage.engine.calls.reservations import Money
 from peerage.engine.calls.troubles import Trouble, Troubles, in_short
 from peerage.engine.record.benches import BENCHED, OVERBILLED
 from peerage.engine.record.journal import Journal
-from peerage.game.protocol import SANDBOX, Ask, Reply, Run
+from peerage.game.protocol import SANDBOX, Ask, Job, Reply
 from peerage.ledger import FailureRow, IntentRow, ReplyRow
 from peerage.ledger.forms.codec import Text, reply_body
 from peerage.ledger.forms.merkle import leaf
@@ -56,7 +56,7 @@ _log = logging.getLogger("peerage")
 
 class Reach(NamedTuple):
     """Whom calls can reach: players, within the engine's limits, when they are available, and the sandbox.
-    Programs wait their turn for it like calls to a player; without one there must be none."""
+    Programs and commands wait their turn for it like calls to a player; without one there must be none."""
 
     runtimes: Mapping[str, PlayerRuntime]
     engine: Engine
@@ -124,7 +124,7 @@ class Calls:
         if (away := self._availability.away(pending.player)) is not None:
             self._matches.put_off(pending, *away)
             return
-        if isinstance(pending.ask, Run) or not self._reservations.wanted(pending.player):
+        if not isinstance(pending.ask, Ask) or not self._reservations.wanted(pending.player):
             self._ready(pending)
             return
         prompt = pending.ask.shown(pending.seed)
@@ -149,7 +149,7 @@ class Calls:
     def _ready(self, pending: PendingCall) -> None:
         if pending.player in self._instant:
             self._leave(pending)
-        elif isinstance(pending.ask, Run):
+        elif not isinstance(pending.ask, Ask):
             self._dispatcher.submit(SANDBOX, pending, 0)
         else:
             tokens = self._runtimes[pending.player].tokens(pending.ask, pending.seed)
@@ -234,7 +234,7 @@ class Calls:
             return
         ask = pending.ask
         try:
-            if isinstance(ask, Run):
+            if not isinstance(ask, Ask):
                 pending.worst = 0
             else:
                 pending.prompt = prompt = ask.shown(pending.seed)
@@ -280,7 +280,7 @@ class Calls:
             if instant is None:
                 self._dispatcher.returned(pending.player)
             return
-        if isinstance(ask, Run):
+        if not isinstance(ask, Ask):
             self._spawn(self._perform(pending, ask))
             return
         call = self._runtimes[pending.player].call(pending, ask)
@@ -301,10 +301,10 @@ class Calls:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _perform(self, pending: PendingCall, run: Run) -> None:
+    async def _perform(self, pending: PendingCall, job: Job) -> None:
         assert self._programs is not None
         try:
-            raw = await self._programs.perform(run)
+            raw = await self._programs.perform(job)
             self._record(pending, raw, reply_body(raw, salt=pending.salt))
         except Exception as fault:
             self._matches.broken(fault)

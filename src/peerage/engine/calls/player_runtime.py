@@ -89,6 +89,7 @@ class PlayerRuntime:
             more_room=limit.more_room,
             house=pending.house,
             seat=ask.to,
+            folder=ask.folder,
         )
 
     async def answer(self, call: Call, given_up: Callable[[], bool]) -> Answer | PlayerError:

@@ -24,6 +24,7 @@ from peerage.game.protocol import (
     Ask,
     Format,
     FormatError,
+    Job,
     Message,
     Quote,
     Reply,
@@ -39,6 +40,7 @@ from peerage.game.protocol import (
 )
 from peerage.game.section import cost
 from peerage.game.spec import GameSpec
+from peerage.game.work import command_result
 
 REPAIR_CHARS = 4_000
 _REPAIR_TEMPLATE = "Your reply could not be used: {problem}.\n\n{instruction}"
@@ -93,7 +95,7 @@ class Driver:
         self._spent: dict[str, dict[str, tuple[tuple[int, ...], Reply]]] = {}
         self._seats = {seat.label for seat in fixture.all_seats()}
         self._contestants = dict.fromkeys([seat.label for seat in fixture.seats])
-        self._sandbox = spec.needs.sandbox(rules)
+        self._runs = {"Run": spec.needs.sandbox(rules), "ShellCommand": spec.needs.commands(rules)}
         self._root = _Branch(spec.play(GameTable(fixture, rules)), "", None, None)
         self._waiting: dict[str, tuple[_Branch, Any, Request, tuple[int, ...]]] = {}
         self._first_tries: dict[str, Reply] = {}
@@ -114,8 +116,8 @@ class Driver:
         sandbox voids the match. Raises KeyError when no such request is open.
         """
         branch, place, ask, path = self._waiting.pop(key)
-        if isinstance(ask, Run):
-            reply = self._ran(branch, key, raw)
+        if not isinstance(ask, Ask):
+            reply = self._ran(branch, ask, key, raw)
             problem = ""
         else:
             try:
@@ -166,13 +168,14 @@ class Driver:
             costs[label] = sum(known) if len(known) == len(parts) else None
         return costs
 
-    def _ran(self, branch: _Branch, key: str, raw: Reply) -> Reply:
-        """A run's reply with its value."""
+    def _ran(self, branch: _Branch, job: Job, key: str, raw: Reply) -> Reply:
+        """The reply to a run or a command, with its value."""
         if raw.status != "ok":
             branch.void = Voided(raw.reason.partition(":")[0] or "sandbox_error")
             return msgspec.structs.replace(raw, key=key)
         try:
-            return msgspec.structs.replace(raw, key=key, value=ran(raw.text))
+            value = ran(raw.text) if isinstance(job, Run) else command_result(raw.text)
+            return msgspec.structs.replace(raw, key=key, value=value)
         except msgspec.MsgspecError as error:
             raise GameError(f"{self._name}: the reply to {key!r} is not what a run gives: {error}") from error
 
@@ -196,7 +199,7 @@ class Driver:
             except Exception as fault:
                 raise GameError(f"{self._name} raised {type(fault).__name__}: {fault}") from fault
             value = error = None
-            if isinstance(yielded, Ask | Run):
+            if isinstance(yielded, Request):
                 branch.many = False
                 self._open(branch, None, yielded)
                 return
@@ -216,17 +219,17 @@ class Driver:
                 value = []
             else:
                 raise GameError(
-                    f"{self._name} yielded {type(yielded).__name__}; an Ask, a Run, a sequence or "
-                    "Together was expected"
+                    f"{self._name} yielded {type(yielded).__name__}; an Ask, a Run, a ShellCommand, a "
+                    "sequence or Together was expected"
                 )
 
     def _listed(self, requests: Iterable[Any]) -> list[Request]:
         asks: list[Request] = []
         for request in requests:
-            if not isinstance(request, Ask | Run):
+            if not isinstance(request, Request):
                 raise GameError(
-                    f"{self._name} yielded a sequence that holds {type(request).__name__}; only an Ask or a "
-                    "Run may stand there (for several steps write `yield from` or Together)"
+                    f"{self._name} yielded a sequence that holds {type(request).__name__}; only an Ask, a "
+                    "Run or a ShellCommand may stand there (for several steps write `yield from` or Together)"
                 )
             asks.append(request)
         return asks
@@ -234,10 +237,11 @@ class Driver:
     def _open(self, branch: _Branch, place: Any, ask: Request) -> None:
         if branch.prefix:
             ask = msgspec.structs.replace(ask, key=branch.prefix + ask.key)
-        if isinstance(ask, Run):
-            if not self._sandbox:
+        if not isinstance(ask, Ask):
+            if not self._runs[kind := type(ask).__name__]:
+                need = "sandbox" if isinstance(ask, Run) else "commands"
                 raise GameError(
-                    f"{self._name} yielded a Run, but `sandbox` in its GameSpec says it never does"
+                    f"{self._name} yielded a {kind}, but `{need}` in its GameSpec says it never does"
                 )
         elif ask.to not in self._seats:
             raise GameError(

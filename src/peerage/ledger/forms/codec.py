@@ -67,7 +67,7 @@ def fixture_body(fixture: Fixture) -> tuple[bytes, list[Text]]:
         label: msgspec.structs.replace(fixture.given[label], text=digest.hex())
         for label, (digest, _) in answers.items()
     }
-    for name in ("series", "given", "shares", "sessions"):  # which few fixtures have
+    for name in ("series", "given", "shares", "sessions", "hands"):  # which few fixtures have
         if not data[name]:
             del data[name]
     return _encode(data), [text, *answers.values()]
@@ -123,6 +123,7 @@ class StoredFixture(Struct, frozen=True, gc=False):
     given: dict[str, GivenAnswer] = {}
     shares: int = 0
     sessions: dict[str, int] = {}
+    hands: tuple[str, ...] = ()
 
     @property
     def seed(self) -> str:
@@ -185,6 +186,7 @@ def read_fixture(body: bytes, texts: Callable[[str], str]) -> Fixture:
         },
         shares=issued.shares,
         sessions=issued.sessions,
+        hands=issued.hands,
     )
 
 

@@ -3,7 +3,8 @@
 A request is stored as the digest of its form (role, limits, format of the reply, templates: the same for
 thousands of requests) and what fills the templates; what a player wrote is a reference to the earlier reply,
 and so is an earlier turn of its conversation.
-A run is stored as its program, its input and its limits.
+A run is stored as its program, its input and its limits; a command with the folders and the patch that it
+works on.
 """
 
 from __future__ import annotations
@@ -22,13 +23,17 @@ from peerage.game.protocol import (
     Message,
     PastTurn,
     Quote,
+    Ran,
     Request,
     Role,
     Run,
     Speaker,
     places,
+    ran,
 )
+from peerage.game.work import CommandResult, ShellCommand, command_result
 from peerage.ledger.forms.codec import Text, text_digest
+from peerage.sandbox.folder import WorkFolder
 from peerage.values.sealing import REDACTED, Kept, salt
 
 INLINE_CHARS = 160
@@ -62,6 +67,7 @@ class _StoredRequest(Struct, frozen=True, omit_defaults=True, gc=False):
     form: str
     fill: list[dict[str, str | _Filled]] | Kept
     past: tuple[str, ...] = ()
+    folder: str = ""
 
 
 class _SealedProgram(Struct, frozen=True, gc=False):
@@ -85,9 +91,20 @@ class _Program(Struct, frozen=True, gc=False):
     seconds: float
 
 
+class _Command(Struct, frozen=True, gc=False):
+    """A command, and as JSON its folder, its patch and the folder laid over both ("" for none); sealed
+    together where they are sealed, as a JSON list of the four."""
+
+    command: tuple[str | _Filled, ...] | Kept
+    keeps: bool
+    seconds: float
+    output: int
+
+
 _RUN = b'{"run":'
 """First bytes of a stored run, and of no other request."""
 _SEALED_RUN = b'{"sealed_run":'
+_COMMAND = b'{"command":'
 
 
 _encode = msgspec.json.Encoder().encode
@@ -97,6 +114,10 @@ _decode_program = msgspec.json.Decoder(_Program).decode
 _decode_sealed_program = msgspec.json.Decoder(_SealedProgram).decode
 _decode_fill = msgspec.json.Decoder(list[dict[str, str | _Filled]]).decode
 _decode_run = msgspec.json.Decoder(tuple[str, str]).decode
+_decode_command = msgspec.json.Decoder(_Command).decode
+_decode_parts = msgspec.json.Decoder(tuple[str, ...]).decode
+_decode_folder = msgspec.json.Decoder(WorkFolder).decode
+_NO_FOLDER = _encode(WorkFolder("")).decode()
 
 
 def request_body(ask: Request, secret: str = "") -> tuple[bytes, list[Text]]:
@@ -112,6 +133,11 @@ def request_body(ask: Request, secret: str = "") -> tuple[bytes, list[Text]]:
         long: list[Text] = []
         source, stdin = _fill(ask.source, long), _fill(ask.stdin, long)
         return _encode(_Program(source, stdin, ask.fuel, ask.memory, ask.output, ask.seconds)), long
+    if isinstance(ask, ShellCommand):
+        folders = [_encode(folder).decode() if folder else "" for folder in (ask.folder, ask.overlay)]
+        parts, held = (ask.command, folders[0], ask.patch, folders[1]), list[Text]()
+        whole = Kept(seal, _encode(parts).decode()) if seal else tuple([_fill(part, held) for part in parts])
+        return _encode(_Command(whole, ask.keeps, ask.seconds, ask.output)), held
     form, text = _form(
         ask.role,
         ask.max_tokens,
@@ -120,13 +146,16 @@ def request_body(ask: Request, secret: str = "") -> tuple[bytes, list[Text]]:
         tuple([(message.speaker, message.template) for message in ask.messages]),
     )
     texts, past = [text], tuple([turn.key for turn in ask.past])
+    folder = ask.folder.digest if ask.folder else ""
     if seal:
-        whole = [{place: _whole(value) for place, value in message.fill.items()} for message in ask.messages]
-        return _encode(_StoredRequest(ask.to, form, Kept(seal, _encode(whole).decode()), past)), texts
+        inline = [{place: _whole(value) for place, value in message.fill.items()} for message in ask.messages]
+        return _encode(
+            _StoredRequest(ask.to, form, Kept(seal, _encode(inline).decode()), past, folder)
+        ), texts
     fills = [
         {place: _fill(value, texts) for place, value in message.fill.items()} for message in ask.messages
     ]
-    return _encode(_StoredRequest(ask.to, form, fills, past)), texts
+    return _encode(_StoredRequest(ask.to, form, fills, past, folder)), texts
 
 
 @lru_cache(maxsize=10_000, typed=True)  # 1 and 1.0 are equal, and stored differently
@@ -171,7 +200,8 @@ def _long(text: str, texts: list[Text]) -> str:
 def read_request(
     key: str, body: bytes, texts: Callable[[str], str], reply_text: Callable[[str], str]
 ) -> Request:
-    """The request as it was asked, without its oracle; of its conversation the keys alone.
+    """The request as it was asked, without its oracle; of its conversation the keys alone, of its folder the
+    digest.
 
     `texts` gives a long text by hex digest, `reply_text` a reply's by request key; both raise KeyError.
     """
@@ -186,6 +216,8 @@ def read_request(
         kept = sealed.sealed_run
         source, stdin = _decode_run(kept.value) if kept.salt else (REDACTED, REDACTED)
         return _run(key, source, stdin, sealed)
+    if body.startswith(_COMMAND):
+        return _shell_command(key, _decode_command(body), texts)
     request = _decode_request(body)
     form, expects = _read_form(texts(request.form))
     messages = []
@@ -212,7 +244,32 @@ def read_request(
         max_tokens=form.max_tokens,
         temperature=form.temperature,
         past=tuple([PastTurn(key, ()) for key in request.past]),
+        folder=WorkFolder(request.folder) if request.folder else None,
     )
+
+
+def _shell_command(key: str, stored: _Command, texts: Callable[[str], str]) -> ShellCommand:
+    kept = stored.command
+    if not isinstance(kept, Kept):
+        parts = tuple([part if isinstance(part, str) else texts(part.text) for part in kept])
+    else:
+        parts = _decode_parts(kept.value) if kept.salt else (REDACTED, _NO_FOLDER, REDACTED, "")
+    command, folder, patch, overlay = parts
+    return ShellCommand(
+        key=key,
+        folder=_decode_folder(folder),
+        command=command,
+        patch=patch,
+        overlay=_decode_folder(overlay) if overlay else None,
+        keeps=stored.keeps,
+        seconds=stored.seconds,
+        output=stored.output,
+    )
+
+
+def read_ran(request: bytes, text: str) -> Ran | CommandResult:
+    """The value of the reply to a stored run or command, whose text is JSON. Raises msgspec.MsgspecError."""
+    return command_result(text) if request.startswith(_COMMAND) else ran(text)
 
 
 def _run(key: str, source: str, stdin: str, limits: _Program | _SealedProgram) -> Run:
@@ -247,8 +304,9 @@ class RequestShown(NamedTuple):
 
 
 def read_shown(body: bytes) -> RequestShown | None:
-    """Return what a stored request shows, its texts not looked up; None for a run, which nobody sees."""
-    if body.startswith((_RUN, _SEALED_RUN)):
+    """Return what a stored request shows, its texts not looked up; None for a run or a command, which nobody
+    sees."""
+    if body.startswith((_RUN, _SEALED_RUN, _COMMAND)):
         return None
     request = _decode_request(body)
     fills = _opened(request.fill) if isinstance(request.fill, Kept) else request.fill

@@ -17,6 +17,7 @@ import msgspec
 
 from peerage.formats import stored
 from peerage.game.protocol import Run
+from peerage.game.work import ShellCommand
 from peerage.ledger.forms.codec import by_hex, read_fixture, read_reply
 from peerage.ledger.forms.codec_requests import read_request
 from peerage.ledger.forms.merkle import GENESIS, leaf
@@ -155,6 +156,8 @@ def _exchange(
         }
     if isinstance(ask, Run):
         asked: dict[str, Any] = {"run": ask}
+    elif isinstance(ask, ShellCommand):
+        asked = {"command": ask}
     else:
         asked = {
             "seat": ask.to,
@@ -164,6 +167,7 @@ def _exchange(
             "expects": _stored(ask.expects),
             "messages": [{"speaker": speaker, "text": text} for speaker, text in ask.shown(seed)],
             **({"past": [turn.key for turn in ask.past]} if ask.past else {}),
+            **({"folder": ask.folder.digest} if ask.folder else {}),
         }
     return {
         "key": row.key,

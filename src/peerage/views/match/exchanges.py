@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 from msgspec import Struct
 
 from peerage.game.blocks import Block, Quoted, SourceCode, Tone
 from peerage.game.protocol import REPAIR, ROOM, SANDBOX, Chosen, Role, Run
+from peerage.game.work import ShellCommand
 from peerage.ledger.forms.merkle import leaf
 from peerage.reading.match import Match, Step
+from peerage.sandbox.folder import WorkFolder
 from peerage.values.figures import dollars, seconds
 
 
@@ -35,8 +38,9 @@ class ExchangeView(Struct, frozen=True, gc=False):
     thought and not said. A reply that ended at its limit is `truncated`, `cut` after that many tokens.
     `digest` is its leaf, in hex, empty while waiting.
 
-    A program run in the sandbox has the role "sandbox": `request` is the program and what it read, `status`
-    how it ended (see `protocol.Ran`), `reply` what it printed, `reason` its stderr.
+    A program or a command run in the sandbox has the role "sandbox": `request` is the program and what it
+    read, or the command and the files that it met, `status` how it ended (see `protocol.Ran` and
+    `work.CommandResult`), `reply` what it printed, `reason` its stderr or exit code.
     """
 
     key: str
@@ -83,10 +87,16 @@ def exchange_of(match: Match, step: Step, *, requests: bool) -> ExchangeView:
         asked = match.request(step)
         if isinstance(asked, Run):
             request = ("program", asked.source), ("stdin", asked.stdin)
+        elif isinstance(asked, ShellCommand):
+            request = tuple([part for part in _command_parts(asked) if part[1]])
         else:
             past = ", ".join([turn.key for turn in asked.past])
-            after = [("conversation", f"It comes after these replies and their requests: {past}")]
-            request = (*(after if past else ()), *asked.shown(match.fixture.seed))
+            above = {
+                "conversation": past and f"It comes after these replies and their requests: {past}",
+                "folder": asked.folder and f"A copy of the files with the digest {asked.folder.digest}",
+            }
+            lead = [(name, text) for name, text in above.items() if text]
+            request = (*lead, *asked.shown(match.fixture.seed))
             max_tokens, temperature = asked.max_tokens, asked.temperature
     said, row = step.stored, step.row
     answered = said is not None and row.reply is not None
@@ -120,6 +130,18 @@ def exchange_of(match: Match, step: Step, *, requests: bool) -> ExchangeView:
         cut=told.cut if told else 0,
         digest=proof,
     )
+
+
+def _command_parts(asked: ShellCommand) -> Iterator[tuple[str, str]]:
+    yield "command", asked.command
+    yield "folder", _named(asked.folder)
+    yield "patch", asked.patch
+    yield "laid over it", _named(asked.overlay) if asked.overlay else ""
+
+
+def _named(folder: WorkFolder) -> str:
+    """Return the files of a folder in words: their paths, or where they come from."""
+    return f"{folder.repo} at {folder.commit}" if folder.repo else "\n".join(sorted(folder.files))
 
 
 def took(one: ExchangeView) -> str:
