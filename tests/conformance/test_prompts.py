@@ -93,9 +93,8 @@ def _told(game: str, rules: str) -> dict[str, frozenset[str]]:
     memory = spec.memory.make(parsed) if spec.memory and spec.remembers(parsed) else None
     found: dict[str, set[str]] = defaultdict(set)
     for number in range(1, 3 if game == "last-arena" else 7):
-        made = fixture(spec, PLAYERS, stated, number=number, seed=f"s{number}", raw=RAW)
-        if memory is not None:
-            made = msgspec.structs.replace(made, drawn=memory.draw("arena", number, "secret"))
+        drawn = memory.draw("arena", number, "secret") if memory else None
+        made = fixture(spec, PLAYERS, stated, number=number, seed=f"s{number}", raw=RAW, drawn=drawn)
         played = play(spec, made, house(HOUSE, f"s{number}"))
         if memory is not None:
             memory.learn(number, played.outcome.facts)

@@ -106,8 +106,14 @@ def _where(error: BaseException) -> str:
     return f"{type(error).__name__} in {frame.filename}, line {frame.lineno}"
 
 
-def _made(spec: GameSpec[Any], rules: Rules, number: int = 1, players: Sequence[str] = PLAYERS) -> Fixture:
-    return fixture(spec, players, rules, number=number, seed=f"s{number}")
+def _made(
+    spec: GameSpec[Any],
+    rules: Rules,
+    number: int = 1,
+    players: Sequence[str] = PLAYERS,
+    drawn: Mapping[str, Any] | None = None,
+) -> Fixture:
+    return fixture(spec, players, rules, number=number, seed=f"s{number}", drawn=drawn)
 
 
 def _played(spec: GameSpec[Any], made: Fixture, models: Mapping[str, str] = HOUSE) -> Played:
@@ -236,9 +242,8 @@ def memory_share(spec: GameSpec[Any], rules: Rules, matches: int = 60) -> float:
         others = PLAYERS[number % 8 :]
         seats = spec.seats(parsed)
         names = [*pair, *others] if number % 2 == 0 else [*others[:seats], *pair, *others[seats:]]
-        made = _made(spec, rules, number, names)
-        if arena is not None:
-            made = msgspec.structs.replace(made, drawn=arena.draw(f"secret/{number}", number, "sealing"))
+        drawn = arena.draw(f"secret/{number}", number, "sealing") if arena else None
+        made = _made(spec, rules, number, names, drawn)
         played = play(spec, made, elephant.player(house(models, made.seed).of(spec)))
         elephant.over(played)
         if arena is not None:

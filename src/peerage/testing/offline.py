@@ -78,8 +78,10 @@ def fixture(
     number: int = 1,
     seed: str = "seed",
     raw: Mapping[str, float] = {},
+    drawn: Mapping[str, Any] | None = None,
 ) -> Fixture:
-    """The first players of the list sit as contestants, the others serve in the order of the list."""
+    """The first players of the list sit as contestants, the others serve in the order of the list. What an
+    arena that remembers has `drawn` takes the place of what the game draws by itself."""
     parsed = spec.rules.model_validate(dict(rules))
     count = spec.seats(parsed)
 
@@ -95,7 +97,7 @@ def fixture(
             names = [name for name in names if name not in authors]
         officials[bench.role] = seated(bench.role, names[: bench.wanted])
         require(len(officials[bench.role]) >= bench.minimum, f"too few players for the role {bench.role}")
-    drawn = spec.draw(parsed, "arena", number)
+    drawn = spec.draw(parsed, "arena", number) if drawn is None else drawn
     require_json(drawn, "what `draw` returns", (), spec.draw, tuples=True)
     return Fixture(
         number=number,

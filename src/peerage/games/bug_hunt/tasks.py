@@ -13,7 +13,9 @@ any of the versions that have some of these, every other version runs as one of 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 from itertools import combinations
+from operator import or_
 from random import Random
 from typing import Any, TypeAlias
 
@@ -54,8 +56,8 @@ _KEPT, _FEW = 2, 4
 """Witnesses of each bug where there are few bugs (of more one each), and guards, at most."""
 
 
-Has: TypeAlias = tuple[int, ...]
-"""The bugs of a version, in order."""
+Has: TypeAlias = int
+"""The bugs of a version, a bit for each."""
 
 
 class BuggyTask(Struct, frozen=True):
@@ -129,11 +131,15 @@ def _value(compute: Callable[[], Any]) -> Any:
         return _RAISE
 
 
+def _mask(bugs: Iterable[int]) -> Has:
+    return sum([1 << bug for bug in bugs])
+
+
 def _apart(showing: Iterable[Has]) -> list[Has]:
     """Return pairs of bugs that share none."""
     pairs: list[Has] = []
     for causes in showing:
-        if len(causes) == 2 and not any({*causes} & {*pair} for pair in pairs):
+        if causes.bit_count() == 2 and not any(causes & pair for pair in pairs):
             pairs.append(causes)
     return pairs
 
@@ -148,22 +154,29 @@ class _Versions:
         self.bugs = [bug for bugs in possible for bug in bugs]
         self._places = [place for place, bugs in enumerate(possible) for _ in bugs]
         self._source = family.framed(parts, traced(parts, family.kinds, self.bugs))
-        self._runs: dict[tuple[str, Has], tuple[str, set[int]]] = {}
-        self._inputs = inputs
-        shown = [sum(bug in self.run(given, ())[1] for given in inputs) for bug in range(len(self.bugs))]
+        self._runs: dict[tuple[str, Has], tuple[str, Has]] = {}
+        self._hanging: dict[tuple[str, Has], tuple[Has, Has | None]] = {}
+        self._differ = {given: self.run(given, 0)[1] for given in inputs}
+        shown = [sum(differ >> bug & 1 for differ in self._differ.values()) for bug in range(len(self.bugs))]
         self._possible = [bug for bug, many in enumerate(shown) if 0 < many <= len(inputs) / 2]
 
-    def run(self, given: str, has: Has) -> tuple[str, set[int]]:
+    def run(self, given: str, has: Has) -> tuple[str, Has]:
         """Return what the version that has these bugs prints, and at which bugs' places the right and the
         wrong value differ."""
         if (given, has) not in self._runs:
-            differ: set[int] = set()
+            differ = 0
 
             def at(right: Callable[[], Any], wrong: Mapping[int, Callable[[], Any]]) -> Any:
-                value = _value(right)
-                other = {bug: _value(compute) for bug, compute in wrong.items()}
-                differ.update([bug for bug in other if other[bug] != value or value is _RAISE])
-                value = next((other[bug] for bug in wrong if bug in has), value)
+                nonlocal differ
+                value, own = _value(right), None
+                for bug, compute in wrong.items():
+                    other = _value(compute)
+                    if other != value or value is _RAISE:
+                        differ |= 1 << bug
+                    if own is None and has >> bug & 1:
+                        own = (other,)
+                if own is not None:
+                    (value,) = own
                 if value is _RAISE:
                     raise ValueError
                 return value
@@ -172,58 +185,70 @@ class _Versions:
             self._runs[given, has] = (printed, differ)
         return self._runs[given, has]
 
-    def choices(self, rng: Random, count: int) -> Iterator[Has]:
+    def choices(self, rng: Random, count: int) -> Iterator[tuple[int, ...]]:
         """Yield choices of so many bugs in places of their own, such that for each there are inputs on which
         its place alone differs."""
-        differ = [sum(1 << bug for bug in self.run(given, ())[1]) for given in self._inputs]
+        differ = {*self._differ.values()}
         for _ in range(_TRIES if len(self._possible) >= count else 0):
             bugs = tuple(sorted(rng.sample(self._possible, count)))
             if len({self._places[bug] for bug in bugs}) < count:
                 continue
-            mask = sum(1 << bug for bug in bugs)
+            mask = _mask(bugs)
             if {each & mask for each in differ}.issuperset([1 << bug for bug in bugs]):
                 yield bugs
 
-    def proven(self, bugs: Has, joint: int) -> tuple[Any, Any, Any] | None:
+    def proven(self, bugs: Sequence[int], joint: int) -> tuple[Any, Any, Any] | None:
         """Return tests, each bug's witnesses and so many joint tests among them; None where there are not
         enough."""
-        differ = {given: tuple(sorted(self.run(given, ())[1].intersection(bugs))) for given in self._inputs}
+        chosen = _mask(bugs)
+        differ = {given: differ & chosen for given, differ in self._differ.items()}
         showing: dict[Has, list[str]] = {}
-        for given in sorted(differ, key=lambda given: len(differ[given])):
+        for given in sorted(differ, key=lambda given: differ[given].bit_count()):
             own = differ[given]
-            paired = len(own) > 1 and len(_apart(showing)) >= joint
-            if paired or len(own) > _RELEVANT or len(showing.get(own, ())) == _KEPT:
+            paired = own.bit_count() > 1 and len(_apart(showing)) >= joint
+            if paired or own.bit_count() > _RELEVANT or len(showing.get(own, ())) == _KEPT:
                 continue
-            causes = self._causes(given, bugs)
+            causes = self._causes(given, chosen)
             if causes is not None and len(showing.setdefault(causes, [])) < _KEPT:
                 showing[causes].append(given)
         pairs = _apart(showing)[:joint]
-        if len(pairs) < joint or not all(causes in showing for causes in [(), *[(bug,) for bug in bugs]]):
+        if len(pairs) < joint or not all(causes in showing for causes in [0, *[1 << bug for bug in bugs]]):
             return None
         each = _KEPT if len(bugs) <= _FEW else 1
-        alone = [showing[(bug,)][:each] for bug in bugs]
-        goals, guards = [*alone, *[showing[pair][:1] for pair in pairs]], showing[()]
-        if any(len({self.run(given, ())[0] for given in (*goal, *guards)}) == 1 for goal in goals):
+        alone = [showing[1 << bug][:each] for bug in bugs]
+        goals, guards = [*alone, *[showing[pair][:1] for pair in pairs]], showing[0]
+        if any(len({self.run(given, 0)[0] for given in (*goal, *guards)}) == 1 for goal in goals):
             return None  # one that prints the same whatever it reads would have a point
         inputs = [given for group in (*goals, guards) for given in group]
-        tests = tuple([(given, self.run(given, ())[0]) for given in inputs])
+        tests = tuple([(given, self.run(given, 0)[0]) for given in inputs])
         witnesses = tuple([tuple(map(inputs.index, group)) for group in alone])
-        at = [(bugs.index(a), bugs.index(b), inputs.index(showing[a, b][0])) for a, b in pairs]
+        at = [
+            (*[place for place, bug in enumerate(bugs) if pair >> bug & 1], inputs.index(showing[pair][0]))
+            for pair in pairs
+        ]
         return tests, witnesses, tuple(at)
 
     def _causes(self, given: str, bugs: Has) -> Has | None:
         """Return the bugs for which this input comes out wrong in all versions that have any of them, and
         right in all others; None where it is no such thing, or hangs on too many bugs."""
-        relevant: set[int] = set()
-        while len(relevant) <= _RELEVANT:
-            versions = [
-                some for size in range(len(relevant) + 1) for some in combinations(sorted(relevant), size)
-            ]
-            met = {bug for has in versions for bug in self.run(given, has)[1] if bug in bugs}
-            if met <= relevant:
-                wrong = {has: self.run(given, has)[0] != self.run(given, ())[0] for has in versions}
-                causes = {bug for bug in relevant if wrong[(bug,)]}
-                telling = all(bad == bool(causes & {*has}) for has, bad in wrong.items())
-                return tuple(sorted(causes)) if telling else None
-            relevant |= met
+        relevant = 0
+        while relevant.bit_count() <= _RELEVANT:
+            met, causes = self._told(given, relevant)
+            if not met & bugs & ~relevant:
+                return causes
+            relevant |= met & bugs
         return None
+
+    def _told(self, given: str, relevant: Has) -> tuple[Has, Has | None]:
+        """Return all bugs whose places differ in any version that has some of these, and those of these that
+        make this input come out wrong; None where others of these hide one."""
+        if (given, relevant) not in self._hanging:
+            bits = [1 << bug for bug in range(relevant.bit_length()) if relevant >> bug & 1]
+            versions = [sum(some) for size in range(len(bits) + 1) for some in combinations(bits, size)]
+            runs = {has: self.run(given, has) for has in versions}
+            wrong = {has: printed != runs[0][0] for has, (printed, _) in runs.items()}
+            causes = sum([bit for bit in bits if wrong[bit]])
+            telling = all(bad == bool(causes & has) for has, bad in wrong.items())
+            met = reduce(or_, [differ for _, differ in runs.values()])
+            self._hanging[given, relevant] = met, causes if telling else None
+        return self._hanging[given, relevant]
