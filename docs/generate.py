@@ -24,6 +24,7 @@ from peerage.engine.again.replay import Difference, Elsewhere, ReplayReport
 from peerage.game import GameRules
 from peerage.game.blocks import Block
 from peerage.game.match import Fixture, MatchRecord, Outcome, Totals
+from peerage.game.work import AgentStep, ModelCall, Trace
 from peerage.games import GAMES
 from peerage.games.last_arena.tables import BudgetRow, Cell, Place, ReasonsRow, SortRow
 from peerage.judging.marks.ballots import JudgeStatistics
@@ -428,6 +429,9 @@ _JSON: dict[str, tuple[str | type, ...]] = {
         SeatView,
         *get_args(Block),
         ExchangeView,
+        Trace,
+        AgentStep,
+        ModelCall,
         Totals,
         Digests,
     ),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from peerage.game.match import Fixture, MatchRecord, Outcome, Seat, Totals
 from peerage.game.protocol import Ask, Choice, Message, Quote, Reply, Text, fence, render
+from peerage.game.work import AgentStep, ModelCall, Trace
 from peerage.ledger import Exchange
 from peerage.ledger.forms.codec import (
     by_hex,
@@ -16,10 +17,12 @@ from peerage.ledger.forms.codec import (
     read_fixture,
     read_record,
     read_reply,
+    read_said,
     record_body,
     reply_body,
 )
 from peerage.ledger.forms.codec_requests import INLINE_CHARS, read_request, request_body
+from peerage.values.sealing import REDACTED, committed
 from peerage.values.texts import storable
 
 texts = st.text(max_size=3 * INLINE_CHARS).map(storable)
@@ -84,6 +87,8 @@ def test_the_bytes_do_not_depend_on_the_oracle_or_on_what_came_before(ask: Ask, 
 
 
 counts = st.none() | st.integers(0, 2**40)
+steps = st.builds(AgentStep, st.sampled_from(["text", "thought", "tool", "note"]), texts, texts, names)
+calls = st.builds(ModelCall, names, names, st.integers(0, 999), counts, counts, counts, counts)
 
 
 @given(
@@ -100,14 +105,20 @@ counts = st.none() | st.integers(0, 2**40)
         st.dictionaries(st.sampled_from(["kwh", "images"]), st.floats(0, 1e9)),
         st.none() | st.dictionaries(names, st.floats(allow_nan=False, allow_infinity=False) | names),
         names,
+        trace=st.none()
+        | st.builds(Trace, st.tuples() | st.tuples(steps, steps), st.tuples() | st.tuples(calls)),
     ),
     texts,
     st.booleans(),
+    st.sampled_from(["", "0f" * 16]),
 )
-def test_a_reply_reads_back(reply: Reply, model: str, truncated: bool) -> None:
-    body = reply_body(reply, model, "price", truncated)
+def test_a_reply_reads_back(reply: Reply, model: str, truncated: bool, salted: str) -> None:
+    body = reply_body(reply, model, "price", truncated, salted)
     row = Exchange(1, reply.key, 1, "ada", b"", body, None, None, latency_ms=reply.latency_ms)
     assert read_reply(row) == reply
+    if salted:
+        redacted = read_said(committed(body))
+        assert (redacted.words, redacted.way) == (REDACTED, None)
 
 
 seats = st.builds(Seat, names, names, st.floats(-1e4, 1e4), st.floats(-1e4, 1e4))

@@ -142,13 +142,14 @@ class Prompt(Struct, frozen=True):
         role: Role = "contestant",
         temperature: float | None = None,
         oracle: Any = None,
+        folder: WorkFolder | None = None,
     ) -> Ask:
         """Return a request with this prompt; its place `format` is filled with the instruction of `expects`.
 
         See `Ask` for the rest.
         """
         messages = self.messages({"format": expects.instruction(), **fill})
-        return Ask(to, key, role, messages, expects, max_tokens, temperature, oracle=oracle)
+        return Ask(to, key, role, messages, expects, max_tokens, temperature, oracle=oracle, folder=folder)
 
 
 def fence(seed: str, key: str) -> str:

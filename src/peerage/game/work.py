@@ -7,15 +7,21 @@ record and which no replay computes again.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
 from peerage.sandbox.folder import WorkFolder
+from peerage.values.texts import storable
 
 COMMAND_SECONDS = 120.0
 COMMAND_OUTPUT = 64 * 1024
+
+MOST_STEPS = MOST_CALLS = 400
+MOST_DETAIL = 4_000
+MOST_TRACE = 120_000
+"""Bounds of a `Trace` on record: its steps, its calls, and characters of a step's detail and of all steps."""
 
 StepKind: TypeAlias = Literal["text", "thought", "plan", "tool", "permission", "note"]
 """text: said on the way to the reply · thought · plan: the agent's plan as it was then · tool: a use of a
@@ -62,6 +68,41 @@ class Trace(Struct, frozen=True, omit_defaults=True, gc=False):
 
     steps: tuple[AgentStep, ...] = ()
     calls: tuple[ModelCall, ...] = ()
+
+    def bounded(self) -> Trace:
+        """Return what is kept on record of it. Raises msgspec.ValidationError where a client got it wrong."""
+        whole = msgspec.convert(msgspec.to_builtins(self), Trace)
+        steps, room = whole.steps, MOST_TRACE
+        if len(steps) > MOST_STEPS:
+            half, more = MOST_STEPS // 2, len(steps) - MOST_STEPS + 1
+            note = AgentStep("note", f"{more:,} steps are left out here")
+            steps = (*steps[:half], note, *steps[half + more :])
+
+        def kept(text: str, most: int) -> str:
+            nonlocal room
+            most = min(most, room)
+            cut = text if len(text) <= most else text[: max(0, most - 1)] + "…" * (most > 0)
+            room -= len(cut)
+            return storable(cut)
+
+        steps = tuple(
+            [
+                AgentStep(
+                    each.kind, kept(each.title, 200), kept(each.detail, MOST_DETAIL), kept(each.status, 40)
+                )
+                for each in steps
+            ]
+        )
+        return Trace(steps, tuple([_storable(call) for call in whole.calls[:MOST_CALLS]]))
+
+
+def _storable(call: ModelCall) -> ModelCall:
+    texts: dict[str, Any] = {
+        name: storable(held[:200])
+        for name, held in msgspec.structs.asdict(call).items()
+        if isinstance(held, str)
+    }
+    return msgspec.structs.replace(call, **texts)
 
 
 class ShellCommand(Struct, frozen=True, gc=False):

@@ -21,6 +21,7 @@ from peerage.formats import (
 )
 from peerage.game.match import Fixture
 from peerage.game.protocol import Ask, Message, Quote, Reply, Text
+from peerage.game.work import AgentStep, Trace
 from peerage.games.duel import GAME as DUEL
 from peerage.ledger import Exchange
 from peerage.ledger.forms.codec import (
@@ -37,6 +38,7 @@ from peerage.ledger.forms.codec import (
     text_digest,
 )
 from peerage.ledger.forms.codec_requests import INLINE_CHARS, read_request, request_body
+from peerage.sandbox.folder import WorkFolder
 from peerage.values.sealing import Kept, committed, salt
 
 
@@ -215,6 +217,32 @@ def test_a_reply_is_stored_whole_and_reads_back(salted: str) -> None:
     row = Exchange(1, "k", 1, "ada", b"", body, None, 4, latency_ms=3)
     assert read_reply(row) == WHOLE
     assert named_model(body) == "model-1"
+
+
+def test_who_has_hands_and_the_folder_to_work_in_are_stored_where_there_are_any() -> None:
+    fixture = Fixture(1, 1, "duel", 1, "5", (), {}, {}, hands=("A", "B"))
+    body, texts = fixture_body(fixture)
+    assert msgspec.json.decode(body)["hands"] == ["A", "B"]
+    assert read_fixture(body, by_hex(dict(texts))) == fixture
+    assert b"hands" not in fixture_body(msgspec.structs.replace(fixture, hands=()))[0]
+    folder = WorkFolder.of({"a.py": "print(1)\n" * 99})
+    for secret in ("", "secret"):
+        bare, _ = request_body(request({"a": "x"}), secret)
+        body, texts = request_body(msgspec.structs.replace(request({"a": "x"}), folder=folder), secret)
+        assert msgspec.json.decode(body) == {**msgspec.json.decode(bare), "folder": folder.digest}
+        back = read_request("k", body, by_hex(dict(texts)), {}.__getitem__)
+        assert isinstance(back, Ask)
+        assert back.folder == WorkFolder(folder.digest)
+
+
+def test_a_trace_is_sealed_with_the_text_and_disclosed_with_it() -> None:
+    said = Reply("ok", "said", trace=Trace((AgentStep("thought", detail="the secret"),)))
+    salted = "0f" * 16
+    body = reply_body(said, salt=salted)
+    assert read_said(body).way == said.trace
+    assert b"secret" not in committed(body)
+    assert read_said(committed(body)).way is None
+    assert committed(body, {salted}) == body
 
 
 def test_what_is_not_said_takes_no_room() -> None:

@@ -176,6 +176,7 @@ def priced(runtime: PlayerRuntime, answer: Answer, limit: Limit = UNKNOWN) -> Re
         final=bool(cut) and limit.final,
         reasoning_tokens=_counted(answer.reasoning_tokens),
         cached_tokens=cached or None,
+        trace=answer.trace and answer.trace.bounded(),
     )
 
 

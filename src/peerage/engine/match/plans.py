@@ -25,8 +25,6 @@ from peerage.settings.lineup import series_of
 from peerage.settings.players.sessions import session_tokens
 from peerage.standings.fold import NOBODY, Standings
 
-HANDS = ("command",)
-"""Providers whose players work in folders with tools of their own."""
 LEARNED_FROM = 64
 """Last matches of earlier runs from which it is known what a match costs."""
 
@@ -64,7 +62,9 @@ def schedulers(settings: ArenaSettings, secret: str) -> dict[str, Scheduler]:
             weight=game.weight,
             judges=settings.judging.judges,
             sessions=_sessions(settings, GAMES[name], rules[name]),
-            hands=frozenset([player.name for player in settings.players if player.provider in HANDS]),
+            hands=frozenset(
+                [player.name for player in settings.players if player.acp or player.provider == "command"]
+            ),
         )
         for name, game in settings.lineup.items()
     }

@@ -15,6 +15,7 @@ from msgspec import Raw, Struct, field
 
 from peerage.game.match import Fixture, GivenAnswer, MatchRecord, Seat, Totals
 from peerage.game.protocol import Reply
+from peerage.game.work import Trace
 from peerage.ledger.forms.rows import Exchange
 from peerage.values.sealing import Kept, salt, seal, unseal
 
@@ -279,6 +280,8 @@ class StoredReply(Struct, frozen=True, omit_defaults=True, gc=False):
     final: bool = False
     reasoning_tokens: int | None = None
     cached_tokens: int | None = None
+    trace: Trace | None = None
+    sealed_trace: Kept | None = None
 
     @property
     def withheld(self) -> bool:
@@ -290,7 +293,14 @@ class StoredReply(Struct, frozen=True, omit_defaults=True, gc=False):
         """The text, sealed or not; REDACTED where it is withheld."""
         return self.text if isinstance(self.text, str) else self.text.value
 
+    @property
+    def way(self) -> Trace | None:
+        """The trace, sealed or not; None where it is withheld, or there is none."""
+        kept = self.sealed_trace
+        return self.trace if kept is None else _read_trace(kept.value) if kept.salt else None
 
+
+_read_trace = msgspec.json.Decoder(Trace).decode
 read_said = msgspec.json.Decoder(StoredReply).decode
 """A reply with all that is stored of it."""
 
@@ -300,7 +310,7 @@ def reply_body(
 ) -> bytes:
     """The stored bytes of a raw reply: with the model snapshot the provider named and the price's version.
 
-    With a `salt` (`reply_salt`) its text is sealed.
+    With a `salt` (`reply_salt`) its text and its trace are sealed.
     """
     stored = StoredReply(
         status=reply.status,
@@ -318,6 +328,8 @@ def reply_body(
         final=reply.final,
         reasoning_tokens=reply.reasoning_tokens,
         cached_tokens=reply.cached_tokens,
+        trace=None if salt else reply.trace,
+        sealed_trace=Kept(salt, _encode(reply.trace).decode()) if salt and reply.trace else None,
     )
     return _encode(stored)
 
@@ -361,4 +373,5 @@ def reply_of(row: Exchange, stored: StoredReply) -> Reply:
         final=stored.final,
         reasoning_tokens=stored.reasoning_tokens,
         cached_tokens=stored.cached_tokens,
+        trace=stored.way,
     )

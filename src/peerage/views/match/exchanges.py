@@ -9,11 +9,11 @@ from msgspec import Struct
 
 from peerage.game.blocks import Block, Quoted, SourceCode, Tone
 from peerage.game.protocol import REPAIR, ROOM, SANDBOX, Chosen, Role, Run
-from peerage.game.work import ShellCommand
+from peerage.game.work import ShellCommand, Trace
 from peerage.ledger.forms.merkle import leaf
 from peerage.reading.match import Match, Step
 from peerage.sandbox.folder import WorkFolder
-from peerage.values.figures import dollars, seconds
+from peerage.values.figures import counted, dollars, seconds
 
 
 class SeatView(Struct, frozen=True):
@@ -36,7 +36,7 @@ class ExchangeView(Struct, frozen=True, gc=False):
     verdict was read as, a judge's "A" being the answer that it was shown first. `attempts` counts how often
     it was sent. Cost in dollars, None when unknown. `reasoning_tokens` are those of the output that were
     thought and not said. A reply that ended at its limit is `truncated`, `cut` after that many tokens.
-    `digest` is its leaf, in hex, empty while waiting.
+    `digest` is its leaf, in hex, empty while waiting. `trace` is an agent's way to its reply.
 
     A program or a command run in the sandbox has the role "sandbox": `request` is the program and what it
     read, or the command and the files that it met, `status` how it ended (see `protocol.Ran` and
@@ -66,6 +66,7 @@ class ExchangeView(Struct, frozen=True, gc=False):
     truncated: bool = False
     cut: int = 0
     digest: str = ""
+    trace: Trace | None = None
 
 
 class Digests(Struct, frozen=True):
@@ -129,6 +130,7 @@ def exchange_of(match: Match, step: Step, *, requests: bool) -> ExchangeView:
         truncated=told.truncated if told else False,
         cut=told.cut if told else 0,
         digest=proof,
+        trace=told.way if told else None,
     )
 
 
@@ -155,6 +157,7 @@ def took(one: ExchangeView) -> str:
         f"cut at its limit of {one.cut:,} tokens" if one.cut else "cut at its limit" * one.truncated,
         "asked again with more room" * one.key.endswith(ROOM),
         "repaired" * one.key.endswith(REPAIR),
+        f"in {counted(len(one.trace.steps), 'step')}" if one.trace else "",
         one.model,
     ]
     return " · ".join(filter(None, parts))

@@ -41,6 +41,7 @@ from peerage.values.figures import counted, listed, moment
 from peerage.values.texts import visible
 from peerage.views.match.exchanges import Digests, ExchangeView, SeatView, exchange_of, reply_block, took
 from peerage.views.match.numbers import numbers_of
+from peerage.views.match.ways import way, with_ways
 from peerage.views.match.why import why
 from peerage.views.shown import Shown
 
@@ -270,7 +271,7 @@ def transcript(
             seeing = seen[step.parts] = tuple(parts)
         return QuotedReply(place, one.role, took(one), won, step.form[:12], seeing)
 
-    told = [_cut(block) for block in match.blocks] if cut else match.blocks
+    told = [*with_ways([_cut(block) for block in match.blocks] if cut else match.blocks, by_key)]
     failed = [one for one in match.exchanges if one.status == "void" and one.role != "contestant"]
     blocks = [
         *told,
@@ -331,7 +332,7 @@ def _rest(match: MatchView) -> Iterator[Fold]:
     shown = {key for block in match.blocks for keys in keys_of(block) for key in keys}
     others = [one for one in match.exchanges if one.key not in shown]
     if others:
-        said: list[Block] = [reply_block(one, one.key) for one in others[:REST]]
+        said: list[Any] = [part for one in others[:REST] for part in (reply_block(one, one.key), *way(one))]
         if len(others) > REST:
             command = f"`peerage match {match.number} --full` and the ledger have them all."
             said.append(Sentence(f"… and {len(others) - REST:,} more: {command}", "quiet"))
@@ -345,6 +346,8 @@ def _requests(match: MatchView) -> Iterator[Block]:
         yield msgspec.structs.replace(
             reply_block(one, ""), **({} if one.role == SANDBOX else {"text": one.reply})
         )
+        for fold in way(one):
+            yield from (Heading(fold.title, 3), *fold.blocks)
 
 
 def _digests(match: MatchView, proof: str) -> Iterator[Any]:
