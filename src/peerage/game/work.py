@@ -47,7 +47,7 @@ class ModelCall(Struct, frozen=True, omit_defaults=True, gc=False):
     `form` is the API that it spoke (chat, responses, messages, gemini), `model` what the provider named,
     `request` and `response` the SHA-256 (hex) of both bodies. Tokens are None where the provider states none,
     `cost_nano` (1e-9 dollars) None where it is unknown. `status` is the HTTP status, 0 where nothing came,
-    and `refused` why the gateway sent nothing.
+    `refused` why the gateway sent nothing, `note` what is odd about what came.
     """
 
     form: str
@@ -61,6 +61,7 @@ class ModelCall(Struct, frozen=True, omit_defaults=True, gc=False):
     request: str = ""
     response: str = ""
     refused: str = ""
+    note: str = ""
 
 
 class Trace(Struct, frozen=True, omit_defaults=True, gc=False):

@@ -111,7 +111,12 @@ def capacity(settings: PlayerSettings, env: Mapping[str, str]) -> tuple[str, ...
 
 def local_address(settings: PlayerSettings, env: Mapping[str, str]) -> str:
     """Return the address of a player's local server; empty where it has none."""
-    base = settings.base_url
-    if not base and settings.provider == "ollama":
-        base = env.get("OLLAMA_BASE_URL", "") or "http://localhost:11434/v1"
+    base = settings.base_url or (default_url("ollama", env) if settings.provider == "ollama" else "")
     return base if is_local(base) else ""
+
+
+def default_url(provider: str, env: Mapping[str, str]) -> str:
+    """Return a provider's address where the settings state none; empty where it has none of that kind."""
+    if provider == "ollama" and env.get("OLLAMA_BASE_URL"):
+        return env["OLLAMA_BASE_URL"]
+    return PROVIDERS[provider].base_url

@@ -54,7 +54,8 @@ class Price:
     `call_nano` is charged for each call. `hour_nano`, when not None, is the price of an hour of
     hardware; replies then cost their seconds and tokens are free. `limit` caps every reply's tokens,
     `timeout_ms` its time; `prompt_bytes` go before every request. `thinking` is what may be thought on top of
-    any limit.
+    any limit. `request_nano` bounds a request to an agent, all calls to its model together, whose own costs
+    its gateway counts.
     """
 
     source: str = ""
@@ -67,6 +68,7 @@ class Price:
     timeout_ms: int = 0
     prompt_bytes: int = 0
     thinking: ThinkingRoom = NO_ROOM
+    request_nano: int | None = None
 
     @property
     def known(self) -> bool:
@@ -111,6 +113,8 @@ class Price:
         """
         if self.free:
             return 0
+        if self.request_nano is not None and self.known:
+            return self.request_nano
         if self.hour_nano is not None:
             return _ceil(self.timeout_ms * self.hour_nano, 3_600_000)
         if not self.known:
@@ -135,6 +139,9 @@ def price_of(settings: PlayerSettings, at: date, seen: bool = False) -> Price:
         "timeout_ms": round(settings.timeout_s * 1000),
         "prompt_bytes": len(settings.system_prompt.encode("utf-8", "replace")),
         "thinking": room(settings, seen),
+        "request_nano": int(settings.request_budget * NANO)
+        if settings.acp and settings.provider != "acp"
+        else None,
     }
     if settings.gpu_hour_price is not None:
         hour = _ceil_decimal(Decimal(str(settings.gpu_hour_price)) * NANO)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from peerage.players.models.library import default_url
+from peerage.players.keys import default_url
 from peerage.players.models.thinking import ThinkingRoom, room, sampling_settings, thinking_settings, thinks
 from peerage.settings import PlayerSettings
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import TYPE_CHECKING, cast
 
 from pydantic_ai.models import Model
@@ -39,13 +39,6 @@ def require(provider: str) -> None:
         import anthropic  # noqa: F401
     else:
         import google.genai  # noqa: F401
-
-
-def default_url(provider: str, env: Mapping[str, str]) -> str:
-    """Return a provider's address where the settings state none."""
-    if provider == "ollama" and env.get("OLLAMA_BASE_URL"):
-        return env["OLLAMA_BASE_URL"]
-    return PROVIDERS[provider].base_url
 
 
 class Connection:

@@ -19,7 +19,7 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 
 from peerage.players.client import Answer, Call, Later, PlayerError
-from peerage.players.keys import find_key, key_names
+from peerage.players.keys import default_url, find_key, key_names
 from peerage.players.models.adaptations import (
     ADAPTATIONS,
     FORM,
@@ -33,7 +33,7 @@ from peerage.players.models.adaptations import (
 )
 from peerage.players.models.failures import is_filtered, is_out_of_capacity, is_too_long, player_error
 from peerage.players.models.finish_reasons import ending
-from peerage.players.models.library import Connection, default_url
+from peerage.players.models.library import Connection
 from peerage.players.models.replies import ProviderReply
 from peerage.players.models.thinking import room, sampling_settings, thinking_settings
 from peerage.players.models.thoughts import part

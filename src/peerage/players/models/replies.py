@@ -219,7 +219,7 @@ def chat_reply(body: Mapping[str, Any], *, bills: bool = False) -> ProviderReply
     calls = _objects(message.get("tool_calls") or message.get("function_call"))
     stated = body.get("usage") or choice.get("usage")  # the latter Moonshot's, at the end of a stream
     usage = usage_of(stated, wrote=bool(text or thoughts or calls))
-    cost = _cost(stated or {}) if bills and usage.prompt is not None else None
+    cost = billed(stated or {}) if bills and usage.prompt is not None else None
     reply = ProviderReply(
         text,
         thoughts,
@@ -270,7 +270,7 @@ def used_of(stated: Any) -> dict[str, float]:
     }
 
 
-def _cost(usage: Mapping[str, Any]) -> float | None:
+def billed(usage: Mapping[str, Any]) -> float | None:
     """Return what OpenRouter bills, and the provider in addition where the key is the owner's own."""
     cost, details = _amount(usage.get("cost")), usage.get("cost_details")
     upstream = details.get("upstream_inference_cost") if isinstance(details, dict) else None

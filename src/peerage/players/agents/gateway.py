@@ -1,0 +1,367 @@
+"""The metered gateway: agents reach their player's model through it, for so much money and no more.
+
+It speaks to an agent as the provider does, puts in key, model and limit of output, and passes replies on as
+they come. Each call's worst case is reserved first, from what is left of the request under way. A call that
+fits only if those in flight cost less than their worst waits for them; one that cannot fit is refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import aiohttp
+import msgspec
+from aiohttp import web
+
+from peerage.formats import read_json
+from peerage.game.work import ModelCall
+from peerage.players.agents import gateway_forms as forms
+from peerage.players.agents.gateway_account import Metered, MeteredCall, RequestAccount
+from peerage.players.agents.gateway_forms import ReplyReading, Unfit
+from peerage.players.client import MAX_BODY, PlayerError, duration
+from peerage.players.keys import default_url, find_key, key_names
+from peerage.players.models.replies import Usage, billed
+from peerage.players.models.thinking import NO_ROOM
+from peerage.players.prices import Price, nano
+from peerage.players.redaction import SHORTEST_SECRET, hidden, named, secrets_of
+from peerage.players.session import connection_failure, open_session, read_bounded
+from peerage.settings import PlayerSettings
+from peerage.values.system_errors import reason
+
+USUAL_OUTPUT = 16_384
+"""Output tokens of a call for which nobody states a limit: many models refuse a larger one."""
+MOST_CALLS, MOST_REFUSALS = 1_000, 20
+"""Calls of one request, and refusals in it after which nothing is looked at any more."""
+AT_ONCE, MOST_CONNECTIONS, MOST_ERROR = 16, 256, 65_536
+_FREE = (503, 529)
+"""Statuses of 500 and more with which a provider does no work."""
+_NATIVE = {"anthropic": "https://api.anthropic.com", "google": "https://generativelanguage.googleapis.com"}
+_NOTHING: Mapping[str, Any] = {"input_tokens": 0, "output_tokens": 0, "cost_nano": 0}
+_log = logging.getLogger("peerage")
+_SILENT = logging.getLogger("peerage.gateway")
+_SILENT.disabled = True  # or an agent's broken requests would fill the log
+
+
+class GatewaySession:
+    """One agent's way to its `model`, known by a `key` that is worth nothing elsewhere."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self.key = f"peerage-{secrets.token_urlsafe(24)}"
+        self.model = gateway.model
+        self.runner: web.ServerRunner | None = None
+        self._gateway = gateway
+        self._account: RequestAccount | None = None
+        self._slots = asyncio.Semaphore(AT_ONCE)
+
+    def url(self, form: str) -> str:
+        """Return the provider's address for an agent that speaks the API `form`."""
+        return f"http://127.0.0.1:{self._gateway.port}" + ("/v1" if form in ("chat", "responses") else "")
+
+    def begin(self, budget_nano: int, tokens: int) -> None:
+        """Begin a request, all calls of which may cost so much (1e-9 dollars) and take so many tokens."""
+        self._account = RequestAccount(self._gateway.price, budget_nano, tokens)
+
+    async def settled(self, seconds: float) -> None:
+        """Wait until no call is in flight, such as one for a title, for so many seconds at most."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await (self._account or self._nothing).settled()
+
+    def end(self) -> Metered:
+        """End the request; calls in flight are broken off, and count at their worst as possibly paid."""
+        account, self._account = self._account or self._nothing, None
+        return account.metered()
+
+    @property
+    def _nothing(self) -> RequestAccount:
+        return RequestAccount(self._gateway.price, 0, 0)
+
+    async def close(self) -> None:
+        """Know the agent's key no more, and close its socket."""
+        self.end()
+        self._gateway.sessions.pop(self.key, None)
+        if self.runner is not None:
+            await self.runner.cleanup()
+
+    async def call(self, form: str, verb: str, request: web.BaseRequest) -> web.StreamResponse:
+        """Pass a call of the agent on, and the reply back; or refuse it in words."""
+        account, task = self._account, asyncio.current_task()
+        assert task is not None
+        if account is None:
+            return _refused(form, 402, "insufficient budget: nothing is asked of this agent now")
+        if account.refused >= MOST_REFUSALS or len(account.calls) >= MOST_CALLS:
+            return _refused(form, 402, "insufficient budget: end here, no call is passed on any more")
+        account.tasks.add(task)
+        try:
+            async with self._slots:
+                body, stated, name = forms.rebuilt(form, await _received(request), self._gateway.settings)
+                wanted = self._gateway.wanted(stated)
+                forms.set_limit(body, name, wanted)
+                call, size = MeteredCall(ModelCall(form)), forms.input_bound(msgspec.json.encode(body))
+                forms.set_limit(body, name, await account.reserve(call, size, wanted))
+                return await self._gateway.send(account, call, msgspec.json.encode(body), verb, request)
+        except Unfit as unfit:
+            account.refused += 1
+            account.calls.append(MeteredCall(ModelCall(form, refused=str(unfit), **_NOTHING)))
+            return _refused(form, unfit.status, str(unfit))
+        finally:
+            account.tasks.discard(task)
+
+
+def _refused(form: str, status: int, message: str) -> web.Response:
+    return web.json_response(forms.refusal(form, status, message), status=status)
+
+
+async def _received(request: web.BaseRequest) -> Any:
+    """The JSON of a request. Raises Unfit."""
+    parts, size = [], 0
+    async for part in request.content.iter_any():
+        size += len(part)
+        if size > MAX_BODY:
+            raise Unfit(f"the request is longer than {MAX_BODY // 2**20} MiB", 413)
+        parts.append(part)
+    try:
+        return read_json(b"".join(parts))
+    except (msgspec.DecodeError, RecursionError):
+        raise Unfit("the body is no JSON") from None
+
+
+class _Server(web.Server):
+    """A server that takes so many connections at a time, so that no agent uses up this process's."""
+
+    def connection_made(self, handler: Any, transport: asyncio.Transport) -> None:
+        super().connection_made(handler, transport)
+        if len(self.connections) > MOST_CONNECTIONS:
+            transport.abort()
+
+
+class Gateway:
+    """The gateway of one player, whose agents ask the model of its `settings` at its `price`."""
+
+    def __init__(self, settings: PlayerSettings, env: Mapping[str, str], price: Price) -> None:
+        self.settings = self._settings = settings
+        self.model = settings.model.partition(":")[2]
+        self.price = replace(price, request_nano=None, thinking=NO_ROOM, limit=None, prompt_bytes=0)
+        self.port = 0
+        self.sessions: dict[str, GatewaySession] = {}
+        self._key, self._key_place = find_key(settings, env), " or ".join(key_names(settings))
+        base = settings.base_url or default_url(settings.provider, env) or _NATIVE.get(settings.provider, "")
+        self._base = base.rstrip("/")
+        self._secrets = [each for each in (self._key, *secrets_of(base)) if len(each) >= SHORTEST_SECRET]
+        self._http: aiohttp.ClientSession | None = None
+        self._runner: web.ServerRunner | None = None
+
+    @named
+    async def start(self) -> None:
+        """Listen on a free port of loopback. Raises PlayerError, also where the key is missing."""
+        if self._key_place and not self._key:
+            raise PlayerError(
+                f"no key; set {self._key_place} in the environment or in the arena's .env file",
+                kind="permanent",
+            )
+        self._http = open_session(self._base)
+        self._runner = await self._listen(None, None)
+        self.port = self._runner.addresses[0][1]
+
+    async def close(self) -> None:
+        """Release everything; safe to call twice."""
+        for session in [*self.sessions.values()]:
+            await session.close()
+        if self._runner is not None:
+            await self._runner.cleanup()
+        if self._http is not None:
+            await self._http.close()
+
+    @named
+    async def open(self, socket: Path | None = None) -> GatewaySession:
+        """Open a session, reached on loopback, and through a Unix `socket` that is for it alone. Raises
+        PlayerError."""
+        session = GatewaySession(self)
+        if socket is not None:
+            session.runner = await self._listen(session, socket)
+        self.sessions[session.key] = session
+        return session
+
+    async def _listen(self, only: GatewaySession | None, socket: Path | None) -> web.ServerRunner:
+        server = _Server(partial(self._handle, only), access_log=None, logger=_SILENT)
+        runner = web.ServerRunner(server, shutdown_timeout=0.1)
+        await runner.setup()
+        try:
+            await (web.UnixSite(runner, socket) if socket else web.TCPSite(runner, "127.0.0.1", 0)).start()
+        except OSError as error:
+            await runner.cleanup()
+            raise PlayerError(f"its gateway cannot listen: {reason(error)}", kind="permanent") from None
+        return runner
+
+    def wanted(self, stated: int | None) -> int:
+        """Return the output tokens of a call for which the agent states a limit, or none."""
+        own = self.settings.max_tokens
+        return min(stated or own or USUAL_OUTPUT, own or 2**30)
+
+    async def _handle(self, only: GatewaySession | None, request: web.BaseRequest) -> web.StreamResponse:
+        form, verb = forms.form_of(request.path)
+        headers = request.headers
+        stated = [headers.get("Authorization", "").removeprefix("Bearer "), request.query.get("key", "")]
+        stated += [headers.get(name, "") for name in ("x-api-key", "x-goog-api-key")]
+        session = next((self.sessions[key] for key in stated if key in self.sessions), None)
+        if session is None or only not in (None, session):
+            return _refused(form, 401, "this gateway knows only the key that this agent was given")
+        if request.method == "GET" and request.path in ("/models", "/v1/models", "/v1beta/models"):
+            model = {"id": self.model, "object": "model", "created": 0, "owned_by": "peerage"}
+            return web.json_response({"object": "list", "data": [model]})
+        if not form or request.method != "POST":
+            return _refused(form, 404, f"{request.method} {request.path} is not served here")
+        try:
+            return await session.call(form, verb, request)
+        except Exception as fault:
+            _log.warning("%s: its gateway failed: %s", self.settings.name, type(fault).__name__)
+            return _refused(form, 500, "the gateway failed")
+
+    def _address(self, form: str, verb: str, request: web.BaseRequest) -> str:
+        base, root = self._base, self._base.removesuffix("/v1beta").removesuffix("/v1")
+        if form == "gemini":
+            how = "?alt=sse" if request.query.get("alt") == "sse" else ""
+            return f"{root}/v1beta/models/{quote(self.model, safe='')}:{verb}{how}"
+        if self.settings.provider == "google":
+            base = f"{root}/v1beta/openai"
+        elif self.settings.provider == "anthropic":
+            base = f"{root}/v1"
+        return base + forms.PATHS[form]
+
+    def _headers(self, form: str, request: web.BaseRequest) -> dict[str, str]:
+        headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
+        headers |= {"anthropic-version": "2023-06-01"} if form == "messages" else {}
+        for name in ("Accept", "anthropic-version", "anthropic-beta"):
+            if name in request.headers and (name == "Accept" or form == "messages"):
+                headers[name] = request.headers[name]
+        own = {"anthropic messages": "x-api-key", "google gemini": "x-goog-api-key"}
+        if name := own.get(f"{self.settings.provider} {form}", ""):
+            return headers | {name: self._key}
+        return headers | ({"Authorization": f"Bearer {self._key}"} if self._key else {})
+
+    async def send(
+        self, account: RequestAccount, call: MeteredCall, content: bytes, verb: str, request: web.BaseRequest
+    ) -> web.StreamResponse:
+        """Send a call, pass on what comes, and count what it has cost."""
+        assert self._http is not None
+        form, clock = call.made.form, asyncio.get_running_loop().time
+        passing, started = _Passing(request, form, self._secrets), clock()
+        call.made = msgspec.structs.replace(call.made, request=sha256(content).hexdigest())
+        failure: PlayerError | None = None
+        try:
+            async with asyncio.timeout(self.settings.timeout_s):
+                address, headers = self._address(form, verb, request), self._headers(form, request)
+                async with self._http.post(address, data=content, headers=headers) as response:
+                    await passing.take(response)
+        except TimeoutError:
+            late = f"no reply within {duration(self.settings.timeout_s)}"
+            failure = PlayerError(late, maybe_paid=True)
+        except (aiohttp.ClientError, OSError) as error:
+            failure = connection_failure(error)
+        except PlayerError as error:
+            failure = error
+        reading, milliseconds = passing.reading, round((clock() - started) * 1000)
+        usage, cost = self._priced(passing, failure, milliseconds)
+        note = self._hidden(reading.note if failure is None else str(failure))
+        made = msgspec.structs.replace(
+            call.made,
+            model=self._hidden(reading.model),
+            status=passing.status,
+            input_tokens=usage.prompt,
+            output_tokens=usage.output,
+            cached_tokens=usage.cached,
+            cost_nano=cost,
+            milliseconds=milliseconds,
+            response=passing.digest.hexdigest() if passing.status else "",
+            note=note if passing.status < 400 else "",
+        )
+        account.end(call, made)
+        if passing.reply is None:
+            return _refused(form, 502, note)
+        if failure is not None and request.transport is not None:
+            request.transport.abort()  # in the middle of a stream nothing else says that it broke off
+        return passing.reply
+
+    def _hidden(self, text: str) -> str:
+        return hidden(text, self._secrets)[:300]
+
+    def _priced(
+        self, passing: _Passing, failure: PlayerError | None, milliseconds: int
+    ) -> tuple[Usage, int | None]:
+        """Return the tokens of a call and its cost in 1e-9 dollars, each None where it is unknown."""
+        reading, error = passing.reading, passing.reading.error
+        usage = reading.usage if failure is None else Usage()
+        status = passing.status if error is None else error.status
+        undone = (400 <= status < 500 or status in _FREE) and not (error is not None and error.begun)
+        if undone and usage.prompt is None if failure is None else not failure.maybe_paid:
+            return Usage(0, 0), 0
+        asked = None if usage.prompt is None else usage.prompt + reading.written
+        cost = self.price.cost_nano(asked, usage.output, milliseconds, usage.cached or 0)
+        tier = self.settings.service_tier
+        if cost and tier and reading.tier not in ("", tier) and self.settings.price is None:
+            cost *= 2  # the price is that of the tier that was asked for, half of the usual one
+        bills = self.settings.provider == "openrouter" and not self.settings.base_url
+        if bills and asked is not None and (bill := billed(reading.stated)) is not None:
+            cost = max(cost or 0, nano(bill))
+        return usage, cost
+
+
+class _Passing:
+    """A reply as it is passed on, without the `keys` of the provider, and read."""
+
+    def __init__(self, request: web.BaseRequest, form: str, keys: list[str]) -> None:
+        self.reading = ReplyReading(form)
+        self.reply: web.StreamResponse | None = None
+        self.status = 0
+        self.digest = sha256()
+        self._request = request
+        self._keys = keys
+
+    async def take(self, response: aiohttp.ClientResponse) -> None:
+        """Pass a reply on: a stream as it comes, line by line. Raises PlayerError where it has no end."""
+        self.status = response.status
+        stated = response.headers
+        headers = {name: stated[name] for name in ("Content-Type", "Retry-After") if name in stated}
+        if self.status < 400 and response.content_type == "text/event-stream":
+            self.reply = web.StreamResponse(status=self.status, headers=headers)
+            await self.reply.prepare(self._request)
+            size, rest = 0, b""
+            async for part in response.content.iter_any():
+                size += len(part)
+                if size > MAX_BODY:
+                    raise PlayerError(f"more than {MAX_BODY // 2**20} MiB came for one call", maybe_paid=True)
+                self.digest.update(part)
+                lines, end, rest = (rest + part).rpartition(b"\n")
+                await self._pass(lines + end)
+            await self._pass(rest)
+            await self.reply.write_eof()
+            return
+        body = await read_bounded(response)
+        self.digest.update(body)
+        if self.status < 400:
+            self.reading.take(body)
+            body = self._keyless(body)
+        else:
+            body = hidden(body[:MOST_ERROR].decode("utf-8", "replace"), self._keys).encode()
+        self.reply = web.Response(body=body, status=self.status, headers=headers)
+
+    async def _pass(self, lines: bytes) -> None:
+        assert self.reply is not None
+        if lines:
+            self.reading.take_lines(lines)
+            await self.reply.write(self._keyless(lines))
+
+    def _keyless(self, content: bytes) -> bytes:
+        for key in self._keys:
+            content = content.replace(key.encode(), b"[key]")
+        return content

@@ -1,0 +1,252 @@
+"""The four APIs by which agents ask models: what of a request is passed on, what of a reply is read. Pure.
+
+A request is rebuilt from the fields that are known here: another might make the provider search the web, keep
+what it is sent, or charge otherwise. The conversation has to be whole, and text, so that its bytes bound its
+tokens.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from peerage.formats import read_json
+from peerage.players.models.finish_reasons import ending
+from peerage.players.models.replies import ReportedError, Usage, is_usage, reported_error, usage_of
+from peerage.players.models.streams import is_stream
+from peerage.settings import PlayerSettings
+
+PATHS = {"chat": "/chat/completions", "responses": "/responses", "messages": "/messages"}
+_FORMS = {path: form for form, path in PATHS.items()}
+_PATH = re.compile(r"(?:/v1(?:beta)?)?(?:(/[a-z/]+)|/models/[^/]+:((?:g|streamG)enerateContent))")
+_SHARED = "tools tool_choice temperature top_p stream parallel_tool_calls"
+_KEPT = {
+    "chat": f"{_SHARED} messages functions function_call top_k min_p stop seed logit_bias presence_penalty "
+    "frequency_penalty repetition_penalty response_format reasoning_effort reasoning thinking verbosity user "
+    "enable_thinking chat_template_kwargs prompt_cache_key",
+    "responses": f"{_SHARED} input instructions reasoning text include truncation user prompt_cache_key",
+    "messages": f"{_SHARED} messages system top_k stop_sequences thinking output_config output_format",
+    "gemini": "contents systemInstruction tools toolConfig safetySettings generationConfig",
+}
+_KEPT_CONFIG = (
+    "temperature topP topK stopSequences responseMimeType responseSchema responseJsonSchema thinkingConfig "
+    "seed presencePenalty frequencyPenalty"
+)
+_ELSEWHERE = ("previous_response_id", "conversation", "prompt", "cachedContent", "container")
+_SPOKEN = ("messages", "input", "contents", "system", "systemInstruction")
+_LIMITS = ("max_completion_tokens", "max_tokens", "max_output_tokens", "maxOutputTokens")
+_TOOLS = re.compile(r"function|custom|local_shell|apply_patch|namespace|(bash|text_editor|memory)_\d+")
+"""Types of tools that the agent runs; any other the provider would run."""
+_FUNCTIONS = "functionDeclarations"
+_NO_TEXT = re.compile("image|audio|video|file|document|screenshot|upload|item_reference")
+_ERRORS = {
+    401: ("invalid_api_key", "authentication_error", "UNAUTHENTICATED"),
+    402: ("insufficient_quota", "billing_error", "FAILED_PRECONDITION"),
+    404: ("not_found", "not_found_error", "NOT_FOUND"),
+}
+
+
+class Unfit(ValueError):
+    """A request that is not sent, with the reason in words, and the HTTP status that it is refused with."""
+
+    def __init__(self, message: str, status: int = 400) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def form_of(path: str) -> tuple[str, str]:
+    """The API of an address, and Gemini's name of the call; both empty for any other address."""
+    match = _PATH.fullmatch(path)
+    if match is None or not (match[2] or match[1] in _FORMS):
+        return "", ""
+    return ("gemini", match[2]) if match[2] else (_FORMS[match[1]], "")
+
+
+def refusal(form: str, status: int, message: str) -> dict[str, Any]:
+    """An error as the provider of an API reports it; 402 is one that agents do not repeat."""
+    kinds = _ERRORS.get(status, ("gateway_error", "invalid_request_error", "INTERNAL"))
+    if form == "messages":
+        return {"type": "error", "error": {"type": kinds[1], "message": message}}
+    if form == "gemini":
+        return {"error": {"code": status, "message": message, "status": kinds[2]}}
+    return {"error": {"message": message, "type": kinds[0], "code": kinds[0], "param": None}}
+
+
+def rebuilt(form: str, stated: Any, settings: PlayerSettings) -> tuple[dict[str, Any], int | None, str]:
+    """An agent's request as its player's model is asked, the limit of output that the agent states (None:
+    none), and the name under which one is sent. Raises Unfit."""
+    if not isinstance(stated, dict):
+        raise Unfit("the body is no JSON object")
+    if form == "gemini":
+        stated = {_camel(name): value for name, value in stated.items()}
+    for name in _ELSEWHERE:
+        if stated.get(name):
+            raise Unfit(f"`{name}` is not passed on: send the whole conversation in each request")
+    for found in _not_text([stated.get(name) for name in _SPOKEN]):
+        raise Unfit(f"{found!r} is not passed on: nobody knows beforehand what it costs, so send text")
+    body = {name: value for name, value in stated.items() if name in _KEPT[form].split()}
+    config = {_camel(name): value for name, value in _object(body.get("generationConfig")).items()}
+    limits = [stated.get(name) for name in _LIMITS] + [config.get("maxOutputTokens")]
+    limit = min([count for count in limits if type(count) is int and count > 0], default=None)
+    tools = body.pop("tools", None)
+    if own := _own_tools(form, tools):
+        body["tools"] = own
+    else:
+        body = {name: value for name, value in body.items() if not name.startswith(("tool", "parallel"))}
+    sampling = {"temperature": settings.temperature, "top_p": settings.top_p}
+    sampling = {name: value for name, value in sampling.items() if value is not None}
+    if form == "gemini":
+        kept = {name: value for name, value in config.items() if name in _KEPT_CONFIG.split()}
+        body["generationConfig"] = kept | {_camel(name): value for name, value in sampling.items()}
+        return body | settings.added, limit, "maxOutputTokens"
+    body |= sampling | {"model": settings.model.partition(":")[2]}
+    if form == "messages":
+        return body | settings.added, limit, "max_tokens"
+    body |= {"service_tier": settings.service_tier} if settings.service_tier else {}
+    effort = settings.reasoning_effort
+    if form == "responses":
+        body |= {"reasoning": _object(body.get("reasoning")) | {"effort": effort}} if effort else {}
+        return body | {"store": False} | settings.added, limit, "max_output_tokens"
+    body |= {"reasoning_effort": effort} if effort else {}
+    body |= {"stream_options": {"include_usage": True}} if body.get("stream") else {}
+    # Every compatible server knows `max_tokens`; OpenAI's own models take only the newer name.
+    newer = settings.provider == "openai" and not settings.base_url
+    newer = newer or ("max_completion_tokens" in stated and "max_tokens" not in stated)
+    return body | settings.added, limit, "max_completion_tokens" if newer else "max_tokens"
+
+
+def set_limit(body: dict[str, Any], name: str, limit: int) -> None:
+    """Bound the output of a request, thinking included."""
+    (body["generationConfig"] if name == "maxOutputTokens" else body)[name] = limit
+    thinking = _object(body.get("thinking"))
+    if type(budget := thinking.get("budget_tokens")) is int and budget >= limit:  # Anthropic wants it smaller
+        less = thinking | {"budget_tokens": limit // 2}
+        body["thinking"] = less if limit >= 2_048 else {"type": "disabled"}
+
+
+def input_bound(content: bytes) -> int:
+    """Return the most input tokens that a body can be charged as: its bytes, and a quarter more where a cache
+    is to keep them, or as much again for an hour."""
+    if b'"cache_control"' not in content:
+        return len(content)
+    return 2 * len(content) if b'"1h"' in content else -(-5 * len(content) // 4)
+
+
+def _own_tools(form: str, tools: Any) -> list[dict[str, Any]]:
+    """The tools without what the provider would run."""
+    own = []
+    for tool in map(_object, tools if isinstance(tools, list) else ()):
+        if form == "gemini":
+            own += [{_FUNCTIONS: value} for name, value in tool.items() if _camel(name) == _FUNCTIONS]
+        elif tool and _TOOLS.fullmatch(str(tool.get("type", "custom"))):
+            own.append(tool | ({"tools": _own_tools(form, tool["tools"])} if "tools" in tool else {}))
+    return own
+
+
+def _not_text(part: Any) -> Iterator[str]:
+    """The kinds of those parts of a conversation that are no text."""
+    for inner in part if isinstance(part, list) else ():
+        yield from _not_text(inner)
+    for name, inner in _object(part).items():
+        if name == "type" and isinstance(inner, str) and _NO_TEXT.search(inner):
+            yield inner
+        elif _camel(name) in ("inlineData", "fileData"):
+            yield name
+        elif _camel(name) in ("content", "parts", "output", "functionResponse"):
+            yield from _not_text(inner)
+
+
+def _camel(name: str) -> str:
+    return re.sub("_([a-z])", lambda letter: letter[1].upper(), name)
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+class ReplyReading:
+    """The parts of a reply that are read while it is passed on; `tier` is that which served it."""
+
+    def __init__(self, form: str) -> None:
+        self.model = self.tier = self._odd = ""
+        self.error: ReportedError | None = None
+        self.stated: dict[str, Any] = {}
+        self._form = form
+        self._reason: Any = None
+        self._whole = False
+
+    def take(self, content: bytes) -> None:
+        """Read a whole body."""
+        if is_stream(content):
+            self.take_lines(content)
+        else:
+            self._whole = self._value(content)
+
+    def take_lines(self, content: bytes) -> None:
+        """Read whole lines of a stream of events."""
+        for line in content.splitlines():
+            data = line[5:].strip() if line.startswith(b"data:") else b""
+            self._whole = self._whole or data == b"[DONE]"
+            if data and data != b"[DONE]":
+                self._value(data)
+
+    def _value(self, content: bytes) -> bool:
+        try:
+            value = read_json(content)
+        except (msgspec.DecodeError, RecursionError):
+            self._odd = "what came is no JSON"
+            return False
+        for each in value if isinstance(value, list) else [value]:
+            parts = [each, *map(_object(each).get, ("response", "message", "delta", "incomplete_details"))]
+            for name in ("choices", "candidates"):
+                if isinstance(choices := _object(each).get(name), list):
+                    parts += choices[:1]
+            for part in map(_object, parts):
+                if part.get("error") or part.get("type") == "error":
+                    self.error = reported_error(part) or self.error
+                for name, stated in part.items():
+                    self._field(name, stated)
+        return True
+
+    def _field(self, name: str, stated: Any) -> None:
+        if name in ("usage", "usageMetadata"):
+            self.stated |= {key: count for key, count in _object(stated).items() if count is not None}
+        elif name in ("model", "modelVersion") and isinstance(stated, str):
+            self.model = stated[:200]
+        elif name == "service_tier" and isinstance(stated, str):
+            self.tier = stated
+        elif name in ("finish_reason", "finishReason", "stop_reason", "status") and stated:
+            self._reason = stated
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens as stated, all of the prompt's among them; unknown where the reply broke off."""
+        stated = self.stated
+        if not is_usage(stated) or not (self._whole or ending(self._reason) not in ("unstated", "broken")):
+            return Usage()
+        if self._form == "messages":
+            parts = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+            stated = stated | {"input_tokens": sum([int(stated.get(name) or 0) for name in parts])}
+        return usage_of(stated, wrote=True)
+
+    @property
+    def written(self) -> int:
+        """Return as how many tokens more the input counts: those written to a cache cost a quarter more, for
+        an hour as much again."""
+        if not is_usage(self.stated):
+            return 0
+        hour = int(_object(self.stated.get("cache_creation")).get("ephemeral_1h_input_tokens") or 0)
+        return hour - (-max(0, int(self.stated.get("cache_creation_input_tokens") or 0) - hour) // 4)
+
+    @property
+    def note(self) -> str:
+        """Return what is odd about the reply."""
+        if self.error is not None:
+            return f"an error inside of the reply: {self.error.message}"
+        ended = ending(self._reason)
+        if ended in ("unknown", "broken"):
+            return f"it ended for {str(self._reason)[:40]!r}"
+        return self._odd or ("it does not say why it ended" if ended == "unstated" else "")
