@@ -19,7 +19,7 @@ from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.ledger import open_ledger
 from peerage.ledger.forms.codec import by_hex, read_fixture
-from peerage.sandbox.confined import available
+from peerage.sandbox.native.confined import available
 
 THIEF = """
 import glob, json, os, sys

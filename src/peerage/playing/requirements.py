@@ -21,7 +21,7 @@ from peerage.ledger.topics.series import ANSWERS, SERIES
 from peerage.players.checks import near_models
 from peerage.players.prices import Price
 from peerage.sandbox import image
-from peerage.sandbox.confined import available
+from peerage.sandbox.native.confined import available
 from peerage.scheduling.fixtures import tables
 from peerage.settings import (
     EVERY,

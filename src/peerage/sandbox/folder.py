@@ -77,8 +77,9 @@ def digest_of(listing: Iterable[tuple[str, bool, bytes]]) -> str:
     """Return the SHA-256 (hex) of files: of a line of JSON for each, in the order of their paths, with its
     path, whether it may be executed, and the SHA-256 of its bytes."""
     whole = sha256()
-    for path, executable, content in sorted(listing):
-        whole.update(msgspec.json.encode((path, executable, sha256(content).hexdigest())) + b"\n")
+    hashed = ((path, executable, sha256(content).hexdigest()) for path, executable, content in listing)
+    for line in sorted(hashed):
+        whole.update(msgspec.json.encode(line) + b"\n")
     return whole.hexdigest()
 
 

@@ -28,14 +28,15 @@ _READ_FILE, _MAKE_BLOCK = 1 << 2, 1 << 11
 _WRITE_FILE, _TRUNCATE = 1 << 1, 1 << 14
 _CHANGE_FOLDER = 0b11_1111 << 4 | 1 << 10 | 1 << 12
 """Remove folders and files, make devices, folders, files, sockets, pipes and symbolic links."""
-_SCOPE_SIGNALS = 1 << 1
-_NEW = {
+_REFER = 1 << 13
+_SCOPE_ABSTRACT_SOCKETS, _SCOPE_SIGNALS = 1 << 0, 1 << 1
+NEW = {
     "mounts": 0x0002_0000,
     "uts": 0x0400_0000,
     "ipc": 0x0800_0000,
     "network": 0x4000_0000,
 }
-_NEW_USER = 0x1000_0000
+NEW_USER = 0x1000_0000
 _NOBODY = 65_534
 _CAPABILITY_VERSION_3 = 0x2008_0522
 
@@ -69,10 +70,10 @@ class Jail:
 
     def isolate(self) -> tuple[str, ...]:
         """Enter namespaces of our own: an empty network above all. Needs a process with one thread."""
-        everything = sum(_NEW.values())
-        for flags, names in ((everything, ()), (_NEW_USER | everything, ("user",))):
+        everything = sum(NEW.values())
+        for flags, names in ((everything, ()), (NEW_USER | everything, ("user",))):
             if self._libc.unshare(ctypes.c_int(flags)) == 0:
-                return (*names, *_NEW)
+                return (*names, *NEW)
         return ()
 
     def become_nobody(self) -> None:
@@ -142,20 +143,23 @@ class Jail:
         """The version of Landlock's interface, 0 or less where there is none."""
         return int(self._libc.syscall(_LANDLOCK_CREATE, None, 0, _LANDLOCK_VERSION))
 
-    def hide_all_but(self, readable: Iterable[str], writable: Iterable[str]) -> bool:
+    def hide_all_but(self, readable: Iterable[str], writable: Iterable[str], *, strict: bool = False) -> bool:
         """Deny reading every file but those beneath `readable`, changing all but what is beneath `writable`,
         and signals to others; nothing else. False without Landlock.
 
         What is held by Landlock can neither mount nor look into processes that are not. Nor may it make a
-        block device, behind which every file is.
+        block device, behind which every file is. When `strict`, it also reaches no abstract socket of others,
+        and may move files between folders that it can change.
         """
         version = self.landlock_version()
         change_file = _WRITE_FILE | (_TRUNCATE if version >= 3 else 0)
-        handled = _READ_FILE | _MAKE_BLOCK | _CHANGE_FOLDER | change_file
-        parts = (handled,) if version < 6 else (handled, 0, _SCOPE_SIGNALS)
+        change_folder = _CHANGE_FOLDER | (_REFER if strict and version >= 2 else 0)
+        handled = _READ_FILE | _MAKE_BLOCK | change_folder | change_file
+        scopes = _SCOPE_SIGNALS | (_SCOPE_ABSTRACT_SOCKETS if strict else 0)
+        parts = (handled,) if version < 6 else (handled, 0, scopes)
         rules = (
             (readable, _READ_FILE, _READ_FILE),
-            (writable, change_file, change_file | _CHANGE_FOLDER),
+            (writable, change_file, change_file | change_folder),
         )
         return self._restrict(parts, rules)
 
@@ -188,3 +192,9 @@ class Jail:
         if self._machine is None:
             return False
         return seccomp.install(self._libc, self._machine, seccomp.program(self._machine))
+
+    def forbid_calls(self) -> bool:
+        """Put the filter for native programs (`seccomp.forbidding`) on this process; False as above."""
+        if self._machine is None:
+            return False
+        return seccomp.install(self._libc, self._machine, seccomp.forbidding(self._machine))

@@ -17,7 +17,9 @@ from typing import NamedTuple
 
 _SECCOMP_SET_MODE_FILTER, _TSYNC = 1, 1
 _ALLOW, _KILL, _EPERM = 0x7FFF_0000, 0x8000_0000, 0x0005_0001
-_LOAD, _EQUAL, _ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_OTHER_NUMBERS = 0x4000_0000
+"""From here on the same calls have other numbers (x32)."""
 _PROT_EXEC = 4
 _F_GETFD, _F_SETFD, _F_GETFL = 1, 2, 3
 
@@ -48,9 +50,11 @@ MACHINES = {
         _numbers(
             """read 0 write 1 close 3 fstat 5 lseek 8 mmap 9 mprotect 10 munmap 11 brk 12 rt_sigaction 13
             rt_sigprocmask 14 rt_sigreturn 15 readv 19 writev 20 sched_yield 24 mremap 25 madvise 28
-            nanosleep 35 getpid 39 exit 60 fcntl 72 gettimeofday 96 getrusage 98 sigaltstack 131 gettid 186
-            time 201 futex 202 sched_getaffinity 204 restart_syscall 219 clock_gettime 228 clock_getres 229
-            clock_nanosleep 230 exit_group 231 set_robust_list 273 getrandom 318 membarrier 324 rseq 334"""
+            nanosleep 35 getpid 39 socket 41 exit 60 fcntl 72 gettimeofday 96 getrusage 98 sigaltstack 131
+            gettid 186 time 201 futex 202 sched_getaffinity 204 restart_syscall 219 clock_gettime 228
+            clock_getres 229 clock_nanosleep 230 exit_group 231 add_key 248 request_key 249 keyctl 250
+            set_robust_list 273 perf_event_open 298 getrandom 318 bpf 321 userfaultfd 323 membarrier 324
+            rseq 334 io_uring_setup 425"""
         ),
     ),
     "aarch64": Machine(
@@ -62,8 +66,9 @@ MACHINES = {
             rt_sigaction 134 rt_sigprocmask 135 rt_sigreturn 139 readv 65 writev 66 sched_yield 124
             mremap 216 madvise 233 nanosleep 101 getpid 172 exit 93 fcntl 25 gettimeofday 169 getrusage 165
             sigaltstack 132 gettid 178 futex 98 sched_getaffinity 123 restart_syscall 128 clock_gettime 113
-            clock_getres 114 clock_nanosleep 115 exit_group 94 set_robust_list 99 getrandom 278
-            membarrier 283 rseq 293"""
+            clock_getres 114 clock_nanosleep 115 exit_group 94 set_robust_list 99 socket 198 add_key 217
+            request_key 218 keyctl 219 perf_event_open 241 getrandom 278 bpf 280 userfaultfd 282
+            membarrier 283 rseq 293 io_uring_setup 425"""
         ),
     ),
 }
@@ -77,6 +82,11 @@ CALLS = _words(
 """System calls that a worker needs which interprets nothing but WebAssembly: no way to name a file, a process
 or a peer."""
 
+FORBIDDEN = _words("add_key request_key keyctl perf_event_open bpf userfaultfd io_uring_setup")
+"""System calls that a native program in its jail may not make: keys of the user, and ways around filters."""
+FAMILIES = {"unix": 1, "inet": 2, "inet6": 10, "netlink": 16}
+"""The kinds of sockets that it may make: those that a network namespace holds, or a view of the files."""
+
 
 def machine() -> Machine | None:
     """This processor's numbers, or None where they are not known."""
@@ -89,24 +99,41 @@ def program(on: Machine) -> bytes:
     Calls that this processor does not have are left out. `mmap` and `mprotect` are allowed without PROT_EXEC,
     `fcntl` for the flags of a descriptor.
     """
-
-    def step(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
-        return struct.pack("=HBBI", code, yes, no, value)
-
-    def argument(number: int) -> bytes:
-        return step(_LOAD, 16 + 8 * number)
-
-    out = [step(_LOAD, 4), step(_EQUAL, on.audit, yes=1), step(_RETURN, _KILL), step(_LOAD, 0)]
+    out = _start(on)
     for name in CALLS:
         if name in on.numbers:
-            out += [step(_EQUAL, on.numbers[name], no=1), step(_RETURN, _ALLOW)]
+            out += [_step(_EQUAL, on.numbers[name], no=1), _step(_RETURN, _ALLOW)]
     for name in ("mmap", "mprotect"):
-        out += [step(_EQUAL, on.numbers[name], no=4), argument(2)]
-        out += [step(_ANY_BIT, _PROT_EXEC, no=1), step(_RETURN, _EPERM), step(_RETURN, _ALLOW)]
-    out += [step(_EQUAL, on.numbers["fcntl"], no=5), argument(1)]
-    out += [step(_EQUAL, _F_GETFD, yes=2), step(_EQUAL, _F_SETFD, yes=1), step(_EQUAL, _F_GETFL, no=1)]
-    out += [step(_RETURN, _ALLOW), step(_RETURN, _EPERM)]
+        out += [_step(_EQUAL, on.numbers[name], no=4), _argument(2)]
+        out += [_step(_ANY_BIT, _PROT_EXEC, no=1), _step(_RETURN, _EPERM), _step(_RETURN, _ALLOW)]
+    out += [_step(_EQUAL, on.numbers["fcntl"], no=5), _argument(1)]
+    out += [_step(_EQUAL, _F_GETFD, yes=2), _step(_EQUAL, _F_SETFD, yes=1), _step(_EQUAL, _F_GETFL, no=1)]
+    out += [_step(_RETURN, _ALLOW), _step(_RETURN, _EPERM)]
     return b"".join(out)
+
+
+def forbidding(on: Machine) -> bytes:
+    """The filter for native programs: all is allowed but `FORBIDDEN` and sockets of other `FAMILIES`."""
+    out = [*_start(on), _step(_AT_LEAST, _OTHER_NUMBERS, no=1), _step(_RETURN, _EPERM)]
+    for name in FORBIDDEN:
+        out += [_step(_EQUAL, on.numbers[name], no=1), _step(_RETURN, _EPERM)]
+    out += [_step(_EQUAL, on.numbers["socket"], yes=1), _step(_RETURN, _ALLOW), _argument(0)]
+    for family in FAMILIES.values():
+        out += [_step(_EQUAL, family, no=1), _step(_RETURN, _ALLOW)]
+    return b"".join([*out, _step(_RETURN, _EPERM)])
+
+
+def _step(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
+    return struct.pack("=HBBI", code, yes, no, value)
+
+
+def _argument(number: int) -> bytes:
+    return _step(_LOAD, 16 + 8 * number)
+
+
+def _start(on: Machine) -> list[bytes]:
+    """Kill on another processor's calls, then load the number of the call."""
+    return [_step(_LOAD, 4), _step(_EQUAL, on.audit, yes=1), _step(_RETURN, _KILL), _step(_LOAD, 0)]
 
 
 class _Fprog(ctypes.Structure):

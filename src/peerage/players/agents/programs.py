@@ -28,9 +28,9 @@ import msgspec
 from peerage.players.agents.agent_protocol import ended_of, reply_from, reply_from_bytes, request_of
 from peerage.players.client import MAX_BODY, Answer, Call, FailureKind, PlayerError
 from peerage.players.redaction import named, without_traceback
-from peerage.sandbox.confined import END_S, available
 from peerage.sandbox.jail import supported
-from peerage.sandbox.kept_modes import kept_modes
+from peerage.sandbox.native.confined import END_S, available, launcher
+from peerage.sandbox.native.kept_modes import kept_modes
 from peerage.settings import FILE_NAME, PlayerSettings
 from peerage.values.system_errors import SCARCE, reason
 
@@ -192,7 +192,7 @@ class CommandClient:
             arena = str(self._folder.absolute())
             held = ([*self._hidden, *others], [*self._hidden, arena], [str(own)])
         arguments = [msgspec.json.encode(argument).decode() for argument in (os.getpid(), *held)]
-        return sys.executable, "-P", "-m", "peerage.sandbox.confined", *arguments, "--"
+        return *launcher("confined", "-P"), *arguments, "--"
 
     async def _end(self, process: asyncio.subprocess.Process) -> None:
         """End a program with everything it started, and wait for that."""

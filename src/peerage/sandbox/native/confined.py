@@ -1,11 +1,11 @@
 """Run a program that cannot read certain files, nor change what others run; then end all that it started.
 
-`python -m peerage.sandbox.confined PARENT HIDDEN FIXED OWN -- PROGRAM ARGS`: the process that waits for it,
-and JSON lists of absolute paths; without HIDDEN nothing is confined. The program may do all else that its
-user may: it is not in a sandbox. Landlock holds it, which only knows what is allowed: everything next
-to the way to those files, as it is when the program starts. So in a folder on the way to what is FIXED it
-makes, changes, renames and removes nothing; below OWN it may, that wins. It cannot rename from one folder to
-another, but copy. Run by root, it has none of root's privileges over others' files.
+`main` is called with the arguments PARENT HIDDEN FIXED OWN -- PROGRAM ARGS: the process that waits for it,
+and JSON lists of absolute paths; without HIDDEN nothing is confined. The program may do all else
+that its user may: it is not in a sandbox. Landlock holds it, which only knows what is allowed: everything
+next to the way to those files, as it is when the program starts. So in a folder on the way to what is FIXED
+it makes, changes, renames and removes nothing; below OWN it may, that wins. It cannot rename from one folder
+to another, but copy. Run by root, it has none of root's privileges over others' files.
 
 When the program ends, or this process is told to (SIGTERM, or PARENT has ended), every process that it left
 behind is killed, in whatever session: this process is the subreaper (prctl(2)) that orphans fall to. It
@@ -38,15 +38,29 @@ END_S = 5.0
 STARTED_BY_THEMSELVES = (".config/autostart", ".config/systemd", ".local/share/systemd", ".ssh")
 """Below the home folder. What a shell reads at its start are files on the way there, and so fixed too."""
 
+_SOURCE = os.path.abspath(f"{__file__}/../../../..")
+
+
+def launcher(module: str, *flags: str) -> list[str]:
+    """Return the words that run `main` of a module next to this one, of this very source: another one may be
+    installed. `flags` are those of Python."""
+    start = (
+        f"import sys; sys.path.insert(0, sys.argv.pop(1)); from {__package__}.{module} import main; main()"
+    )
+    return [sys.executable, *flags, "-c", start, _SOURCE]
+
 
 def available() -> bool:
     """Return whether this system can hold a program so."""
     return supported() and Jail().landlock_version() > 0
 
 
-def readable(hidden: Collection[str]) -> Iterator[str]:
-    """The files and folders that together are all but `hidden`; each folder stands for all that is in it."""
-    return (entry.path for entry in _all_but(hidden))
+def readable(hidden: Collection[str], shown: Collection[str] = ()) -> Iterator[str]:
+    """The files and folders that together are all but `hidden`, and `shown` although it lies below those;
+    each folder stands for all that is in it."""
+    way = _way_to(hidden)
+    yield from (entry.path for entry in _all_but(hidden, [path for path in shown if path in way]))
+    yield from (path for path in shown if path not in way)
 
 
 def writable(fixed: Collection[str]) -> Iterator[str]:
@@ -67,18 +81,24 @@ def run_by_others() -> list[str]:
     return sorted(paths)
 
 
-def _all_but(hidden: Collection[str]) -> Iterator[os.DirEntry[str]]:
+def _way_to(hidden: Collection[str]) -> set[str]:
+    """The folders above what is hidden; of /dev too each device is named."""
+    way = {"/", "/dev"}
+    for path in map(os.path.realpath, hidden):
+        while (path := os.path.dirname(path)) not in way:
+            way.add(path)
+    return way
+
+
+def _all_but(hidden: Collection[str], shown: Collection[str] = ()) -> Iterator[os.DirEntry[str]]:
     paths = {os.path.realpath(path) for path in hidden}
     files: set[tuple[int, int]] = set()
     for path in paths:
         with suppress(OSError):
             status = os.stat(path)
             files.add((status.st_dev, status.st_ino))
-    way = {"/", "/dev"}
-    for path in paths:
-        while (path := os.path.dirname(path)) not in way:
-            way.add(path)
-    todo = ["/"]
+    way = _way_to(paths)
+    todo = ["/", *shown]
     while todo:
         try:
             entries = list(os.scandir(todo.pop()))
@@ -102,7 +122,7 @@ def _all_but(hidden: Collection[str]) -> Iterator[os.DirEntry[str]]:
 
 def main() -> None:
     parent, hidden, fixed, own = (json.loads(argument) for argument in sys.argv[1:5])
-    signal.signal(signal.SIGTERM, _end_by_signal)
+    signal.signal(signal.SIGTERM, end_by_signal)
     Jail().adopt_orphans(parent)
     program = os.fork()
     if program == 0:
@@ -112,11 +132,17 @@ def main() -> None:
         code = os.waitstatus_to_exitcode(os.waitpid(program, 0)[1])
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        _end_children()
-    os._exit(code if code >= 0 else 128 - code)
+        end_children()
+    os._exit(exit_code(code))
 
 
-def _end_by_signal(*_: object) -> NoReturn:
+def exit_code(code: int) -> int:
+    """Return what a shell makes of a program's end: 128 and the number of the signal that killed it."""
+    return code if code >= 0 else 128 - code
+
+
+def end_by_signal(*_: object) -> NoReturn:
+    """Leave in good order; a handler of signals."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one must not interrupt the end
     sys.exit(128 + signal.SIGTERM)
 
@@ -137,7 +163,7 @@ def _become(words: list[str], hidden: list[str], fixed: list[str], own: list[str
         os._exit(127)
 
 
-def _end_children() -> None:
+def end_children() -> None:
     """Kill this process' children, and those of theirs that fall to it then, until there are none."""
     deadline = time.monotonic() + END_S
     while time.monotonic() < deadline:
@@ -152,7 +178,3 @@ def _end_children() -> None:
                 if parent == os.getpid():
                     os.kill(int(stat_file.parent.name), signal.SIGKILL)
         time.sleep(0.002)
-
-
-if __name__ == "__main__":
-    main()

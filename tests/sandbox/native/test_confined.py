@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from peerage.sandbox.confined import available, readable
 from peerage.sandbox.jail import Jail
+from peerage.sandbox.native.confined import available, launcher, readable
 
 pytestmark = pytest.mark.skipif(not available(), reason="this system has no Landlock")
 
@@ -41,10 +41,7 @@ def held(folder: Path, program: str, **env: str) -> subprocess.CompletedProcess[
     prelude = f"import glob, mmap, os, subprocess; FOLDER = {str(folder)!r}; PARENT = {os.getpid()}\n"
     return subprocess.run(
         [
-            sys.executable,
-            "-P",
-            "-m",
-            "peerage.sandbox.confined",
+            *launcher("confined", "-P"),
             str(os.getpid()),
             hidden,
             json.dumps([str(folder)]),

@@ -1,0 +1,221 @@
+"""Run a program of strangers in a jail: a view of the machine without secrets, and a folder of its own.
+
+Its arguments are a file of `LockedOptions` (JSON), which it removes, and the program's words. Of Linux it
+takes namespaces (a read-only view of the files, an empty network, a process tree that ends as one), Landlock
+for the same files once more, a filter of system calls, and limits. What the kernel does not give is refused.
+
+This process stays outside: it relays connections from one port of the jail's loopback to one Unix socket,
+watches the size of the folder, and ends the program and all that it started when it is told to (SIGTERM, or
+its parent has ended). It leaves with the program's exit code, or with 128 and the number of its signal.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import time
+from contextlib import suppress
+from threading import BoundedSemaphore, Thread
+from typing import NoReturn, TypedDict
+
+from peerage.sandbox.jail import Jail
+from peerage.sandbox.native import namespaces
+from peerage.sandbox.native.confined import end_by_signal, exit_code, readable
+from peerage.values.system_errors import reason
+
+WRITTEN = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/pts", "/dev/ptmx", "/dev/shm")
+LIMITS = {
+    resource.RLIMIT_FSIZE: 256 * 2**20,
+    resource.RLIMIT_CORE: 0,
+    resource.RLIMIT_NOFILE: 4096,
+}
+CONNECTIONS = 64
+"""At most so many go through the relay at once; more wait."""
+_PROCESSES = 2000
+_DEEPEST = 3500
+"""Characters of a path, beyond which nobody could measure what lies there."""
+
+
+class LockedOptions(TypedDict):
+    """The options of a launcher.
+
+    `parent` waits for it; `hidden` paths are not there, but those `shown` although they lie below; `place`
+    holds the folders `work`, `home` and `tmp`, which the program may change, up to so many `bytes` and
+    `files`. `network` is none, gateway (127.0.0.1:`port` leads to the Unix socket `gateway`) or all. How it
+    ended goes to the descriptor `report` (see `Ended`), where that is not 0.
+    """
+
+    parent: int
+    hidden: list[str]
+    shown: list[str]
+    place: str
+    bytes: int
+    files: int
+    network: str
+    port: int
+    gateway: str
+    report: int
+
+
+class Ended(TypedDict):
+    """The end of a program: `exit` with its code, `size` (its folder grew too large), or `jail`: it was not
+    run. `why` says what was wrong."""
+
+    end: str
+    code: int
+    why: str
+
+
+def main() -> None:
+    with open(sys.argv[1]) as file:
+        options: LockedOptions = json.load(file)
+    os.unlink(sys.argv[1])
+    here = os.getcwd()
+    signal.signal(signal.SIGTERM, end_by_signal)
+    place = options["place"]
+    own = [os.path.join(place, name) for name in ("work", "home", "tmp")]
+    try:
+        allowed = [*readable(options["hidden"], options["shown"]), *own, *WRITTEN]
+        if options["gateway"]:
+            os.chdir(os.path.dirname(options["gateway"]))
+        namespaces.enter(network=options["network"] != "all")
+        namespaces.show(options["hidden"], options["shown"], {place: place, "/tmp": own[2]})
+        if options["network"] != "all":
+            namespaces.raise_loopback()
+        listener = socket.create_server(("127.0.0.1", options["port"])) if options["gateway"] else None
+    except OSError as error:
+        _refuse(options, f"this system gives no jail: {error.filename or 'network'}: {reason(error)}")
+    Jail().adopt_orphans(options["parent"])
+    first = os.fork()
+    if first == 0:
+        _be_first(options, sys.argv[2:], here, allowed, [*own, *WRITTEN])
+    ended: Ended = {"end": "exit", "code": 128 + signal.SIGTERM, "why": ""}
+    try:
+        if listener:
+            Thread(target=_relay, args=(listener, os.path.basename(options["gateway"])), daemon=True).start()
+        ended = _watched(first, options)
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        with suppress(ProcessLookupError, ChildProcessError):
+            os.kill(first, signal.SIGKILL)
+            os.waitpid(first, 0)  # which takes all processes of its namespace along
+        _report(options, ended)
+    os._exit(ended["code"])
+
+
+def _be_first(
+    options: LockedOptions, words: list[str], here: str, read: list[str], written: list[str]
+) -> NoReturn:
+    """Be the first process of the namespace, with which all others end, until the program has ended."""
+    jail = Jail()
+    jail.die_with_parent(0)  # the parent is in no namespace of ours, so it has no number here
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    namespaces.show_own_processes()
+    program = os.fork()
+    if program == 0:
+        try:
+            os.setsid()
+            for name in (signal.SIGPIPE, signal.SIGXFSZ):
+                signal.signal(name, signal.SIG_DFL)
+            for limit, most in LIMITS.items():
+                hard = resource.getrlimit(limit)[1]
+                most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+                resource.setrlimit(limit, (most, most))
+            os.chdir(here)
+            jail.no_new_privileges()
+            held = jail.drop_capabilities() and jail.hide_all_but(read, written, strict=True)
+            if not (held and jail.forbid_calls()):
+                _refuse(options, "this system has no Landlock or no seccomp, or its processor is not known")
+            os.execvpe(words[0], words, os.environ)
+        except OSError as error:
+            _refuse(options, f"{words[0]} cannot be run: {reason(error)}")
+        finally:
+            os._exit(127)
+    while True:
+        process, status = os.wait()
+        if process == program:
+            os._exit(exit_code(os.waitstatus_to_exitcode(status)))
+
+
+def _watched(first: int, options: LockedOptions) -> Ended:
+    """Wait for the program; kill it when its folder grows too large, or it has too many processes."""
+    handle = os.pidfd_open(first)
+    poll, pause = select.poll(), 0.5
+    poll.register(handle, select.POLLIN)
+    while not poll.poll(pause * 1000):
+        started = time.monotonic()
+        why = _too_much(options["place"], options["bytes"], options["files"])
+        if why:
+            sys.stderr.write(f"killed: {why}\n")
+            return {"end": "size", "code": 128 + signal.SIGXFSZ, "why": why}
+        pause = min(30.0, max(1.0, 20 * (time.monotonic() - started)))
+    code = os.waitstatus_to_exitcode(os.waitpid(first, 0)[1])
+    return {"end": "exit", "code": exit_code(code), "why": ""}
+
+
+def _too_much(place: str, most_bytes: int, most_files: int) -> str:
+    """Return in words what is too much in a folder, or of processes; empty where nothing is."""
+    # Where /proc is the jail's, this process is not in it.
+    if not os.path.exists("/proc/self") and len(os.listdir("/proc")) > _PROCESSES:
+        return f"more than {_PROCESSES} processes"
+    held = files = 0
+    folders = [place]
+    while folders:
+        with suppress(OSError), os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                files += 1
+                held += entry.stat(follow_symlinks=False).st_blocks * 512
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                    if len(entry.path) > _DEEPEST:
+                        return "its folders are too deep"
+                if held > most_bytes or files > most_files:
+                    return f"its folder holds more than {most_bytes:,} bytes or {most_files:,} files"
+    return ""
+
+
+def _relay(listener: socket.socket, gateway: str) -> None:
+    """Pass on every connection, byte for byte, to a Unix socket, which lies in the current folder."""
+    free = BoundedSemaphore(CONNECTIONS)
+    while True:
+        free.acquire()
+        near, _ = listener.accept()
+        Thread(target=_pass_both, args=(near, gateway, free), daemon=True).start()
+
+
+def _pass_both(near: socket.socket, gateway: str, free: BoundedSemaphore) -> None:
+    try:
+        with near, socket.socket(socket.AF_UNIX) as far, suppress(OSError):
+            far.connect(gateway)
+            back = Thread(target=_pass, args=(far, near), daemon=True)
+            back.start()
+            _pass(near, far)
+            back.join()
+    finally:
+        free.release()
+
+
+def _pass(source: socket.socket, target: socket.socket) -> None:
+    with suppress(OSError):
+        while part := source.recv(65_536):
+            target.sendall(part)
+    with suppress(OSError):
+        target.shutdown(socket.SHUT_WR)
+
+
+def _report(options: LockedOptions, ended: Ended) -> None:
+    if options["report"]:
+        with suppress(OSError):
+            os.write(options["report"], json.dumps(ended).encode() + b"\n")
+
+
+def _refuse(options: LockedOptions, why: str) -> NoReturn:
+    sys.stderr.write(f"{why}\n")
+    sys.stderr.flush()
+    _report(options, {"end": "jail", "code": 127, "why": why})
+    os._exit(127)

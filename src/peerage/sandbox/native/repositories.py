@@ -1,0 +1,124 @@
+"""Files of a git repository at a commit, as git stores them.
+
+Nothing of the repository is run or obeyed: no hook, filter, attribute, alias or remote, for only listings and
+objects are read. Submodules are left out, and links too, but for those to a file of the same commit: they
+become a copy of it. So are paths that `checked_path` refuses.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from posixpath import dirname, join, normpath
+
+from peerage.sandbox.folder import WorkFolder, checked_path, digest_of
+
+_SAFE = ("-c", "safe.directory=*", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
+_ENVIRONMENT = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+_LINK, _EXECUTABLE = "120000", "100755"
+_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+
+def folder_at(repo: str, base: Path, commit: str, only: Sequence[str] = ()) -> WorkFolder:
+    """Return the folder that a repository (below `base` or absolute) holds at a commit, branch or tag.
+
+    Raises ValueError, in words, where there is none.
+    """
+    name = f"{commit}^{{commit}}"
+    found = _git(base / repo, "rev-parse", "--verify", "--quiet", "--end-of-options", name, commit=commit)
+    whole = found.decode().strip()
+    digest = digest_of(files_at(base / repo, whole, only))
+    return WorkFolder(digest, repo=repo, commit=whole, only=tuple(only))
+
+
+def files_at(repo: Path, commit: str, only: Sequence[str] = ()) -> Iterator[tuple[str, bool, bytes]]:
+    """The files of a commit (a whole hash): path, whether it may be executed, and bytes.
+
+    Raises ValueError, in words, where they cannot be had.
+    """
+    if not _HASH.fullmatch(commit):
+        raise ValueError(
+            f"{commit[:80]!r} is no commit; write its whole hash, as `git rev-parse HEAD` prints it"
+        )
+    listed = _git(repo, "ls-tree", "-r", "-z", "--full-tree", commit, "--", *only, commit=commit)
+    entries: dict[str, tuple[str, str]] = {}
+    for line in listed.split(b"\0")[:-1]:
+        about, _, raw = line.partition(b"\t")
+        mode, kind, number = about.decode().split()
+        if kind == "blob" and usable(name := os.fsdecode(raw)):
+            entries[name] = mode, number
+    for path in only:
+        if not any(name == path or name.startswith(f"{path.rstrip('/')}/") for name in entries):
+            raise ValueError(f"{repo} has no {path!r} at commit {commit[:12]}")
+    links = [path for path, (mode, _) in entries.items() if mode == _LINK]
+    targets = _contents(repo, [entries[path][1] for path in links])
+    for path, target in zip(links, targets, strict=True):
+        led = entries.get(normpath(join(dirname(path), os.fsdecode(target))), (_LINK, ""))
+        entries[path] = led
+    files = {path: entry for path, entry in entries.items() if entry[0] != _LINK}
+    contents = _contents(repo, [number for _, number in files.values()])
+    for (path, (mode, _)), content in zip(files.items(), contents, strict=True):
+        yield path, mode == _EXECUTABLE, content
+
+
+def usable(path: str) -> bool:
+    """Return whether a folder to work in can hold a file there; see `checked_path`."""
+    try:
+        return bool(checked_path(path))
+    except ValueError:
+        return False
+
+
+def _contents(repo: Path, numbers: Iterable[str]) -> Iterator[bytes]:
+    """The bytes of objects, one at a time."""
+    with tempfile.TemporaryFile() as asked:
+        asked.write("".join(f"{number}\n" for number in numbers).encode())
+        asked.seek(0)
+        with _started(repo, "cat-file", "--batch", stdin=asked.fileno()) as git:
+            assert git.stdout is not None
+            while head := git.stdout.readline():
+                words = head.split()
+                if len(words) != 3:
+                    git.kill()
+                    raise ValueError(f"{repo} lacks an object of this commit: {os.fsdecode(head).strip()}")
+                yield git.stdout.read(int(words[2]))
+                git.stdout.read(1)
+
+
+def _git(repo: Path, *words: str, commit: str) -> bytes:
+    with _started(repo, *words) as git:
+        output, complaint = git.communicate()
+    if git.returncode != 0:
+        why = os.fsdecode(complaint).strip().splitlines()
+        raise ValueError(
+            f"{repo} has no commit {commit[:80]!r}, or is no git repository; fetch it there, or name another"
+            f"{f' ({why[-1]})' if why else ''}"
+        )
+    return output
+
+
+def _started(repo: Path, *words: str, stdin: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    try:
+        return subprocess.Popen(
+            ["git", *_SAFE, "-C", str(repo), *words],
+            env={**kept, **_ENVIRONMENT},
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE if words[0] != "cat-file" else subprocess.DEVNULL,
+        )
+    except FileNotFoundError:
+        raise ValueError("git is not installed here; a task with a `repo` needs it") from None
