@@ -160,8 +160,7 @@ class Leases:
         self._line.do(work)
 
     def revoke(self, worker: int) -> list[Turn]:
-        """Give a worker up, which writes nothing from now on: the leases it has, also of matches that were
-        put down since."""
+        """Give up a worker: it writes nothing from now on; with the leases it has."""
 
         def work(connection: Connected) -> list[Turn]:
             holder = self.run, worker

@@ -96,8 +96,7 @@ class _Caller(asyncio.Protocol):
 
 
 async def awaited(address: str, key: bytes, line: Line) -> int:
-    """Let `line` be with the first who dials here and shows the key; at which port. `address` is this
-    machine's in the cluster."""
+    """Connect `line` to the first who dials here with the key; at which port. `address` is this machine's."""
 
     def taken() -> Line | None:
         if not server.is_serving():

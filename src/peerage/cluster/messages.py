@@ -43,8 +43,7 @@ class Posting(NamedTuple):
 
 
 class CallAsks(NamedTuple):
-    """A call waits for money and its player's limits. `worst` is what it may cost at most, None unknown;
-    `ticket` is its name between the two."""
+    """A call that waits for money, at `worst` so much (None: unknown), and limits; `ticket` is its name."""
 
     ticket: int
     match: int

@@ -170,8 +170,7 @@ class Worker:
     # --------------------------------------------------------------------------------------- the leader
 
     def tell(self, news: News, *, soon: bool = True) -> None:
-        """Let the leader hear something: with all news of this turn of the loop, or not `soon`, but with what
-        comes next."""
+        """Tell the leader: with all news of this turn of the loop or, unless `soon`, with what comes next."""
         if soon and not self._telling:
             self._telling = True
             self._loop.call_soon(self._tell_now)

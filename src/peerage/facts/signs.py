@@ -23,8 +23,7 @@ _RANGES = ((0x21, 0x24F), (0x370, 0x5FF), (0x600, 0x2FFF))
 _OLD = unicodedata.ucd_3_2_0
 """Characters of Unicode 3.2: every Python knows them alike."""
 _NOW, _YEARS = 2010, (10, 400)
-"""The middle of the years that are asked about, and how many before and after it at the first and the last
-level."""
+"""The middle of the years asked about, and how many around it at the first and the last level."""
 _LENGTHS = (4, 11)
 """Letters of the shortest words, at the first and the last level."""
 _DAYS = (12, 3_000)
@@ -112,8 +111,7 @@ def _names(code: str, what: str) -> Mapping[int, str]:
 
 
 def _own(data: Any) -> Mapping[Any, Any]:
-    """Return what a language says itself, where data may be an alias for other data, or an alias with a
-    mapping."""
+    """Return a language's own entry, where data may be an alias for other data, alone or with a mapping."""
     data_map = data[1] if isinstance(data, tuple) else data
     return data_map if isinstance(data_map, Mapping) else {}
 

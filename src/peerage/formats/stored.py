@@ -108,8 +108,7 @@ _PLAIN = (str, int, float, tuple, dict, type(None))
 
 
 def stored(kind: Format) -> dict[str, Any]:
-    """Return what a ledger stores of a format: `instruction`, `schema` (null for free text), and of ours
-    `type` and settings."""
+    """Return what a ledger stores of a format: `instruction`, `schema` (null: text), `type`, its settings."""
     if isinstance(kind, StoredFormat):
         return kind.form
     shape = {"instruction": kind.instruction(), "schema": kind.schema()}

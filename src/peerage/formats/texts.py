@@ -51,8 +51,7 @@ def read_json(text: str | bytes) -> Any:
 
 
 def folded(text: str) -> str:
-    """Return `text` as a person sees it: full-width letters as usual ones, any blank as a blank,
-    nothing invisible."""
+    """Return `text` as people see it: full-width letters as usual ones, plain blanks, nothing invisible."""
     return text.translate(_FOLDED) if _UNFOLDED.search(text) else text
 
 

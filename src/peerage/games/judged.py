@@ -101,8 +101,7 @@ class JudgingRules(SettingsSection):
         return bool(self.rubric or self.criteria or self.prompt)
 
     def panel(self, usual: PanelRules) -> PanelRules:
-        """Return the rules of a panel: the `usual` ones of the game, with what is stated here in their
-        place."""
+        """Return the rules of a panel: the game's `usual` ones, with what is stated here in their place."""
         from msgspec.structs import replace
 
         stated: dict[str, Any] = {

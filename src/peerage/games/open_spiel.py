@@ -19,8 +19,7 @@ _NO_CARD = "-10000"
 
 
 class SpielPosition(NamedTuple):
-    """Position that a house player searches: a game, all that was done in it, chance included, the player to
-    move, its moves by name."""
+    """Position that a house player searches: a game, its history with chance, the player to move, moves."""
 
     load: str
     done: tuple[tuple[int, ...], ...]
@@ -131,8 +130,7 @@ def _showing(state: Any) -> Showing | None:
 
 
 def house(call: HouseCall, skill: float, rng: Random) -> Any:
-    """The move that a search finds, with a chance of the skill; else any legal one. The search sees hidden
-    cards, which no other player does."""
+    """The move of a search, which sees hidden cards, with a chance of the skill; else any legal one."""
     position: SpielPosition = call.oracle
     if rng.random() >= skill:
         return call.expects.sample(rng)

@@ -115,8 +115,7 @@ def places(parts: Sequence[DrawnPart], kinds: Mapping[str, Kind]) -> list[list[S
 
 
 def outputs(source: str, inputs: Sequence[str], names: Mapping[str, Any] = {}) -> list[str]:
-    """Return what a program prints for each input. It sees `names`. Programs of parts end by construction; no
-    other may come here."""
+    """Return what a program of parts, which always ends, prints for each input. It sees `names`."""
     return [_output(_compiled(source), given, names) for given in inputs]
 
 

@@ -31,8 +31,7 @@ _UNSEEN = {"PROMPT", "PLAYER_ACTION", "GAME_ADMIN"}
 
 
 class ArenaPosition(NamedTuple):
-    """Position that a house player searches: a deal from its seed, all moves made, who moves, the legal
-    moves."""
+    """Position that a house player searches: a deal from its seed, moves made, who moves, legal moves."""
 
     entry: AdaptedGame
     seats: int
@@ -149,8 +148,7 @@ class ArenaWorld:
 
 
 def copies(env: Any) -> Callable[[], Any]:
-    """Makes copies of an environment as it is now: unpickled, which is several times faster than a deep copy,
-    where it can be pickled."""
+    """Makes copies of an environment: unpickled, several times faster than a deep copy, where possible."""
     env.state.logs.clear()  # which nobody reads, and which grow
     try:
         held = pickle.dumps(env)

@@ -49,8 +49,7 @@ def battles(ledger: Ledger) -> Iterator[str]:
 
 
 def _questions(ledger: Ledger, matches: Sequence[Summary]) -> dict[int, str]:
-    """Return what is judged again in each match: the digest of its question, or of the record it comes
-    from."""
+    """Return what each match judged again: the digest of its question, or of the record it comes from."""
     again = {summary.number for summary in matches if summary.game == REJUDGE.name}
     if not again:
         return {}

@@ -58,8 +58,7 @@ def _seconds(rows: Iterable[Exchange]) -> dict[str, float]:
 
 
 def exported(challenges: ChallengePool, *, answers: bool = False) -> Iterator[dict[str, Any]]:
-    """Records with Valyrian's fields. A sealed answer is None; the author's program is there where the answer
-    is, and it wrote one."""
+    """Records with Valyrian's fields. A sealed answer is None, and then its author's program is left out."""
     for row in rows(challenges, answers=answers):
         kept = ("challenge_id", "author_llm", "description", "reference_answer")
         record = {key: getattr(row, key) for key in kept}
@@ -70,8 +69,7 @@ def exported(challenges: ChallengePool, *, answers: bool = False) -> Iterator[di
 
 
 class Entered(NamedTuple):
-    """Records that were imported: how many are new or were there already, and the places of the others by why
-    they were refused."""
+    """Imported records: how many are new, how many known, and places of others by why they were refused."""
 
     new: int
     double: int

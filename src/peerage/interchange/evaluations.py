@@ -223,8 +223,7 @@ def eval_results(name: str, board: Leaderboard, on: str, day: datetime) -> Itera
 
 
 def _identity(row: Row) -> tuple[str, str, str]:
-    """Developer, model and platform from `platform:developer/model` or `platform:model`; safe as names of
-    files."""
+    """Developer, model, platform from `platform:developer/model` or `platform:model`; safe in file names."""
     platform, _, rest = row.model.rpartition(":") if ":" in row.model else ("unknown", "", row.model)
     developer, _, model = rest.rpartition("/")
     return _slug(developer or platform), _slug(model), _slug(platform)

@@ -19,8 +19,7 @@ _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit_xml(whole: Gate, arena: str) -> bytes:
-    """Return a gate as JUnit XML: a test case for it, and one for each topic. Worse is a failure, an open one
-    is skipped."""
+    """Return a gate as JUnit XML: a test case for it and for each topic: failed if worse, skipped if open."""
     gates = [whole, *whole.parts]
     counts = {
         "tests": str(len(gates)),

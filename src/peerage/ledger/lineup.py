@@ -20,8 +20,7 @@ MOST_OPEN = 10**7
 
 
 class Order(NamedTuple):
-    """The numbers of all matches issued in order, the first `folded` of them on record, and their places, by
-    the log up to a `position`."""
+    """All issued matches in order, the first `folded` on record, with places, by the log to a `position`."""
 
     folded: int
     numbers: Sequence[int]

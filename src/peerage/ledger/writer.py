@@ -127,8 +127,7 @@ class Writer:
         }
 
     def _narrow_entry(self, last: int | None = None) -> list[Said]:
-        """The entry about the narrow table up to match `last`, or further where that was logged; none where
-        it was."""
+        """The entry on the narrow table up to match `last`, or further where that was logged; or none."""
         if self._narrow is None:
             self._narrow, self._narrow_logged = Rolling(), 0
         rows = self._rows.summaries(self._folded[self._narrow.rows : last])

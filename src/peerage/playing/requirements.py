@@ -1,5 +1,4 @@
-"""Requirements of a run before anybody is asked: settings that fit the ledger, players that may play
-there."""
+"""Requirements of a run before anybody is asked: settings that fit the ledger, players that may play."""
 
 from __future__ import annotations
 
@@ -75,8 +74,7 @@ def with_playable(settings: ArenaSettings) -> tuple[ArenaSettings, dict[str, str
 
 
 def unplayable_here(settings: ArenaSettings, game: str) -> str:
-    """Return why one of the arena's games cannot be played here by these players, and what to change; empty:
-    it can."""
+    """Return why a game cannot be played here by these players, and what to change; empty: it can."""
     alone = settings.alone(game)
     try:
         if why := lacks_extra(alone) or too_few(alone):
@@ -205,8 +203,7 @@ def check(settings: ArenaSettings, ledger: Ledger) -> tuple[InFlight, dict[str, 
 
 
 def notices(settings: ArenaSettings, ledger: Ledger) -> list[str]:
-    """Return what the user must know before a run: what it does to what is on record, and what people could
-    see."""
+    """Return what the user must know before a run: effects on what is on record, what people could see."""
     notes = []
     specs = {name: GAMES[name] for name in settings.lineup}
     for left in unplayable(ledger, specs.values()):

@@ -155,8 +155,7 @@ async def _drive(
     *,
     reached: bool,
 ) -> Drive:
-    """Return what drives a run's matches: this process, or the workers of a cluster unless the limit is
-    `reached` already."""
+    """Return what drives a run's matches: this process, or workers unless the limit is `reached` already."""
     settings, runtimes = setup.settings, setup.runtimes
     programs = await _programs(folder, settings, [fixture for fixture, _ in setup.recovered.pending], stack)
     crew = None if reached else _crew(folder, setup, ledger, programs, clients, stack)
@@ -271,8 +270,7 @@ async def _programs(
 
 
 def _votes_of(ledger: Ledger, folder: Path) -> Callable[[], tuple[int, bytes] | None]:
-    """Return what gives the head of the audience's votes; `verify` reports what is wrong with
-    their file; it ends no run."""
+    """Return what gives the head of the audience's votes; their file's faults, for `verify`, end no run."""
     votes = PeopleVotes(ledger.address, folder)
 
     def head() -> tuple[int, bytes] | None:

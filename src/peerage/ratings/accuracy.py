@@ -50,8 +50,7 @@ class OnTask(Struct):
 
 
 class Accuracy(Struct, frozen=True):
-    """The `accuracy` of a player, its mean credit from 0 to 1, with its 95% interval, from so many `answers`
-    to so many `tasks`."""
+    """A player's `accuracy`, its mean credit from 0 to 1, with 95% interval, over `answers` and `tasks`."""
 
     accuracy: float
     lower: float

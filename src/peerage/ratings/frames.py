@@ -72,8 +72,7 @@ def history(results: Any, layout: Layout = "auto", **columns: Any) -> Battles | 
 
 
 def named(files: Sequence[str | os.PathLike[str]]) -> list[str]:
-    """Return the files, each once, those of a folder in order of name. Raises DataError for a folder without
-    any."""
+    """Return the files, each once, a folder's in order of name. Raises DataError for an empty folder."""
     places: list[str] = []
     for name in [os.fspath(file) for file in files]:
         path = Path(name)

@@ -73,8 +73,7 @@ def simulated(setup: Setup, number: int) -> Precision:
 
 
 def _judged(setup: Setup, rng: np.random.Generator, skill: Floats, discernment: Floats) -> tuple[Duels, Ints]:
-    """Draw the votes of panels; those of a match weigh as one match. A judge whose verdict flips with the
-    order calls a tie."""
+    """Draw votes of panels, a match's as one. A judge whose verdict flips with the order calls a tie."""
     panel = min(setup.panel, setup.players - 2)
     seated = _seated(setup, rng, panel + 2)
     match = np.repeat(np.arange(setup.matches), panel)

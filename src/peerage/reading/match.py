@@ -150,8 +150,7 @@ class Match:
 
     @property
     def replies(self) -> Replies:
-        """The reply that counts to each request of the game: of two the second, unless the first alone can be
-        used."""
+        """The reply that counts to each request: of two the second, unless the first alone can be used."""
         # Not kept: they refer to the match, which would then live on until garbage is collected.
         by_key: dict[str, Step] = {}
         for key, step in self.asked.items():

@@ -37,8 +37,7 @@ _shown = lru_cache(maxsize=4096)(read_shown)  # thousands of matches ask a judge
 
 @lru_cache(maxsize=4096)
 def _chosen(expects: Choice, reply: str) -> Chosen:
-    """Return what a vote says; many judges say the same in the same words, and reading it is most of the
-    work."""
+    """Return what a vote says; many are in the same words, and reading them is most of the work."""
     return expects.parse(reply)
 
 

@@ -29,8 +29,7 @@ class Replies(Struct):
 
 
 class ReplyCounts:
-    """Counts replies, match by match: of each by player, role, status, whether it is a repair and whether it
-    was cut, for most are alike."""
+    """Counts replies, match by match, by player, role, status, repair and cut, since most are alike."""
 
     def __init__(self) -> None:
         self._replies: Counter[tuple[str, str, str, bool, bool]] = Counter()

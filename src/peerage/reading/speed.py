@@ -34,8 +34,7 @@ class Speed(NamedTuple):
 
 
 def quantile(waits: Mapping[int, int], share: float) -> float | None:
-    """The smallest wait, in seconds, that at least `share` of all do not exceed, None of none; `waits` counts
-    them by milliseconds."""
+    """The least wait, in seconds, that `share` do not exceed, None of none; `waits` counts milliseconds."""
     reached, needed = 0, math.ceil(share * sum(waits.values()))
     for wait, count in sorted(waits.items()):
         reached += count

@@ -75,8 +75,7 @@ def answers(ledger: Ledger, match: FinishedTournament) -> dict[str, str]:
 
 
 def token(match: FinishedTournament, answer: str) -> str:
-    """Return the name of an answer where people judge it: the same for everybody, and it tells
-    nothing."""
+    """Return the name of an answer where people judge it: the same for everybody, telling nothing."""
     return sha256(f"audience\0{match.record}\0{answer}".encode()).hexdigest()[:16]
 
 

@@ -223,8 +223,7 @@ class ChoiceForm(Struct, frozen=True, tag="choices"):
 
 
 class Fold(Struct, frozen=True, tag="fold"):
-    """Blocks that open on demand, where a medium can; a terminal leaves them out. `anchor` is what links lead
-    to it by."""
+    """Blocks that open on demand, which a terminal leaves out. `anchor` is what links lead to it by."""
 
     title: str
     blocks: Sequence[Any]
@@ -256,8 +255,7 @@ class MetContestant(NamedTuple):
 
 
 class Meeting(Struct, frozen=True, gc=False, tag="meeting"):
-    """The contestants who met, the best score first; of more than two the place counts. `why` says in a
-    phrase why it came to that."""
+    """The contestants who met, best score first; of more than two the place counts. `why` is a phrase."""
 
     seats: Sequence[MetContestant]
     why: str = ""

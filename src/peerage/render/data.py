@@ -43,8 +43,7 @@ def cell(value: object) -> object:
 
 
 def write_csv(to: TextIO, rows: Sequence[Mapping[str, Any]], columns: Iterable[str] = ()) -> None:
-    """Write rows as CSV under their keys, without rows under `columns`. A list in a cell is JSON, and no text
-    is a formula."""
+    """Write rows as CSV under their keys, or `columns` without rows; lists as JSON, no text a formula."""
     writer = csv.writer(to, lineterminator="\n")
     if head := list(rows[0] if rows else columns):
         writer.writerow(head)

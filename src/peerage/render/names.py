@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 
 class ShortName(NamedTuple):
-    """A name without provider and maker, and its `maker`, or else its provider; empty where a name has
-    neither."""
+    """A name without provider and maker, and its `maker`, or else its provider; empty without either."""
 
     short: str
     maker: str = ""

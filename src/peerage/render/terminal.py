@@ -271,8 +271,7 @@ def _squared(block: Board) -> Any:
 
 
 def _quoted(words: str, more: int, console: Console) -> Iterator[str]:
-    """Yield a text with a margin before each line, also before those that a terminal would begin; `…` ends
-    one of which there is more."""
+    """Yield a text with a margin before each line, those a terminal begins too; `…` marks an end cut off."""
     for whole in (visible(words) + " …" * bool(more)).split("\n"):
         parts = fitting(whole, console.width) if console.is_terminal else [whole]
         yield from (f"{MARGIN}{part}" for part in parts)

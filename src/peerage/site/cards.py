@@ -153,8 +153,7 @@ def _text(
     weight: int = 400,
     anchor: str = "start",
 ) -> Markup:
-    """Return a line of text that takes no more `room` than it has: what could be wider is set closer, and
-    what is much wider is cut."""
+    """Return a line of text within its `room`: what is a little too wide is set closer, else cut."""
     cell = size * (_BOLD_CELL if weight > 400 else _CELL)
     cells = int(_CLOSEST * room / cell)
     first, *more = chop_cells(visible(text), cells - 1) or [""]

@@ -168,8 +168,7 @@ def spent_beyond(ledger: Ledger, known: Mapping[str, Account], recorded: int) ->
 
 
 def unpriced_calls(known: Mapping[str, Account], spent: Mapping[str, int]) -> int:
-    """Calls without a known price in finished matches, whose cost nothing bounds. `spent` is as in
-    `Ledger.spent_by`."""
+    """Calls of finished matches without a known price, whose cost is unbounded; `spent` as of `Ledger`."""
     return sum(
         [
             account.unknown_costs
@@ -186,8 +185,7 @@ def unpriced(ledger: Ledger) -> int:
 
 
 def _unsure(known: Mapping[str, Account]) -> set[str]:
-    """The players who cost something else than their records say. To add up the replies of all others again
-    would read millions."""
+    """The players who cost something else than their records say; reading all replies would be slow."""
     return {player for player, account in known.items() if account.unknown_costs}
 
 

@@ -167,8 +167,7 @@ def skilled(
 def after_all(
     standings: Standings, summaries: Iterable[Summary], settings: EloSettings, *, before: int = 0
 ) -> Standings:
-    """Standings after a stretch of matches: exactly repeated `after_match`, and faster. `before` is as in
-    `elo.fold`."""
+    """Standings after matches: repeated `after_match`, exactly, and faster. `before` is as in `elo.fold`."""
     names = list(standings.players)
     places = dict(standings.places)
     number = standings.number

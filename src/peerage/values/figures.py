@@ -36,8 +36,7 @@ def axis_dollars(value: float) -> str:
 
 
 def aligned(texts: Collection[str]) -> dict[str, str]:
-    """Return sums of money with spaces as wide as figures behind them, so that in a column their decimal
-    points stand one above the other."""
+    """Return sums of money padded with spaces as wide as figures, so that a column's points are aligned."""
     split = {text: text.partition(".") for text in texts if text.startswith("$")}
     most = max([len(cents) for _, _, cents in split.values()], default=0)
     behind = {text: PADS[1] * (most - len(cents)) for text, (_, _, cents) in split.items()}
@@ -92,8 +91,7 @@ def percent(share: float | None) -> str:
 
 
 def share_between(share: float, lower: float, upper: float) -> str:
-    """Return a share in percent with its bounds, `97% (91–99%)`; a narrow one to tenths. Only what is all is
-    100%, only nothing 0%."""
+    """Return a share with its bounds, `97% (91–99%)`; a narrow one to tenths. 100% and 0% are exact."""
 
     def written(value: float) -> str:
         places = 0 if upper - lower >= 0.03 else 1
@@ -226,8 +224,7 @@ def shortened(names: Collection[str], most: int) -> dict[str, str]:
 
 
 def sentence(text: str, names: Collection[str] = ()) -> str:
-    """A note as a sentence: with a capital, unless it begins with one of these names or a symbol such as μ,
-    and a full stop."""
+    """A note as a sentence: a capital, unless it begins with such a name or a symbol as μ; a full stop."""
     if text[:1].isascii() and not any(text.startswith(name) for name in names):
         text = text[:1].upper() + text[1:]
     return text if text.endswith((".", "!", "?", "…", ":")) else f"{text}."

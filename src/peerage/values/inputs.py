@@ -47,8 +47,7 @@ def check(file: Path) -> os.stat_result:
 
 
 def real(file: Path) -> Path:
-    """The place of a file, links followed; a link in a circle is its own, for `check` to
-    refuse."""
+    """The place of a file, links followed; a circular link is its own place, which `check` refuses."""
     return Path(os.path.realpath(file))
 
 

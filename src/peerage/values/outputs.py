@@ -135,8 +135,7 @@ def checkpoint_key() -> Path:
 
 
 def copies(folder: Path) -> list[Path]:
-    """Databases that lie in an arena's folder, or one below: copies of its ledger, perhaps, which no player
-    may read either."""
+    """Databases in an arena's folder or below: perhaps copies of its ledger, which no player may read."""
     return [path for path in (*folder.glob("*.db*"), *folder.glob("*/*.db*")) if path.is_file()]
 
 

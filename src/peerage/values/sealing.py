@@ -56,8 +56,7 @@ def _order(seed: str, there: int) -> tuple[int, ...]:
 
 
 def sealing_key(secret: str) -> str:
-    """Return what the salts of an arena's sealed values follow from; disclosed with the arena's secret
-    alone."""
+    """Return what salts of sealed values follow from; disclosed with the arena's secret alone."""
     return sha256(f"peerage/sealing/{secret}".encode()).hexdigest()
 
 

@@ -45,8 +45,7 @@ class GameRow(Shown, frozen=True):
 
 
 def players(settings: ArenaSettings, today: date, outsiders: Iterable[str] = ()) -> Iterator[PlayerRow]:
-    """Yield the players in the order of the settings, at the prices of `today`; then those of outside
-    results alone."""
+    """Yield the players in order of the settings, at prices of `today`; then those of outside results."""
     for player in settings.everyone:
         price = price_of(player, today)
         yield PlayerRow(
@@ -67,8 +66,7 @@ def players(settings: ArenaSettings, today: date, outsiders: Iterable[str] = ())
 
 
 def games(*, all: bool = False) -> Iterator[GameRow | ImportError]:
-    """Every game at its default rules; of one that cannot be loaded here, why. With `all` the games of other
-    libraries too."""
+    """Every game at default rules; of one that cannot load, why. With `all` other libraries' games too."""
     for name in GAMES:
         try:
             game = GAMES[name]
@@ -90,8 +88,7 @@ def _game_row(game: GameSpec[Any], license: str) -> GameRow:
 
 
 def games_table(rows: Sequence[GameRow], notes: Sequence[str], *, all: bool) -> Rows:
-    """Return games as a table: who is needed for a match, or of `all` games whose they are and what is
-    missing."""
+    """Return games as a table: who is needed for a match, or of `all` whose they are and what is missing."""
     columns = [
         *texts(game="Game"),
         *numbers(str, version="Version ~1"),

@@ -138,8 +138,7 @@ def _share(solved: list[bool]) -> float | None:
 
 
 class Effect(Struct, frozen=True):
-    """What a withdrawal changed: attempts that no longer count, in so many matches, and the matches whose
-    result is another now."""
+    """What a withdrawal changed: attempts not counted any more, their matches, those with another result."""
 
     attempts: int
     matches: int

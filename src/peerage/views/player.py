@@ -148,8 +148,7 @@ def roles(name: str, found: Stats, held: JudgesReport | None = None, *, plays: b
 
 
 def met(match: Summary, most: int = 100) -> str:
-    """Return who met, at `most` so many, with scores, or of more than two with places, the first of them
-    first."""
+    """Return who met, at most `most`, with scores, or of more than two with places, the first first."""
     many = len(match.players) > 2
     placed = placed_in(match.players, match.scores)
     told = [
@@ -161,8 +160,7 @@ def met(match: Summary, most: int = 100) -> str:
 
 
 def placed_in(players: Sequence[str], scores: Sequence[float]) -> list[tuple[int, str, float]]:
-    """Return who met, the first first, with the place and the score of each. Without scores all have place
-    0."""
+    """Return who met, the first first, with place and score of each. Without scores all have place 0."""
     if not scores:
         return [(0, player, 0.0) for player in players]
     best_first = sorted(scores, reverse=True)

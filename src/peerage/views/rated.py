@@ -57,8 +57,7 @@ def players(report: MethodReport, *, ranks: bool) -> Rows:
 
 
 def tables(report: MethodReport) -> list[Rows]:
-    """Return the players as tables for people, one for each category where there are some; all notes stand
-    under the last."""
+    """Return the players as tables for people, one for each category if any; all notes under the last."""
     whole = players(report, ranks=True)
     if "category" not in (whole.rows[0] if whole.rows else {}):
         return [whole]

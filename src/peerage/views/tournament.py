@@ -117,8 +117,7 @@ _BEYOND = "beyond chance by the judges' test, over all matches on record"
 
 
 def parts(found: TournamentReport, tests: JudgesReport | None = None) -> list[Rows]:
-    """Return the tables of one tournament, each under the name of its field; with the judges' `tests` the
-    matrix as people read it."""
+    """Return a tournament's tables, each under its field's name; with judges' `tests` a matrix for people."""
     title = f"Tournament {found.number}: "
     sorts = found.sorts if len({row.sort for row in found.sorts}) > 1 else ()
     return [

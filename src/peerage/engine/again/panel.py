@@ -76,8 +76,7 @@ def _stated(player: PlayerSettings) -> dict[str, Any]:
 
 
 def _rules(source: ArenaSettings) -> RejudgeRules:
-    """Return the rules of the new judges: like those of the first of an arena's games whose matches judges
-    decide; else of its first game."""
+    """Return the new judges' rules: those of the first of the games that judges decide, or of the first."""
     for game in source.lineup:
         spec, rules = GAMES[game], rules_of(source, game)
         if spec.judging.again is not None or any(bench.role == "judge" for bench in spec.officials(rules)):

@@ -201,8 +201,7 @@ def all_ended(recovered: Recovered, ledger: Ledger) -> Iterator[tuple[int, Ended
 
 
 def spent(ledger: Ledger) -> int:
-    """Return what counts against the arena's budget by now, in 1e-9 dollars: as `Recovered.spent_nano`, with
-    calls left open at their worst."""
+    """Return what counts against the budget by now, in 1e-9 dollars; calls left open at their worst."""
     probed = sum([cost.most_nano for cost in probe_costs(ledger).values()])
     return sum(spent_by(ledger).values()) + probed + sum(unused(ledger).values())
 
@@ -213,8 +212,7 @@ def decided(ledger: Ledger) -> int:
 
 
 def _fruitless(ledger: Ledger, recorded: int) -> int:
-    """Return how many matches at the end of the record came to no result, without those that the engine ended
-    itself."""
+    """Return how many of the last matches came to no result, without those that the engine ended itself."""
     count, last = 0, recorded
     while last > 0:
         first = max(1, last - _BLOCK + 1)

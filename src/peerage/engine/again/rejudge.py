@@ -50,8 +50,7 @@ IsAuthor = Callable[[PlayerSettings, str], bool]
 
 
 def rules_like(game: str, rules: BaseModel) -> RejudgeRules:
-    """Return the rules by which others judge again as an arena of this game with `rules` did, every vote
-    equal."""
+    """Return the rules by which others judge again as a game with `rules` did, every vote equal."""
     again = GAMES[game].judging.again
     made = RejudgeRules() if again is None else again.rules(rules)
     assert isinstance(made, RejudgeRules)

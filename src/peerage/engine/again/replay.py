@@ -370,8 +370,7 @@ def _snapshot_fields(position: Position) -> dict[str, Any]:
 
 
 def _alike(a: Any, b: Any) -> bool:
-    """Return whether plain JSON data is the same but for the last bits of numbers, such as the judges'
-    weights."""
+    """Return whether JSON data is the same but for the last bits of numbers, such as judges' weights."""
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(_alike(a[key], b[key]) for key in a)
     if isinstance(a, list) and isinstance(b, list):

@@ -14,8 +14,7 @@ from peerage.ledger.forms.codec_requests import read_form, read_shown
 LEARNED_FROM = 100
 """Last matches on record from which it is known what calls take."""
 PRIOR = 1.0
-"""Calls, or seats in matches, that a plan's estimate counts for next to those on record. It may be off by a
-factor, so logarithms are averaged."""
+"""Calls, or seats, that a plan's estimate counts for next to those on record, on a logarithmic scale."""
 
 Part: TypeAlias = tuple[str, str, str]
 """A game, a role in it, and a player."""

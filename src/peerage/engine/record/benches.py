@@ -46,8 +46,7 @@ def want_of(fixture: Fixture, out: Container[str]) -> str:
 
 @dataclass
 class Benches:
-    """The entries as a run carries them on. `out` maps who is benched or paused to its entry; `places` counts
-    them."""
+    """The entries as a run goes on. `out` maps who is benched or paused to an entry; `places` counts them."""
 
     out: dict[str, Bench] = field(default_factory=dict)
     places: places.Places = field(default_factory=places.Places)

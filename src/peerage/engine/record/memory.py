@@ -28,8 +28,7 @@ RECENT = 1_024
 
 
 class Remembered:
-    """A game's memory, and what waits until pairing may know it. It is `meeting` where it draws for those who
-    meet."""
+    """A game's memory, and what waits until pairing may know it; `meeting` where it draws for a meeting."""
 
     def __init__(self, memory: Memory, secret: str, ledger: Ledger) -> None:
         self._memory = memory
@@ -41,8 +40,7 @@ class Remembered:
         self._waiting: deque[tuple[int, int, Facts]] = deque()
 
     def note(self, round: int, number: int, facts: Facts, replies: Mapping[str, Reply] = {}) -> None:
-        """Take in what match `number` taught, the next that was folded in this round; with its `replies`
-        where it has just ended."""
+        """Take in match `number`, the next folded in this round; with `replies` where it has just ended."""
         self._waiting.append((round, number, facts))
         if self.meeting is not None and facts:
             self._recent[number] = replies

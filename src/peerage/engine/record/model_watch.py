@@ -27,8 +27,7 @@ MOST = 50
 
 
 class Change(Struct, frozen=True, omit_defaults=True):
-    """From match `match` on the provider of `player` names `model`; `before` is what it named until then, ""
-    where this is the first."""
+    """From match `match` on the provider of `player` names `model`, before it `before` ("" for the first)."""
 
     player: str
     model: str
@@ -68,8 +67,7 @@ class Watch:
         return watch
 
     def see(self, place: int, match: int, named: Mapping[str, Iterable[str]]) -> list[Change]:
-        """Take in a match, the next that is folded, with the models that replies to each player named; what
-        is to be put on record of it."""
+        """Take in the next folded match, with the models that replies named. Return what to put on record."""
         changed = []
         for player in sorted(named):
             known = self.changes.get(player, [])

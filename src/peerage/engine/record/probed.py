@@ -71,8 +71,7 @@ def entries(ledger: Ledger) -> Iterable[ProbeEntry]:
 
 
 def probed_tokens(ledger: Ledger) -> dict[str, int]:
-    """Return the output tokens of each player's last answered probe, thought ones included. Raises
-    LedgerError."""
+    """Return each player's output tokens in its last answered probe, thought included. Raises LedgerError."""
     answered = [item for entry in entries(ledger) for item in entry.found.items() if item[1].status == "ok"]
     return {name: result.output_tokens for name, result in answered if result.output_tokens is not None}
 

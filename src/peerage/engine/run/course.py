@@ -228,15 +228,13 @@ class Course:
             self._journal.touch()
 
     def _reached(self, number: int) -> bool:
-        """Return whether a match may be one too many, were all before it decided whose result is not known
-        yet."""
+        """Return whether a match may be one too many, were all before it decided that are still open."""
         return self._limit is not None and number > self._limit + self.folding.without_result
 
     # ------------------------------------------------------------------------------- admitting matches
 
     def _admit(self) -> None:
-        """Start matches as far as concurrency and budget allow, first those that waited, then in number
-        order; see whether all is done."""
+        """Start matches as concurrency and budget allow, those that waited first; see whether all is done."""
         if self._admitting:
             return
         self._admitting = True
@@ -281,8 +279,7 @@ class Course:
         self._journal.then(partial(record.unlink, missing_ok=True))
 
     def _everybody_left(self) -> bool:
-        """Return whether match after match left its round and none was folded: more of them would do the
-        same."""
+        """Return whether match after match left its round and none was folded: more would do the same."""
         most = pauses.GIVE_UP_AFTER + self._settings.engine.concurrency + self.rounds.awaits
         return self._left_in_a_row >= most
 

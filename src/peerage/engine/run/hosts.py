@@ -59,8 +59,7 @@ class HostsRun(Protocol):
 
 
 class Needed(NamedTuple):
-    """Needs of a run: matches that wait for each player; the players seated in matches under way;
-    whether it has nothing else to do."""
+    """Needs of a run: matches that wait for each player, players in play, whether nothing else is to do."""
 
     waiting: Mapping[str, int]
     seated: Set[str]
@@ -118,8 +117,7 @@ class Hosts:
 
     @property
     def problems(self) -> str:
-        """Return why hosts, or models of theirs, are not started again in this run; empty where all may
-        be."""
+        """Return why hosts, or their models, are not started again in this run; empty where all may be."""
         hosts = self._hosts.values()
         reasons = [why for host in hosts for why in (host.why * (host.state == "over"), *host.out.values())]
         return "; ".join(filter(None, reasons))

@@ -38,8 +38,7 @@ def stop_left_up(folder: Path, ledger: Ledger, clock: Callable[[], int]) -> list
 
 
 def _awaited(path: Path, up: HostUp) -> int | None:
-    """Return when the guard stopped the host, which it does as soon as its run has died; None when it is gone
-    without."""
+    """Return when the guard stopped the host, as it does once its run has died; None when it just went."""
     gives_up = time.monotonic() + STOP_S + 2 * GRACE_S
     while up.stopped_ms is None and up.guard is not None and time.monotonic() < gives_up:
         alive = _is_guard(up.guard)

@@ -1,5 +1,4 @@
-"""Probes of players before a run: one small question each, and what follows from it (see
-`engine.record.probed`)."""
+"""Probes of players before a run: one small question each; see `engine.record.probed`."""
 
 from __future__ import annotations
 

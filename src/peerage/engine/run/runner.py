@@ -14,8 +14,7 @@ from peerage.game.protocol import SANDBOX
 from peerage.ledger import Ledger
 
 GRACE_S = 60.0
-"""Seconds that a stopped run waits for calls in flight: they are paid for, so their replies are worth
-having."""
+"""Seconds that a stopped run waits for calls in flight: they are paid for, so replies are worth having."""
 
 
 class Runner:

@@ -22,8 +22,7 @@ ASK_AGAIN_S = 600.0
 SOONEST_S = 60.0
 """After how many seconds a match goes on at the soonest, whatever a player said: each time is on record."""
 STAY_S = 3600.0
-"""Seconds that a run that has nothing else to do stays for a match that may go on then, or for a person of
-whom there is no sign."""
+"""Seconds that an otherwise idle run stays for a match that may go on, or for a person not seen yet."""
 LOOK_AGAIN_S = 30.0
 """Seconds between two looks whether people are still there."""
 EARLY_S = 1e-6
@@ -114,8 +113,7 @@ class WaitingMatches:
         self._none_before = 0.0
 
     def by_player(self, beyond: Callable[[int], bool]) -> Counter[str]:
-        """Return how many matches wait for each player that is not benched, without those whose numbers are
-        `beyond` the run's limit."""
+        """Return how many matches wait for each player not benched, up to the run's limit (`beyond` says)."""
         counts = Counter([away.player for number, away in self._away.items() if not beyond(number)])
         return Counter({player: count for player, count in counts.items() if player not in self._benched})
 

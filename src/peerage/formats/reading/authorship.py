@@ -115,8 +115,7 @@ _RULE = lazy(r"(?:\A|\n)[-=*_ ]{3,}\Z")
 
 
 def is_own(text: str, start: int, end: int, among: bool = True) -> bool:
-    """Return whether the statement at `start:end` is the writer's own; `among`: also with text on both sides
-    of it."""
+    """Return whether the statement at `start:end` is the writer's own; `among`: even with text around it."""
     before = folded(text[max(0, start - NEAR) : start])
     after = folded(text[end : end + NEAR])
     if before.rstrip(" \t\n*_`")[-1:] in tuple("\"'“„«‘") and after.lstrip(" \t\n*_`")[:1] in tuple(
@@ -160,8 +159,7 @@ def _leads_on(before: str) -> bool:
 
 
 def _goes_on(after: str) -> bool:
-    """Return whether the words after a statement give it to somebody else: "… is what the first answer
-    says"."""
+    """Return whether words after a statement give it to somebody else: "… is what the first answer says"."""
     rest = after.lstrip()
     same_line = "\n" not in after[: len(after) - len(rest)]
     first = rest.lstrip("*_#`( ")[:1]

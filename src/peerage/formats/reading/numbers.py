@@ -48,8 +48,7 @@ def _plain_sign(sign: str) -> str:
 
 
 def _read(written: str) -> Iterator[float]:
-    """Yield the numbers of digits with marks between them: blanks part numbers unless they group, and so do
-    several commas."""
+    """Yield the numbers of digits with marks in between: blanks and several commas part unless they group."""
     for part in [written] if _GROUPED.match(written) else written.split():
         listed = part.count(",") > 1 and "." not in part and not _THOUSANDS.fullmatch(part)
         for digits in part.split(",") if listed else [part]:

@@ -77,8 +77,7 @@ _WHOLE_FENCE = lazy(r"\s*+```[\w-]*+[ \t\r]*+\n(.*)```\s*", re.DOTALL)
 
 
 class StatedReply(NamedTuple, Generic[Value]):
-    """A reply as it is read: the value of each field, the object that states them (empty for lines), and the
-    other words."""
+    """A reply as it is read: each field's value, the object that states them (empty: lines), other words."""
 
     values: Mapping[str, Value]
     stated: Mapping[str, Any]
@@ -243,8 +242,7 @@ def _around(text: str, lines: Iterable[_Line[Any]]) -> str:
 
 @lru_cache(maxsize=256)
 def names_of(fields: tuple[str, ...]) -> Mapping[str, tuple[str, bool]]:
-    """Return the field that each name stands for, and whether it is the field's own name; names as `bare`
-    makes them."""
+    """Return the field that each name stands for, and whether it is its own; names as `bare` has them."""
     names = {other: (field, False) for field in fields for other in _NAMES.get(bare(field), ())}
     return names | {bare(field): (field, True) for field in fields}
 

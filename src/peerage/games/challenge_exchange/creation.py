@@ -190,8 +190,7 @@ def creating(author: Seat, committee: Sequence[Seat], rules: ChallengeExchangeRu
 
 
 def _run(challenge: Proposed, rules: ChallengeExchangeRules) -> Steps[tuple[str, ...]]:
-    """A verdict for the reference answer, then one for each test: passed, wrong, no number, missing package,
-    or how the run ended."""
+    """A verdict for the reference answer, then for each test: passed, wrong, no number, or how it ended."""
     cases = [("", challenge.answer), *[(case.input, int(case.output)) for case in challenge.tests]]
     replies: list[Reply] = yield [
         Run(f"run/{at}", challenge.solution, given) for at, (given, _) in enumerate(cases, 1)

@@ -155,8 +155,7 @@ def challenge(skill: float, quality: float, rng: Random) -> Proposed:
 
 
 def solve(description: str, answer: int | None, quality: float, rng: Random) -> int | None:
-    """An answer to a challenge, None for a pass; `answer` is the reference answer, used where no house player
-    wrote the challenge."""
+    """An answer, None for a pass; `answer` is the reference, for challenges that no house player wrote."""
     hardness, true = _known(description) or (UNKNOWN, answer)
     if true is not None and quality > hardness:
         return true

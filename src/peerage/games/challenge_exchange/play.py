@@ -74,8 +74,7 @@ FEWEST = 2
 
 
 class ChallengeAttempt(NamedTuple):
-    """An attempt at a challenge: the `detail` on record, and, as a `fact`, its answer under seal, None
-    without a usable one."""
+    """An attempt: the `detail` on record; its answer, sealed, as a `fact`, None without a usable one."""
 
     label: str
     detail: dict[str, Any]

@@ -77,8 +77,7 @@ class ChallengeExchangeRules(GameRules):
 
 
 def points(result: Result, own: bool, difficulty: float | None, rules: ChallengeExchangeRules) -> float:
-    """Return what an attempt is worth; `difficulty` is the share of players who fail the challenge, None
-    unknown."""
+    """Return what an attempt is worth; `difficulty` is the share of players who fail, None unknown."""
     share = 0.5 if rules.scoring == "fixed" or difficulty is None else difficulty
     if result == "correct":
         return rules.correct * 2 * share

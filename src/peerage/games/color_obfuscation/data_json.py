@@ -54,8 +54,7 @@ class BattleRound(Struct):
 
 
 class Battle(Struct):
-    """One battle, as far as it is read; `instructions_provided_percentage` is a share from 0 to 1, whatever
-    its name."""
+    """One battle as far as it is read; `instructions_provided_percentage` is really a share from 0 to 1."""
 
     battle_id: str
     model_A_info: Model
@@ -320,8 +319,7 @@ def _encoding(kind: Encoding, text: str) -> tuple[str | None, str | None]:
 
 
 def arena_settings(battles: Sequence[JsonBattle], ally_failure: str) -> dict[str, Any]:
-    """The settings of an arena for recorded battles: their players, and one attempt with everything, decided
-    as the original does."""
+    """The settings of an arena for recorded battles: their players, decided as the original does."""
     infos = [info for battle in battles for info in (battle.battle.model_A_info, battle.battle.model_B_info)]
     return {
         "name": "color obfuscation",

@@ -68,8 +68,7 @@ def decided(rounds: Sequence[Round], reading: str, order: str) -> str:
 
 
 def _ranks(rounds: Sequence[Round], reading: str, order: str) -> dict[str, tuple[bool, int]]:
-    """Return how well each side attacked, the better the higher: the color first, then by `order` fewer
-    attempts."""
+    """Return how well each side attacked, more is better: the color, then by `order` fewer attempts."""
     needed = {played.attacker: played.needed(reading) for played in rounds}
     return {
         label: (bool(attempts), -attempts if order == "attempts" else 0) for label, attempts in needed.items()

@@ -52,8 +52,7 @@ def request_of(rules: DuelRules, texts: Mapping[str, str]) -> str:
 
 
 class SharedChallenges:
-    """A memory of challenges that were drafted and of who answered them; implements
-    `game.spec.MeetingMemory`."""
+    """A memory of drafted challenges and of who answered them; implements `game.spec.MeetingMemory`."""
 
     def __init__(self, rules: DuelRules) -> None:
         self._rules = rules

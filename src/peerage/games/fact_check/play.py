@@ -173,8 +173,7 @@ def house(call: HouseCall, skill: float, rng: Random) -> Verdicts | Probabilitie
 
 
 def forecasts(fixture: Fixture, outcome: Outcome) -> Iterator[Forecast]:
-    """Yield what was given for each statement, and whether it was true; nothing where no probabilities
-    were."""
+    """Yield the probability given for each statement, and whether it was true; of verdicts nothing."""
     for label, given in outcome.detail.get("probabilities", {}).items():
         for percent, statement in zip(given, fixture.drawn[TASKS], strict=False):
             yield Forecast(label, percent / SURE, statement["true"])

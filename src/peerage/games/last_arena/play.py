@@ -177,8 +177,7 @@ def _lost(answers: Sequence[ReportedAnswer], label: str) -> float:
 
 
 def asks(rules: LastArenaRules, fixture: Fixture) -> Iterator[Asks]:
-    """Phase by phase. At worst every question is written, and every list of scores unusable and asked again
-    item by item."""
+    """Phase by phase. At worst every question is written, and every list of scores asked again by item."""
     players, wanted, prompts = len(fixture.seats), rules.wanted(), rules.prompts
     written = sum([part.number for part in wanted])
     kept = sum([players * part.number - rules.dropped(players * part.number) for part in wanted])

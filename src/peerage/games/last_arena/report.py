@@ -165,8 +165,7 @@ def by_author(authors: Mapping[str, Author]) -> dict[str, Any]:
 
 
 def _unjudged(unusable: Iterable[str], grades: Iterable[Grade], labels: Sequence[str]) -> dict[str, Received]:
-    """An answer that is unusable or refused was shown to nobody: it counts as a 0 from each of the others,
-    left out of the judges' own averages."""
+    """An unusable or refused answer: shown to nobody, a 0 from everybody, outside of the judges' averages."""
     worth = zeros(grades)
     unjudged: dict[str, Received] = {}
     for item in unusable:

@@ -23,8 +23,7 @@ TEMPERATURE = 0.7
 QUESTIONS_PER_CALL, PUBLISHED_PER_CALL = 20, 100
 """Questions written in one reply, at most: asked for by our prompt and by the published one."""
 SAME = 0.7
-"""Questions that share this much of their character sequences are the same; as published none are but those
-that are alike."""
+"""Questions that share this much of their character sequences are the same; as published, equal ones."""
 CATEGORIES = (
     "math",
     "logic",

@@ -1,5 +1,4 @@
-"""A tournament as blocks: the ranking, the best and the weakest answers with their scores, who gave whom how
-much, the questions."""
+"""A tournament as blocks: ranking, best and weakest answers, who gave whom how much, the questions."""
 
 from __future__ import annotations
 
@@ -50,8 +49,7 @@ _NO_RESULT = {
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
-    """The ranking with everybody's scores on whose questions; the best and the weakest answers, and more
-    tables to look up."""
+    """The ranking with everybody's scores by author; the best and the weakest answers; more tables."""
     detail, lost = outcome.detail, outcome.detail.get("unranked", ())
     labels = {seat.label: seat.label for seat in fixture.seats}
     names = player_names(fixture)
@@ -163,8 +161,7 @@ def _key(answer: str) -> str:
 
 
 def _reasons(replies: Replies, wanted: Mapping[str, str]) -> dict[tuple[str, str], str]:
-    """Return what judges said, by judge and answer, about those `wanted`: answers by the key of their
-    reply."""
+    """Return what judges said, by judge and answer, about those `wanted`, answers by their reply's key."""
     reasons: dict[tuple[str, str], str] = {}
     for key, reply in replies.items():
         scores: Sequence[Scored] = reply.value if isinstance(reply.value, tuple) else (reply.value,)

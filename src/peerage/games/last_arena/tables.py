@@ -17,8 +17,7 @@ Said = TypeVar("Said")
 
 
 def answers_of(fixture: Fixture, texts: Mapping[str, Said]) -> dict[str, Said]:
-    """Return what was said to each question, by the answer's id: `QUESTION/LABEL`, and a token limit where
-    there were several."""
+    """Return the answers to each question by id: `QUESTION/LABEL`, and a token limit where several were."""
     parts = {key: key.split("/")[1:] for key in texts if key.startswith("answer/")}
     return {"/".join([question, label, *more]): texts[key] for key, (label, question, *more) in parts.items()}
 
@@ -92,8 +91,7 @@ class ReasonsRow(Struct, frozen=True):
 
 
 class FinishedTournament(Struct, frozen=True):
-    """A finished tournament as it is on record: its number, who sat where, what came of it, and the
-    SHA-256 of its record, in hex."""
+    """A finished tournament on record: number, seats, outcome, and the SHA-256 of its record, in hex."""
 
     number: int
     players: Mapping[str, str]

@@ -78,8 +78,7 @@ def play(rules: MarketRules, board: Mapping[str, int], seating: Sequence[str]) -
 
 
 def grim(theirs: Sequence[str], last: bool) -> Literal["cooperate", "defect"]:
-    """The move of a perfect player: it cooperates until the other defects, and defects in the last round,
-    which nobody can answer."""
+    """The move of a perfect player: it cooperates until the other defects, and defects in the last round."""
     return "defect" if last or "defect" in theirs else "cooperate"
 
 

@@ -121,8 +121,7 @@ def _price(offer: PriceOffer | None) -> str:
 
 
 def fair(side: str, value: int, most: int, late: int, rounds: int) -> int:
-    """The price of the linear equilibrium of Chatterjee and Samuelson (1983), which gives way to the value
-    itself the later it is."""
+    """The price of the linear equilibrium (Chatterjee, Samuelson, 1983), which nears the value with time."""
     if side == "buyer":
         first = min(value, (8 * value + most) // 12)
     else:

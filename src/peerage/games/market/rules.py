@@ -29,8 +29,7 @@ BOARDS = {"negotiation": 5}
 
 AUCTIONS = ("first-price", "second-price")
 REPEATED = ("negotiation", "prisoners-dilemma")
-"""Markets in which players remember the rounds before. Seatings side by side are conversations apart, so no
-role learns from another."""
+"""Markets in which players remember the rounds before, in their own conversation with one role alone."""
 ROLES = {
     True: (
         "The same game is played at the same time with the players in each other's places, so that everybody "
@@ -50,8 +49,7 @@ WINNING = {
         "other bids of its own against those of the others, less what it gained."
     ),
 }
-"""Return whether the market is an auction. By gains alone, overbidding to spoil others' lots would beat
-truth."""
+"""Return whether the market is an auction. By gains alone, overbidding to spoil lots would beat truth."""
 
 
 class MarketRules(GameRules):

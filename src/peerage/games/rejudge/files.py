@@ -53,8 +53,7 @@ AnswersOfFiles: TypeAlias = dict[tuple[str, int], dict[str, dict[str, AnswerOfFi
 
 
 def paired(rows: Iterable[Mapping[str, Any]], report: ReadingReport) -> RejudgedPairs:
-    """Return every two players' answers to the same question, try by try (`epoch`), as `answered` reads
-    them."""
+    """Return every two players' answers to one question, try by try (`epoch`), as `answered` reads them."""
     samples, notes = answered(rows, report)
     return RejudgedPairs(tuple(_pairs(samples)), notes)
 

@@ -98,8 +98,7 @@ class RejudgeRules(SettingsSection):
     explain: bool = Field(False, description="A score of 0 or 10 needs a reason.")
 
     def panel(self, chars: int) -> PanelRules:
-        """Return the rules of a panel in which every vote weighs the same; it sees `chars` characters of an
-        answer."""
+        """Return the rules of a panel whose votes weigh the same; it sees `chars` characters of an answer."""
         return PanelRules(
             order=self.order,
             early_stop=self.early_stop,

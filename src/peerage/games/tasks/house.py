@@ -113,8 +113,7 @@ def _missed(right: str, check: Check, rng: Random) -> str:
 
 
 def sampled(pattern: str) -> str:
-    """A text that a simple pattern matches: classes, repeats, groups, the first of alternatives; empty where
-    there is more to it."""
+    """A text that a simple pattern matches: classes, repeats, groups, first choices; empty for others."""
     from importlib import import_module
 
     try:

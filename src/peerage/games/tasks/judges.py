@@ -32,8 +32,7 @@ class PanelResult(NamedTuple):
 def decided(
     table: GameTable, answers: Mapping[str, Reply], *, control: bool = False
 ) -> Steps[PanelResult | None]:
-    """Ask the judges of a match, every vote equal, and all of them for a `control`; None where there are
-    none."""
+    """Ask a match's judges, every vote equal, and all of them for a `control`; None where there are none."""
     rules: TasksRules = table.rules
     judges = table.officials.get("judge", ())
     if not judges:

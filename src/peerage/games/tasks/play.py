@@ -201,8 +201,7 @@ def to_judges(rules: TasksRules, task: Mapping[str, Any], credit: float | None =
 
 
 def asks(rules: TasksRules, fixture: Fixture) -> Iterator[Asks]:
-    """One answer from each contestant that gave none before; where judges may decide, verdicts from each who
-    is needed."""
+    """One answer from each contestant without one; where judges may decide, verdicts from those needed."""
     chars = sum([len(text) for _, text in fixture.drawn["messages"]])
     templates = max(map(len, rules.templates.values()), default=0)
     answer = rules.max_chars + QUOTE
@@ -232,8 +231,7 @@ def asks(rules: TasksRules, fixture: Fixture) -> Iterator[Asks]:
 
 
 def _usual_answer(task: Mapping[str, Any]) -> int:
-    """Return the tokens of an answer as a rule: few more than the expected one has, where a check compares
-    the whole of it."""
+    """Return an answer's usual tokens: a few more than expected, where a check compares the whole of it."""
     short = any(check["kind"] in ("exact", "number", "choice", "json") for check in task.get("checks") or ())
     return min(300, 50 + len(str(task.get("expected") or "")) // 2) if short else 300
 

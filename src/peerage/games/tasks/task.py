@@ -76,8 +76,7 @@ Taker: TypeAlias = Callable[[str, str], None]
 
 
 class Templates(NamedTuple):
-    """Templates of prompts: the arena's, empty for none, and those of players by name, empty for a player
-    without one."""
+    """Templates of prompts: the arena's, empty for none, and players' by name, empty for one without."""
 
     arena: str = ""
     players: Mapping[str, str] = {}
@@ -280,8 +279,7 @@ def messages_of(drawn: Mapping[str, Any], template: str = "") -> tuple[Message, 
 def numbered(
     tasks: Sequence[Mapping[str, Any]], places_of: Sequence[str]
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return tasks with an id each, and what is wrong with the list as a whole; `places_of` says where each
-    stands, for people."""
+    """Return tasks with ids, and what is wrong with the list as a whole; `places_of` says where each is."""
     named: list[dict[str, Any]] = []
     problems: list[str] = []
     prompts: dict[Any, str] = {}

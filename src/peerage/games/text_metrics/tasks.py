@@ -32,8 +32,7 @@ _Record: TypeAlias = dict[str, str]
 
 
 class TextLimits(Struct, frozen=True):
-    """Limits that a text must keep to: lengths at most (0: any), words that it must hold and must not, by
-    case."""
+    """Limits that a text must keep: lengths at most (0: any), words it must and must not hold, by case."""
 
     words: int = 0
     chars: int = 0

@@ -21,8 +21,7 @@ def _numbers(table: DataTable, at: int) -> list[int]:
 
 
 def _looking(name: str, work: Callable[[DataTable], int], cells: _Looked) -> Family:
-    """Return the family that adds the column `name`, made of a column of numbers and, where its words name
-    one, of a column of words."""
+    """Return the family that adds column `name`, made of a number and, where its words name one, a word."""
 
     def step(rng: Random, table: DataTable, at: int) -> TableStep | None:
         by = table.pick(rng, "word") if "{word}" in _WORDS[name] else at

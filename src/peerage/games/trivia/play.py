@@ -84,8 +84,7 @@ class TriviaQuestion(Struct, frozen=True):
         return self.chosen(answer) == self.right[0]
 
     def chosen(self, answer: str) -> str:
-        """The option that an answer names: by its letter, with or without its words, else by its words alone;
-        empty where it names none."""
+        """The option that an answer names: by its letter, else by its words alone; empty where by neither."""
         given, words = plain(answer), answer.strip()
         letters = dict(zip(ascii_uppercase, self.options, strict=False))
         alone = words.strip(_AROUND).upper()

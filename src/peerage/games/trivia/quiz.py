@@ -84,8 +84,7 @@ class _QuizLine(msgspec.Struct):
 
 
 def read_quiz(body: bytes, name: str, stated: Mapping[str, Any] = {}) -> list[dict[str, Any]]:
-    """The questions of a file. Raises ValueError for what cannot be used, with line and column: the first ten
-    lines of it."""
+    """The questions of a file. Raises ValueError that names the first ten lines that cannot be used."""
     report = ReadingReport()
     questions: list[dict[str, Any]] = []
     lines: dict[str, int] = {}

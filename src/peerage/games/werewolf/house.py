@@ -23,8 +23,7 @@ _WHY = (
 
 
 class Seen(NamedTuple):
-    """Knowledge that a house player goes by: its role, who is what, who lives, what a seer learned, what was
-    said."""
+    """Knowledge of a house player: its role, who is what, who lives, what a seer learned, what was said."""
 
     me: str
     part: Part

@@ -51,8 +51,7 @@ def wolves_among(rules: WerewolfRules, seats: int) -> int:
 
 
 def draw(rules: WerewolfRules, secret: str, number: int) -> dict[str, Any]:
-    """In which order the seats of match `number` are dealt roles: seats, not players, so that players who
-    change seats change roles."""
+    """The order in which seats of match `number` are dealt roles: players who change seats change roles."""
     order = list(range(MOST_SEATS))
     Random(f"{secret}/roles/{number}").shuffle(order)
     return {"dealt": order}

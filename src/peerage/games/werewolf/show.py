@@ -58,8 +58,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
 def _lives(
     roles: Mapping[str, str], events: Sequence[Mapping[str, Any]], left: Mapping[str, int]
 ) -> tuple[list[str], dict[str, tuple[Cell, ...]]]:
-    """Return the days with a vote among these events, and of each seat its role, how long it lived, and whom
-    it voted for."""
+    """Return the days with a vote among these events, and of each seat role, last day and its votes."""
     votes = [event for event in events if event["event"] == "vote"]
     now = 2 * len(votes) - (0 if not events or events[-1]["event"] == "vote" else -1)
     rows = {}

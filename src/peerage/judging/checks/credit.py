@@ -288,8 +288,7 @@ NOTHING: Any = object()
 
 
 def json_in(answer: str) -> Any:
-    """Return the JSON value that an answer is, in a code block or not, or the only object in it; `NOTHING`
-    where there is none."""
+    """Return an answer's JSON value, in a code block or not, or its only object; `NOTHING` where none is."""
     bare = answer.strip()
     fenced = _FENCED.match(bare)
     try:

@@ -1,5 +1,4 @@
-"""Marks as comparisons: which of two answers to the same a judge put first, and what that leaves to
-explain."""
+"""Marks as comparisons: which of two answers a judge put first, and what that leaves to explain."""
 
 from __future__ import annotations
 
@@ -78,8 +77,7 @@ def residuals(marks: Marks, expected: Expected) -> Floats:
 
 
 def undecided(marks: Marks) -> Ints:
-    """In how many contests each judge found all answers alike; 0 for a judge that once put one above
-    another."""
+    """In how many contests each judge found all answers alike; 0 for a judge that ever ranked one above."""
     starts = np.flatnonzero(np.diff(marks.sheet, prepend=-1))
     judge = marks.judge[starts]
     if not len(starts):

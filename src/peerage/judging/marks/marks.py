@@ -28,8 +28,7 @@ _CODE, _COUNT, _NUMBER = "<i4", "<i2", "<f8"
 
 
 class Layout(NamedTuple):
-    """Numbers of columns of each kind: `codes` stand for names, `counts` are whole numbers from 0 to 32,767,
-    `numbers` any."""
+    """Numbers of columns of each kind: `codes` for names, `counts` from 0 to 32,767, any other `numbers`."""
 
     codes: int
     counts: int
@@ -84,8 +83,7 @@ class MarkRows:
         self._codes, self._counts, self._numbers = array("i"), array("h"), array("d")
 
     def add(self, names: Sequence[str], counts: Sequence[int] = (), numbers: Sequence[float] = ()) -> None:
-        """Add one row, or more of them, one after another. Raises ValueError when they are not of the
-        layout."""
+        """Add one row, or several one after another. Raises ValueError when they are not of the layout."""
         rows = len(names) // self._layout.codes
         if (len(names), len(counts), len(numbers)) != tuple([rows * width for width in self._layout]):
             raise ValueError(f"found the row {(*names, *counts, *numbers)}: expected one of {self._layout}")

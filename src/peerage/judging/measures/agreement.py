@@ -74,8 +74,7 @@ Metric: TypeAlias = Literal["nominal", "interval"]
 
 
 class ChoicesByUnit(NamedTuple):
-    """Votes as columns: what each is on (`unit`, a number from 0), and the number of the choice, from 0, or
-    the rating (`value`)."""
+    """Votes as columns: what each is on (`unit`, from 0), and the choice, from 0, or the rating (`value`)."""
 
     unit: Ints
     value: Ints | Floats
@@ -174,8 +173,7 @@ class ScoredPair(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """The share of equal verdicts, and κ; None for fewer than `FEWEST` duels. `duels` are those that
-    both sides judged."""
+    """The share of equal verdicts, and κ; None below `FEWEST` duels. `duels` are those both sides judged."""
 
     duels: int
     share: Estimate | None

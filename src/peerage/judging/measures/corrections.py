@@ -258,8 +258,7 @@ def _guilty(examined: Examined, judges: np.ndarray, players: Sequence[str]) -> n
 def _weights(
     examined: Examined, judges: np.ndarray, judge: Ints, history: Duels, aside: np.ndarray
 ) -> tuple[Floats, str]:
-    """Return what each vote weighs, 1 on average, and a note. All weigh the same where no judge says
-    anything."""
+    """Return what each vote weighs, 1 on average, and a note; alike where no judge says anything."""
     reliability, error = reliabilities(counted(history, judge, len(judges)), aside)
     reliability = np.maximum(reliability, 0.0)
     reliability *= 1 - _tossing(reliability, error)
@@ -360,8 +359,7 @@ def _own(known: _KnownVotes) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def _family(known: _KnownVotes) -> Iterator[tuple[str, np.ndarray]]:
-    """1 for a vote on an answer of the judge's family against another's, for each family; its own work is
-    another matter."""
+    """1 for a vote on an answer of the judge's family, its own left out, against another's, by family."""
     players, history, judges, judge, *_ = known.votes
     theirs, each = (np.array([known.families.get(name, "") for name in names]) for names in (judges, players))
     same_family = (theirs[:, None] == each) & (theirs != "")[:, None]

@@ -85,8 +85,7 @@ def known_votes(
 
 
 def held(votes: Iterable[tuple[str, str, int]]) -> list[KnownVotes]:
-    """Return what votes come to, given as judge, task and twice the worth, judge by judge in order of
-    names."""
+    """Return what votes come to, given as judge, task and twice the worth, by judge in order of names."""
     tasks: dict[str, dict[str, OnTask]] = {}
     counts: dict[str, list[int]] = {}
     for judge, task, points in votes:

@@ -83,8 +83,7 @@ class Batching(Struct, frozen=True):
 
     @property
     def lost(self) -> bool:
-        """Return whether most batches came to nothing, so that this judge had better be asked item by
-        item."""
+        """Return whether most batches came to nothing: better ask this judge item by item from now on."""
         return 2 * self.unusable > self.batches
 
 

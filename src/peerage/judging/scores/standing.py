@@ -62,8 +62,7 @@ def normalised_grades(grades: Iterable[Grade]) -> list[Gain]:
 
 
 def zeros(grades: Iterable[Grade]) -> dict[str, float]:
-    """The worth of a raw 0 from each judge, which its own mean does not count. Work that could not be judged
-    (unusable, refused) is given it."""
+    """The worth of a raw 0 from each judge, outside of its mean: that of unusable or refused work."""
     return {
         judge: MEAN - math.fsum([grade.raw for grade in own]) / len(own)
         for judge, own in _by_judge(grades).items()
@@ -78,8 +77,7 @@ def _by_judge(grades: Iterable[Grade]) -> dict[str, list[Grade]]:
 
 
 class Received(NamedTuple):
-    """Grades of one item: the mean over its judges, their standard deviation (n - 1; None for a single one),
-    how many they were."""
+    """Grades of one item: mean over judges, standard deviation (n - 1; None for a single one), how many."""
 
     mean: float
     sd: float | None

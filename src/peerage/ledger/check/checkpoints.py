@@ -118,8 +118,7 @@ def leaves_of(ledger: Ledger) -> list[bytes]:
 
 
 def kept_in(folder: Path) -> list[KeptCheckpoint]:
-    """The checkpoints kept in an arena's folder, the shortest first. Raises LedgerError for a file that holds
-    none."""
+    """The checkpoints in an arena's folder, the shortest first. Raises LedgerError for a file without one."""
     keys = read_public_keys(folder / FOLDER / KEYS)
     kept: list[KeptCheckpoint] = []
     for file in (folder / FOLDER).glob("*.txt"):
@@ -129,8 +128,7 @@ def kept_in(folder: Path) -> list[KeptCheckpoint]:
 
 
 def read_file(file: Path, keys: Sequence[VerifierKey], *, demanded: bool = False) -> Iterator[KeptCheckpoint]:
-    """Yield what a file holds; see `read_kept`. Raises LedgerError when it holds neither checkpoint nor
-    proof."""
+    """Yield what a file holds; see `read_kept`. Raises LedgerError for neither checkpoint nor proof."""
     yield from read_text(str(file), read_bytes(file), keys, demanded=demanded)
 
 
@@ -155,8 +153,7 @@ def read_public_keys(file: Path) -> tuple[VerifierKey, ...]:
 
 
 def keep(folder: Path, note: Checkpoint, keys: Sequence[VerifierKey]) -> Path:
-    """Write a signed checkpoint, and the keys that are new, into an arena's folder; where it is. Signatures
-    that are there already stay."""
+    """Write a signed checkpoint and new keys into an arena's folder; where it is. Earlier signatures stay."""
     file = folder / FOLDER / f"{note.size}.txt"
     file.parent.mkdir(exist_ok=True)
     for before in read_file(file, ()) if file.exists() else ():

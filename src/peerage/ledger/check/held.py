@@ -149,8 +149,7 @@ def stream(rows: Iterable[tuple[int, bytes, bytes]], name: str) -> Iterator[Foun
 
 
 def votes(there: Sequence[bytes], logged: Logged) -> Iterator[Found]:
-    """Votes that were bound by the log and are not as they were; `there` are the chain values of those there
-    are, in order."""
+    """Votes bound by the log that are not as they were; `there` are the chain values there are, in order."""
     for number, due in logged.votes.items():
         if number > len(there):
             yield (

@@ -165,8 +165,7 @@ def held_against(
 
 
 def _differs(kept: KeptCheckpoint, held: KeptCheckpoint | None, ledger: Ledger, logged: Logged) -> str:
-    """Return what happened to a ledger that does not extend a checkpoint, `held` being the longest that it
-    does."""
+    """Return what happened to a ledger that does not extend a checkpoint; `held` is the longest it does."""
     size, there = kept.checkpoint.size, len(logged.leaves)
     agrees = f"; it agrees with {held.name}, of {held.checkpoint.size} entries" if held else ""
     another = "" if kept.checkpoint.origin else ", or it is another arena"

@@ -222,8 +222,7 @@ def read_proof(text: str) -> Proof:
 
 
 def witness_request(note: Checkpoint, old: int, path: Sequence[bytes]) -> bytes:
-    """Return what asks a witness, who knows the first `old` entries, to cosign:
-    https://c2sp.org/tlog-witness."""
+    """Return a request to cosign for a witness who knows `old` entries: https://c2sp.org/tlog-witness."""
     return "\n".join([f"old {old}", *map(_text, path), "", str(note)]).encode()
 
 

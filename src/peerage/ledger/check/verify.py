@@ -345,8 +345,7 @@ def _noted(problems: list[Found]) -> Iterator[None]:
 
 
 def _in_play(ledger: Ledger, recorded: int, issued: int, copy: bool) -> tuple[list[Found], dict[bytes, int]]:
-    """Return what is wrong with what is issued and not on record yet, and the texts it refers to; a copy for
-    others holds none of it."""
+    """Return what is wrong with issued matches not on record, and their texts; a copy for others has none."""
     problems: list[Found] = []
     texts: dict[bytes, int] = {}
     numbers: list[int] = []
@@ -403,8 +402,7 @@ def _texts(known: dict[bytes, str], needed: dict[bytes, int]) -> list[Found]:
 
 
 def _outside(ledger: Ledger, logged: Logged, problems: list[Found]) -> dict[str, int]:
-    """Return the outside results by the name of their file; what is wrong with them is added to `problems`.
-    Raises LedgerError."""
+    """Return outside results by file name; what is wrong with them joins `problems`. Raises LedgerError."""
     rows = list(ledger.amendments("outside"))
     if not rows:
         return {}

@@ -77,8 +77,7 @@ def _log(source: Ledger, pin: Pin) -> Iterator[Entry]:
 
 
 class _Newest:
-    """Totals of a log: how many `entries`, the newest digests of facts and snapshots, and the numbers of
-    the matches `folded`, in order."""
+    """Totals of a log: `entries`, newest digests of facts and snapshots, the matches `folded`, in order."""
 
     def __init__(self, log: Iterable[Entry]) -> None:
         self.entries = 0

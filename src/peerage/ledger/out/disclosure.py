@@ -55,8 +55,7 @@ _KEY = re.compile(rb'"seed":\{"~salt":"([0-9a-f]{32})"')
 
 
 def redacted(row: Row, revealed: Collection[str] = ()) -> Row:
-    """A row of a match that is over as others may see it: its key stays opened, and so do values whose salts
-    are `revealed`."""
+    """A row of a finished match as others see it: its key and values with `revealed` salts stay opened."""
     if isinstance(row, FixtureRow) and (key := _KEY.search(row.body)):
         revealed = {key[1].decode(), *revealed} if not isinstance(revealed, _Everything) else revealed
     if isinstance(row, Exchange):

@@ -280,8 +280,7 @@ class MongoStore(ServerStore, MongoReads):
 
 
 def _machine() -> str:
-    """Return what tells this machine, since its start, from every other; processes of one know of each
-    other."""
+    """Return what tells this machine, since its start, from others; processes of one know each other."""
     marks = [socket.gethostname()]
     for path in ("/proc/sys/kernel/random/boot_id", "/proc/self/ns/pid"):
         with suppress(OSError):

@@ -49,8 +49,7 @@ logging.getLogger("psycopg").setLevel(logging.ERROR)
 
 
 class Reconnecting:
-    """A connection to the server, a `sql.DatabaseConnection`; made when it is first used, and again when it
-    is used after it was closed."""
+    """A connection to the server, a `sql.DatabaseConnection`; made on first use, and again once closed."""
 
     def __init__(self, connect: Callable[[], Connected]) -> None:
         self._connect = connect
@@ -239,8 +238,7 @@ class PostgresStore(ServerStore, sql.SqlStore):
         return psycopg.connect(autocommit=autocommit, **wanted)
 
     def _locked(self, create: bool) -> Connected:
-        """A connection that holds the runner's lock: a new run's, or once more that of the one that goes
-        on."""
+        """A connection that holds the runner's lock: a new run's, or again that of the one that goes on."""
         connection = self.connect()
         try:
             until = time.monotonic() + READER_AWAY_S

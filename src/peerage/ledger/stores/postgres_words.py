@@ -29,8 +29,7 @@ def parts(address: str) -> tuple[str, str, str, str]:
 
 
 def is_lost(error: Exception) -> bool:
-    """Return whether it is the connection that failed: no server, one that starts or ends, a line that
-    broke."""
+    """Return whether the connection failed: no server, one that starts or ends, a line that broke."""
     if not isinstance(error, psycopg.OperationalError):
         return False
     return error.sqlstate is None or error.sqlstate.startswith(("08", "57P"))

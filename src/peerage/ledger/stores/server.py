@@ -32,8 +32,7 @@ MONGODB_PASSWORD = "PEERAGE_MONGODB_PASSWORD"
 BLOCK, NARROW_BLOCK = 1_000, 10_000
 """Rows that are read at once, with bodies and without."""
 _PASSWORDS: dict[str, str] = {}
-"""The password of each address opened here. Addresses get into messages, files and the arguments of
-processes, so no password is in them."""
+"""The password of each address opened here; addresses in messages, files and arguments have none."""
 
 _log = logging.getLogger("peerage")
 Found = TypeVar("Found")

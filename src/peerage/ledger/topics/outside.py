@@ -99,8 +99,7 @@ def read(ledger: Ledger) -> list[tuple[Source, Battles | PlayedGames]]:
 
 
 def problems(amendments: Iterable[Amendment], altered: Container[int]) -> list[str]:
-    """Return how the sources differ from the log: results missing, too many, or in entries that were
-    `altered`, by their positions."""
+    """Return how sources differ from the log: results missing, surplus, or in `altered` entries."""
     wrong: list[str] = []
     try:
         for source, written, positions in _joined(amendments):

@@ -69,8 +69,7 @@ class Places:
         return number + bisect_left(self._benches, number, key=_after)
 
     def paired_from(self, snapshot: int, round: int) -> int:
-        """The place of the newest entry behind a fixture of `round`, paired by the ratings after match
-        `snapshot`; 0 where nothing came before."""
+        """The place of the newest entry behind a fixture of `round`, paired after match `snapshot`; or 0."""
         benched = [
             bench.after_match + place
             for place, bench in enumerate(self._benches, 1)

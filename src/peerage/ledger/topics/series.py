@@ -28,8 +28,7 @@ def in_series(ledger: Ledger, first: int = 1) -> Iterator[StoredFixture]:
 
 
 def clusters_of(ledger: Ledger) -> dict[int, int]:
-    """The first of the matches that a match hangs together with, of each in a series, and of each that shares
-    answers; by their numbers."""
+    """The first match that each one in a series, or with shared answers, hangs together with, by number."""
     if ledger.meta().get(ANSWERS) is None:
         return {header.number: header.series for header in in_series(ledger)}
     headers = (read_issued(row.body) for row in ledger.fixtures())
@@ -49,8 +48,7 @@ def gave_before(fixture: StoredFixture | Fixture) -> tuple[str, ...]:
 
 
 def shown(ledger: Ledger) -> int:
-    """Return how many matches others may see, in the order in which they were folded: all those before the
-    first whose series goes on."""
+    """Return how many matches others may see, in folding order: those before the first open series."""
     issued, done = ledger.heads()
     if issued == done or not ledger.meta().get(SERIES):
         return done

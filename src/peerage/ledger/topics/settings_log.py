@@ -36,8 +36,7 @@ class Stated(Struct, frozen=True):
 
 
 class SettingsChange(Struct, frozen=True):
-    """A setting that changed after match `after_match`: its path, or `players.NAME`; null where there was or
-    is none."""
+    """A setting that changed after match `after_match`: its path, or `players.NAME`; null for none."""
 
     after_match: int
     what: str

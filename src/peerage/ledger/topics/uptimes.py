@@ -85,8 +85,7 @@ def uptimes(ledger: Ledger) -> Iterator[Uptime]:
 
 
 def unused(ledger: Ledger) -> dict[str, int]:
-    """Return what hosts were held for beyond calls, by player over all uptimes, in 1e-9 dollars. Raises
-    LedgerError."""
+    """Return what hosts cost beyond calls, by player over all uptimes, 1e-9 dollars. Raises LedgerError."""
     nano_by_player: dict[str, int] = {}
     for uptime in uptimes(ledger):
         for name, nano in uptime.unused.items():
@@ -100,8 +99,7 @@ def record_of(folder: Path, host: str) -> Path:
 
 
 def hosts_up(folder: Path) -> dict[Path, HostUp]:
-    """The hosts whose files are there: up for a run that goes on, or left up by one that died. A file that
-    cannot be read is none of ours."""
+    """The hosts whose files are there: up, or left up by a dead run. A file that cannot be read is none."""
     hosts: dict[Path, HostUp] = {}
     for path in sorted(folder.glob("host-*.json")):
         try:

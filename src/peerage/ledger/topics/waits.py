@@ -54,8 +54,7 @@ class _Stored(Struct, frozen=True, omit_defaults=True):
 
 
 class Waiting(Struct, frozen=True):
-    """A match that waits: for which player and why, since when it first did, and until when, in Unix
-    milliseconds (None: not known)."""
+    """A match that waits: for which player, why, since and until when, Unix milliseconds (None: unknown)."""
 
     match: int
     player: str

@@ -43,8 +43,7 @@ class Merged(NamedTuple):
 
 
 def coded(labels: Any) -> tuple[list[Any], Ints]:
-    """The labels there are, in order, and each one's place among them. Names come in a list, numbers in
-    anything that NumPy reads."""
+    """The labels, in order, and each one's place among them. Names come in a list, numbers in an array."""
     named = isinstance(labels, list | tuple) and bool(labels) and isinstance(labels[0], str)
     column = np.zeros(0) if named else np.asarray(labels)
     if named or column.dtype.kind in "OUS":

@@ -116,8 +116,7 @@ def fit_tally(counted: PairTally, *, ties: Ties = "half") -> BradleyTerry:
 
 
 def model_variance(solved: Solution) -> tuple[Floats, Floats]:
-    """Each strength's variance if every game were as informative as the model takes it to be, and the number
-    of games behind it."""
+    """Each strength's variance were every game as informative as in the model, and the games behind it."""
     counted = solved.counted
     n, sums = counted.players, [part.sum(axis=0) for part in (counted.weight, counted.square)]
     weight, square = (np.bincount(counted.a, part, n) + np.bincount(counted.b, part, n) for part in sums)
@@ -307,8 +306,7 @@ def _matrix(counted: PairTally, dd: Floats, de: Floats, ee: float, free: bool) -
 
 
 def held(information: Floats, n: int, prior: float) -> Floats:
-    """The information, changed in its own place, with the mean of the strengths held, which the data leave
-    free without a prior."""
+    """The information, changed in place, with the mean of strengths held, else free without a prior."""
     if not prior and n:
         information[:n, :n] += _hold(information, n)
     return information
@@ -319,8 +317,7 @@ def _hold(information: Floats, n: int) -> float:
 
 
 def inverse_of(information: Floats, n: int, prior: float) -> Floats:
-    """The inverse, made in the place of the information, within the differences of the first `n` parameters
-    when there is no prior."""
+    """The inverse, in place, within the differences of the first `n` parameters when there is no prior."""
     hold = _hold(information, n) if n else 0.0
     inverse = _inverted(held(information, n, prior))
     if not prior and n:

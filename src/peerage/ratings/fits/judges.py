@@ -362,8 +362,7 @@ def reliabilities(cells: VoteCells, aside: np.ndarray) -> tuple[Floats, Floats]:
 
 
 def _climb(cells: VoteCells, quality: Floats) -> tuple[Floats, Floats, float, bool]:
-    """Strengths (mean 0) under these reliabilities, the data's information, the prior that was needed, and
-    whether all can be compared."""
+    """Strengths (mean 0) under these reliabilities, the information, the prior needed, and connectedness."""
     n = cells.players
     judge, a, b, games, points = cells.pairs
     slope = quality[judge]

@@ -374,8 +374,7 @@ _TEXT = "$text"
 
 
 def _text(written: Any) -> str | None:
-    """Return a text, or those of messages, by role where they are several; None where some of it is no text,
-    such as a picture."""
+    """Return a text, or messages' texts, by role where several; None where some is no text, as a picture."""
     alone = written if isinstance(written, dict) else {"content": written}
     turns = written if isinstance(written, list) else [alone]
     texts: list[list[Any]] = []
@@ -392,8 +391,7 @@ def _text(written: Any) -> str | None:
 
 @lru_cache(1)  # several columns may be of one text
 def _literal(text: str) -> Any:
-    """Return the value of JSON, or of Python, as which a data frame writes objects to CSV; None for anything
-    else."""
+    """Return the value of JSON or Python, as data frames write objects to CSV; None for anything else."""
     for reading in (json.loads, ast.literal_eval):
         try:
             return reading(text)

@@ -238,8 +238,7 @@ def find_centre(chain: Floats, x: int) -> None:
 
 
 def tied_teams(chain: Floats, places: int) -> float:
-    """Cut the differences of tied teams from their centre, all of a place at once, and find that centre;
-    return the largest move."""
+    """Cut the differences of tied teams, all of a place at once; return the largest move of the centre."""
     moved = 0.0
     for x in range(places):
         low, high = int(chain[x, FIRST]), int(chain[x + 1, FIRST])

@@ -37,8 +37,7 @@ class Canonical(NamedTuple):
         return np.asarray((np.bincount(self.kind, values) / np.bincount(self.kind))[self.kind])
 
     def averaged_pairs(self, values: Floats, pairs: Pairs) -> Floats:
-        """Values of ordered pairs, the mean of each kind of pair for all of it; pairs of two records are of
-        two kinds."""
+        """Values of ordered pairs, each kind's mean for all of it; pairs of two records are of two kinds."""
         n = len(self.kind)
         if self.alone or n > _APART:
             return values
@@ -171,8 +170,7 @@ def _of_columns(*columns: Floats) -> Hashes:
 
 
 def _mixed(values: Hashes) -> Hashes:
-    """Hashes of whole numbers (Steele, Lea, Flood, "Fast splittable pseudorandom number generators",
-    OOPSLA 2014)."""
+    """Hashes of whole numbers (Steele, Lea, Flood, "Fast splittable pseudorandom number generators")."""
     bits = values + np.uint64(0x9E3779B97F4A7C15)
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

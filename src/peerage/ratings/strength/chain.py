@@ -53,8 +53,7 @@ class Normal(NamedTuple):
 
 
 class Start(NamedTuple):
-    """The starts of chains and the `normals` by which they step, each for spreads τ near its own, narrowest
-    first."""
+    """The starts of chains and the `normals` by which they step, each for spreads near its own, in order."""
 
     strength: Floats
     spread: Floats

@@ -32,8 +32,7 @@ _ERFC = (
 
 @dataclass(frozen=True, eq=False)
 class Conditionals(ABC):
-    """The distribution of each player given the others at a few draws of `strength`, shape (players,
-    draws)."""
+    """The distribution of each player given the others, at draws of `strength`, shape (players, draws)."""
 
     strength: Floats
 

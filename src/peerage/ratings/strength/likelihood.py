@@ -237,8 +237,7 @@ class Counts:
         return matrix, own
 
     def edge_information(self, strength: Floats, tie: Floats | float) -> tuple[Floats, Floats]:
-        """The information of each pair on its difference, and its chance of a tie; of one place or of each
-        chain."""
+        """The information of each pair on its difference, and its tie chance; of one place or each chain."""
         up = np.exp(np.clip(strength, -_FAR, _FAR) / 2)
         ratio = up[self.a] / up[self.b]
         total = ratio + 1 / ratio + np.exp(tie)

@@ -102,8 +102,7 @@ def _pooled(of: _Parts, rng: np.random.Generator) -> tuple[Strengths, ...]:
 def _part(
     tops: Sequence[_PooledTop], cells: Ints, part: int, common: Floats, rng: np.random.Generator
 ) -> tuple[Floats, Floats, Floats]:
-    """Draws of a part's strengths given the common ones, and each player's mean and width given the
-    others."""
+    """Draws of a part's strengths given the common ones; each player's mean and width given the others."""
     n = len(common)
     strength, mean, width = np.empty_like(common), np.empty_like(common), np.empty_like(common)
     for cell in np.unique(cells):

@@ -24,8 +24,7 @@ FEW_TASKS, FEW_MEETINGS = 10, 60
 ALL, NONE = 0.98, 0.02
 """Shares of tasks from which on a player solves everything, and up to which nothing."""
 SATURATED, TIED = 0.5, 0.7
-"""Shares of the players who solve everything, and of the meetings that were tied, from which on a game no
-longer tells players apart."""
+"""Shares of players who solve everything, and of ties, from which on a game no longer tells them apart."""
 SURE = 1.645
 """Standard normal deviate that 5% exceed."""
 

@@ -153,8 +153,7 @@ class PlayedMatches(MatchEvidence):
         self._columns = None
 
     def instead(self, again: Mapping[int, Summary], silenced: Set[str]) -> PlayedMatches:
-        """The same with the matches `again`, by number, in place of those on record, and without the votes
-        of the judges `silenced`."""
+        """These matches with `again`, by number, in place of others, without votes of `silenced` judges."""
         other = copy(self)
         other._forget()
         other.finished = [again.get(match.number, match) for match in self.finished]
@@ -199,8 +198,7 @@ class PlayedMatches(MatchEvidence):
 
     @cached_property
     def history(self) -> Duels:
-        """Every decided match as duels: one of many as all its pairs, which together make one match for each
-        player."""
+        """Every decided match as duels: one of many as all its pairs, together one match for each player."""
         return self._pairs[0]
 
     @cached_property
@@ -321,8 +319,7 @@ class PlayedMatches(MatchEvidence):
 
     @cached_property
     def credits(self) -> Credits:
-        """Credits by checks of the answers in matches about the owner's tasks, void ones too; of other arenas
-        nothing is read."""
+        """Credits by checks of answers in matches about the owner's tasks, void ones too; else nothing."""
         games = [game for game in self.games if about_tasks(game)]
         return credits_of(self.ledger, self.finished, games) if games else Credits()
 

@@ -14,8 +14,7 @@ RECENT = 20
 
 
 class Record(Struct):
-    """Decided matches of one player, or of one player against another: in a match of many, whose score was
-    better counts."""
+    """Decided matches of a player, or against another: in a match of many, whose score was better counts."""
 
     wins: int = 0
     draws: int = 0
@@ -58,8 +57,7 @@ class Field(Struct):
 
 
 class PlayerSums(Struct):
-    """One player's matches: against each opponent, by game, by topic, and the last `RECENT` of them, the void
-    ones too, newest last."""
+    """One player's matches: by opponent, game and topic; the last `RECENT`, void ones too, newest last."""
 
     against: dict[str, Record] = {}
     games: dict[str, Field] = {}

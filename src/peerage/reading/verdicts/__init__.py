@@ -1,2 +1,1 @@
-"""Verdicts on answers: votes and scores of judges, votes of people, credits by checks; challenges that people
-withdrew."""
+"""Verdicts on answers: judges' votes and scores, people's votes, checks' credits, withdrawals."""

@@ -124,8 +124,7 @@ def about_tasks(game: str) -> bool:
 
 
 def credits_of(ledger: Ledger, finished: Iterable[Summary], games: Iterable[str]) -> Credits:
-    """Return what checks say in these finished matches, of those of `games`, which are about tasks. Raises
-    LedgerError."""
+    """Return what checks say in these finished matches of `games`, about tasks. Raises LedgerError."""
     names = frozenset(games)
     wanted = {match.number: match for match in finished if match.game in names}
     listed: list[TaskMatch] = []
@@ -172,8 +171,7 @@ def _as_now(match: TaskMatch, digest: str, newest: str, category: str) -> TaskMa
 
 
 def known_of(ledger: Ledger, finished: Iterable[Summary], games: Iterable[str]) -> list[KnownVotes]:
-    """Return what the judges' votes come to in these finished matches, of those of `games`, which are about
-    tasks. Raises LedgerError."""
+    """Return what judges' votes come to in finished matches of `games`, on tasks. Raises LedgerError."""
     names = frozenset(games)
     votes: list[tuple[str, str, int]] = []
     for issued, row in rows_of(ledger, {match.number: match for match in finished if match.game in names}):

@@ -112,8 +112,7 @@ class Axis(NamedTuple):
 
 
 class Label(NamedTuple):
-    """A name on a drawing: its pixels across and down, text, colour, which end of it is there, and the line
-    that leads to it."""
+    """A name on a drawing: pixels across and down, text, colour, which end is there, a line to its point."""
 
     x: float
     y: float
@@ -124,8 +123,7 @@ class Label(NamedTuple):
 
 
 class Plane:
-    """A drawing of so many pixels, with room for `right` of them beside its marks, and `series`, names and
-    their colours, above them."""
+    """A drawing of so many pixels, `right` of its marks more, and `series`, names with colours, above."""
 
     def __init__(
         self,
@@ -170,8 +168,7 @@ class Plane:
         step: bool = False,
         tip: str = "",
     ) -> None:
-        """Join points, in `step` going across before up or down; without a color the line is only there to be
-        pointed at."""
+        """Join points, in `step` across before up or down; without a color only there to be pointed at."""
         at = [(_px(self.x(x)), _px(self.y(y))) for x, y in points]
         drawn = "".join(
             [

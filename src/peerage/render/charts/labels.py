@@ -199,8 +199,7 @@ def meet(lead: Segment, step: Segment) -> bool:
 
 
 def _choices(point: Point, *, far: bool) -> Iterator[tuple[float, Box]]:
-    """Yield where a name may be, and how many pixels further off that counts than right next to its
-    point."""
+    """Yield where a name may be, and how many pixels worse that counts than right next to its point."""
     long = LETTER_PX * len(point.name)
     for away, dy in enumerate((-10, 11, 0)):
         yield away, Box(point.x + 7, point.y + dy, long, "start")

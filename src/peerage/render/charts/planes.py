@@ -112,8 +112,7 @@ def frontier(
 
 
 def crowded(offers: Values) -> bool:
-    """Return whether some points of a plane may be without a name, so that a wider drawing is worth its
-    room."""
+    """Return whether points of a plane may lack a name, so that a wider drawing is worth its room."""
     return len(offers) > CROWD
 
 

@@ -252,8 +252,7 @@ class MatchWriter(TableWriter):
 
 
 def answered(text: str, about: str, *, bare: bool = False) -> str:
-    """Return what somebody wrote as Markdown, and as it stands, which a reader may choose; a `bare` place has
-    no such choice."""
+    """Return what somebody wrote as Markdown and, for readers to choose, as it stands; `bare`: no choice."""
     made = prose(text)
     if not made:
         return written(text, about)

@@ -76,8 +76,7 @@ def _width(value: Cell) -> str:
 
 
 def bar(block: Bar, length: int = BAR) -> str:
-    """Return a bar from 0 to its value, on the scale from its least to its most; nothing where one of them is
-    not finite."""
+    """Return a bar from 0 to its value, on its scale from least to most; nothing where not all are finite."""
     if not laid.drawable(block):
         return ""
     begin, end, zero = laid.extent(block, length)

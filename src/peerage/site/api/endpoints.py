@@ -220,8 +220,7 @@ def _match(site: Site, number: Number) -> MatchView:
 
 @_endpoint("live/{number}")
 def _live(site: Site, number: Number) -> UnderWay:
-    """Return what every contestant of a match under way has been sent; no more, since players may be
-    watching."""
+    """Return what every contestant of a match under way has been sent; players may be watching."""
     if number > site.ledger.heads()[0]:
         raise Missing(f"there is no match {number} yet")
     found = under_way(site.ledger, number)

@@ -70,8 +70,7 @@ class ArenaRow(Struct, frozen=True):
 
 
 class Player(Struct, frozen=True):
-    """A player: `active` while it is in the settings, `standing` on the game's own track, `card` as last
-    registered."""
+    """A player: `active` while in the settings, `standing` on the game's own track, `card` as registered."""
 
     player: str
     active: bool

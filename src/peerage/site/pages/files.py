@@ -29,8 +29,7 @@ def paths(site: Site) -> Iterator[str]:
 
 
 def originals(site: Site) -> dict[str, Original]:
-    """Return what games that were decided here write for the benchmarks they come from, by the file's
-    name."""
+    """Return what games decided here write for the benchmarks they come from, by the file's name."""
     decided = [installed(game) for game, statuses in site.tally.games.items() if statuses.get(DONE)]
     return {spec.original.file: spec.original for spec in decided if spec and spec.original}
 

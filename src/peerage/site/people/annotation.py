@@ -43,8 +43,7 @@ class CheckpointShown(NamedTuple):
 
 
 class Annotator:
-    """One expert. `again` shows once more, in another order, what the expert judged before. Reads and writes
-    files."""
+    """One expert. `again` shows what it judged before once more, in another order. Reads and writes files."""
 
     def __init__(
         self,

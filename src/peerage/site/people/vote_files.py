@@ -32,8 +32,7 @@ from peerage.values.texts import storable, visible
 
 
 class Taken(NamedTuple):
-    """What came of a file: votes `written`, those on record `before`, and rows on `strange` duels, of which
-    `example` is one."""
+    """What came of a file: votes `written`, those on record `before`, `strange` rows, such as `example`."""
 
     written: int
     before: int

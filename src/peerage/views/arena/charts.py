@@ -165,8 +165,7 @@ def _joined(plane: Sequence[Mapping[str, Any]], verdict: Verdict, less: str, lea
 
 
 def priced(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The cost-quality plane of a leaderboard, cheapest first, without intervals that are not of the rating;
-    see `charts.frontier`."""
+    """The cost-quality plane, cheapest first, intervals of the rating alone; see `charts.frontier`."""
     at = {row.player: row for row in rows}
     return [
         {

@@ -101,8 +101,7 @@ def judge(arena: ArenaTables, name: str) -> Iterator[ViewBlock]:
 
 
 def _about(arena: ArenaTables, name: str, card: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a player's whole name and its maker, where the title has the short one; and model and family,
-    where the name does not say them."""
+    """Yield a player's whole name and maker, where the title is short; model and family, if not in it."""
     short = arena.names.of(name)
     if short.short != name:
         yield from filter(None, (short.maker, f"`{name}`"))
@@ -142,8 +141,7 @@ def _accuracies(arena: ArenaTables, name: str) -> dict[str, str]:
 
 
 def _card(arena: ArenaTables, name: str) -> Mapping[str, Any]:
-    """Return what is on record about a player: its model and settings, without what it left at its
-    default."""
+    """Return what is on record about a player: its model and settings, without defaults."""
     card = arena.cards.get(name, {})
     hidden = {"name", "identity", "price_known"}
     if card.get("price_source") == card.get("pricing_source"):

@@ -104,8 +104,7 @@ class ArenaTables(Reading):
     def board(
         self, track: str = "", game: str = "", topic: str = "", side: str = "", source: str = "all"
     ) -> Leaderboard:
-        """The leaderboard of one track, by default the game's own, over one game, topic, side or source, or
-        all."""
+        """The leaderboard of one track, by default the game's, over one game, topic, side, source, or all."""
         wanted = (track or self.first_track(game, side, source), game, topic, side, source)
         if wanted in self._boards:
             return self._boards[wanted]

@@ -1,5 +1,4 @@
-"""The decision about the owner's tasks: contenders, what would change the choice, and a few matches that show
-why."""
+"""The decision about the owner's tasks: contenders, what would change the choice, telling matches."""
 
 from __future__ import annotations
 

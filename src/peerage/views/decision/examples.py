@@ -33,8 +33,7 @@ def examples(reading: Reading, matches: Sequence[TaskMatch], order: Sequence[str
 
 
 def telling(matches: Sequence[TaskMatch], order: Sequence[str]) -> list[TaskMatch]:
-    """Return the matches that `RULE` chooses; `order` has the pick first, then its rivals, the closest
-    first."""
+    """Return the matches that `RULE` chooses; `order` has the pick, then its rivals, the closest first."""
     pick, place = order[0], {player: at for at, player in enumerate(order)}
 
     def rank(match: TaskMatch) -> tuple[bool, int, int]:
@@ -95,8 +94,7 @@ def _given(one: TaskMatch, label: str, replies: Replies) -> Given:
 
 
 def _cut(text: str, most: int) -> tuple[str, int]:
-    """Return the beginning of a text: so many characters, and few lines, none of them empty; and how many
-    characters that leaves out."""
+    """Return a text's beginning: so many characters, few lines, none empty; how many characters are left."""
     whole = re.sub(r"\n\s*\n", "\n", text.strip())
     kept = "\n".join(whole[:most].split("\n")[:LINES]).rstrip()
     return kept, len(whole) - len(kept)

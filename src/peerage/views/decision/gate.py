@@ -42,8 +42,7 @@ class Margin(NamedTuple):
 
 
 def margin(percent: str | None = None, elo: float | None = None, of: Measure | None = None) -> Margin:
-    """Return the margin of a text like `3%`, of wins or of accuracy, or of so many `elo` points. Raises
-    ScopeError."""
+    """Return the margin of a text like `3%`, of wins or accuracy, or of `elo` points. Raises ScopeError."""
     if elo is not None:
         if percent is not None:
             raise ScopeError("a gate has one margin: --not-worse-by or --elo, not both")

@@ -26,8 +26,7 @@ from peerage.views.leaderboard.tracks import METHODS
 
 
 class Moved(NamedTuple):
-    """The ranks by which players rose, below zero: fell, since the moment that `since` names; newcomers have
-    none."""
+    """The ranks by which players rose (negative: fell) since the moment `since`; newcomers have none."""
 
     ranks: Mapping[str, int]
     since: str

@@ -62,8 +62,7 @@ class Profile(Shown, frozen=True):
 
 
 class GameStrengths(NamedTuple):
-    """The strengths and shares of `players` in each game and overall, and each game's part of that, 0 to
-    1."""
+    """Strengths and shares of `players` in each game and overall, and each game's part of that, 0 to 1."""
 
     players: tuple[str, ...]
     strengths: Mapping[str, Strengths]
@@ -109,8 +108,7 @@ def in_words(found: GameStrengths, played: PlayedMatches) -> tuple[str, ...]:
 
 
 def profiles(played: PlayedMatches, by: Field = "game") -> list[Profile]:
-    """Each player's line overall and then in each game or topic, players in the order of their overall
-    share."""
+    """Each player's line overall and in each game or topic, players in the order of overall share."""
     found = games_of(played, by)
     records: dict[tuple[str, str], Record] = {}
     for one in played.decided:
@@ -162,8 +160,7 @@ class ProfileGrid(NamedTuple):
 
 
 def grid(rows: Iterable[Profile], room: Callable[[str], int] = lambda _: 1) -> ProfileGrid:
-    """The table of `profiles`. `room` is what a name takes among those side by side: all alike, or `len` in
-    a terminal."""
+    """The table of `profiles`. `room` is what a heading takes: all alike, or `len` in a terminal."""
     found = list(rows)
     games = tuple(dict.fromkeys(row.name for row in found))
     players = tuple(dict.fromkeys(row.player for row in found))

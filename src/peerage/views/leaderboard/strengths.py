@@ -84,8 +84,7 @@ def in_terminal(by: Literal["game", "topic"], rows: Sequence[Profile], title: st
 
 
 def listed(by: Literal["game", "topic"], rows: Sequence[Profile], title: str = "") -> Rows:
-    """Return strengths one under the other, with their intervals: a row for each game or topic of each
-    player."""
+    """Return strengths one below the other, with intervals: a row for each player's game or topic."""
     columns = [
         *[Column("player", "Player")] * (len({row.player for row in rows}) > 1),
         Column(by, by.capitalize(), value=lambda row: row.name or WHOLE[by]),

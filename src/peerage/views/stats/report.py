@@ -50,8 +50,7 @@ class Stats(Shown, frozen=True):
     kinds: tuple[KindStats, ...]
 
     def to_pandas(self, of: Literal["players", "judges", "authors"] = "players") -> pandas.DataFrame:
-        """A data frame of players, judges or authors with a column for each field. Raises ImportError where
-        pandas is not installed."""
+        """A data frame of players, judges or authors, a column a field. Raises ImportError without pandas."""
         return self._table(of).to_pandas()
 
     def _repr_html_(self) -> str:

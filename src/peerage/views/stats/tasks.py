@@ -27,8 +27,7 @@ class TaskRow(Shown, frozen=True):
 
 
 def task_rows(credits: Credits) -> list[TaskRow]:
-    """Return a row for each task that was played as it is now, the hardest first, then where players differ
-    most."""
+    """Return a row for each task as it is now, the hardest first, then where players differ most."""
     checked: dict[str, dict[str, float]] = defaultdict(dict)
     checks: Counter[str] = Counter()
     for player, tasks in credits.by_player.items():

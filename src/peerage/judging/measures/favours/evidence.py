@@ -1,5 +1,4 @@
-"""Questions that a search for favour asks of what judges gave, whether they voted or scored:
-`judging.measures.favours`."""
+"""Questions that a search for favour asks of votes and scores alike: `judging.measures.favours`."""
 
 from __future__ import annotations
 
@@ -10,8 +9,7 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias
 from peerage.ratings.arrays import Flags, Floats, Ints
 
 JUDGES = 5
-"""Judges from which on any is tested, or said to toss a coin: of four two may be friends, and nobody can tell
-which two are out of step."""
+"""Judges from which on any is tested: of four two may be friends, and which ones nobody can tell."""
 DULL = 0.25
 """Of the median judge's discernment: less than that says nothing."""
 
@@ -55,13 +53,11 @@ class FavourEvidence(Protocol):
         `part` of those there are."""
 
     def mute(self, aside: Flags, heard: Flags) -> dict[int, Mute]:
-        """The judges among those `heard` whose discernment is nothing next to that of the others, or below
-        nothing."""
+        """The judges among those `heard` whose discernment is nothing next to that of others, or negative."""
 
 
 def matched(scores: FavourScores, kept: Flags, typical: Callable[[Floats], float], wanted: float) -> float:
-    """The variance of favours and the like among honest judges with which the squares of standardised scores
-    are typically as large as `wanted`."""
+    """The variance of favours among honest judges at which squared standard scores are typically `wanted`."""
     square, known = scores.score[kept] ** 2, scores.variance[kept]
     information = scores.information[kept] ** 2
     low, high = 0.0, 9.0

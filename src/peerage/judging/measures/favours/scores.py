@@ -251,8 +251,7 @@ def _deviates(marks: Marks) -> Floats:
 
 
 def _dense(marks: Marks, value: Floats) -> Iterator[tuple[int, Floats, Floats]]:
-    """Author by author, some answers at a time: who marked which of them (1 or 0), and the `value` of that;
-    shape (judges, answers)."""
+    """Author by author, some answers at a time: who marked them (1 or 0), and `value`; (judges, answers)."""
     judges, authors = len(marks.judges), len(marks.authors)
     order = by_code(marks.author, authors)
     bounds = np.searchsorted(marks.author[order], np.arange(authors + 1))

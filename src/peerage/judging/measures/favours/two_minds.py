@@ -51,8 +51,7 @@ class Minds:
         self._scale = np.sqrt(np.maximum(doubt.sum(axis=(0, 2)), 1e-9))
 
     def blocks(self) -> Blocks | None:
-        """Return the two blocks, of at least two judges each; None where the judges are of one mind, or too
-        little is known."""
+        """Return two blocks of at least two judges each; None where judges agree or too little is known."""
         judges = len(self.judges)
         if judges < 4:
             return None
@@ -69,8 +68,7 @@ class Minds:
         return self._named(first, other) if contradict.all() else None
 
     def against(self, few: Flags, heard: Flags) -> Blocks | None:
-        """Return the `few`, who do not see what the others `heard` see, as a block, where they agree among
-        themselves."""
+        """Return the `few`, who do not see what others `heard` see, as a block where they agree together."""
         if few.sum() < 2 or self._agree(few, few, apart=True) < _USUAL:
             return None
         return self._named(heard & ~few, few)
