@@ -58,10 +58,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "challenges": "read.challenges.app",
         "tournament": "read.tournament.app",
     },
-    "Judge": {
-        "annotate": "judge.annotate.annotate",
-        "rejudge": "judge.rejudge.rejudge",
-    },
+    "Judge": {"annotate": "judge.annotate.annotate", "rejudge": "judge.rejudge.rejudge"},
     "Share": {
         "serve": "share.site.serve",
         "report": "share.site.report",

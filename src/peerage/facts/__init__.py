@@ -25,15 +25,7 @@ __all__ = ["DOMAINS", "Domain", "Domains", "Fact", "drawn", "missing", "plain"]
 
 EXTRA = "facts"
 Domain: TypeAlias = Literal[
-    "countries",
-    "cities",
-    "currencies",
-    "clocks",
-    "languages",
-    "characters",
-    "elements",
-    "words",
-    "calendar",
+    "countries", "cities", "currencies", "clocks", "languages", "characters", "elements", "words", "calendar"
 ]
 DOMAINS: tuple[Domain, ...] = get_args(Domain)
 

@@ -172,7 +172,7 @@ _PREFERRED = re.compile(
     r"(?:\s+(?:wins|(?:is|was|seems)\s+(?:(?!not|no|never|hardly|barely|less|neither)\w+\s+){0,2}"
     r"(?:better|best|superior|stronger|preferred|preferable|winner))"
     rf"(?:\s+(?:{_ANSWER}|one|overall))?(?:\s+than\s+(?:{_ANSWER}\s+)?(?:the\s+)?\w+(?:\s+{_ANSWER})?)?"
-    r")?",
+    r")?"
 )
 _ARROW = re.compile(r"([ab])\s*(?:(>{1,2})|(<{1,2})|=)\s*([ab])")
 _TIES = {

@@ -200,12 +200,7 @@ class Holding:
             raise self._differs(record.number, "a request or a reply changed")
 
     def _record(
-        self,
-        record: RecordRow,
-        attempts: Attempts | None,
-        before: bytes,
-        logged: Logged,
-        rows: StoredRows,
+        self, record: RecordRow, attempts: Attempts | None, before: bytes, logged: Logged, rows: StoredRows
     ) -> None:
         if link(before, record.body) != record.chain:
             raise self._differs(record.number, "its record or the one before it changed")

@@ -398,8 +398,7 @@ def inserts_of(batch: Batch, bodies: Bodies) -> list[Insert]:
             ],
         ),
         Insert(
-            FAILURES,
-            [(r.match, r.key, r.attempt, r.reason, r.cost_nano, r.at_ms) for r in batch.failures],
+            FAILURES, [(r.match, r.key, r.attempt, r.reason, r.cost_nano, r.at_ms) for r in batch.failures]
         ),
         Insert(RECORDS, [(r.number, r.chain, r.at_ms, pack(r.body)) for r in batch.records]),
         Insert(SUMMARIES, [flat(summary) for summary in batch.summaries]),

@@ -234,9 +234,5 @@ def _line(progress: Progress) -> str:
 
 
 def _ended(report: RunReport) -> str:
-    parts = (
-        counted(report.decided, "match"),
-        f"{report.played:,} in this run",
-        spent(report),
-    )
+    parts = (counted(report.decided, "match"), f"{report.played:,} in this run", spent(report))
     return " · ".join(filter(None, (*parts, report.note)))

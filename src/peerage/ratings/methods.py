@@ -318,10 +318,7 @@ def _cost_elo(data: Battles, k: float, options: Options) -> SpecialTable:
     if data.costs is None:
         raise ValueError("track cost needs the columns cost_a and cost_b")
     settings = EloSettings(
-        k_factor=k,
-        initial=options.initial,
-        cost_sensitivity=options.cost_sensitivity,
-        propagation_width=None,
+        k_factor=k, initial=options.initial, cost_sensitivity=options.cost_sensitivity, propagation_width=None
     )
     history = data.duels
     if (history.weight != 1).any():

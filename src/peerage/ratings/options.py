@@ -10,12 +10,7 @@ from peerage.ratings.fits.tie_models import Ties
 
 Method = Literal["auto", "bt", "bradley-terry", "elo", "trueskill", "glicko2", "judge-aware", "irt", "paired"]
 METHODS: tuple[Method, ...] = get_args(Method)
-_CHOICES = {
-    "method": METHODS,
-    "track": ("raw", "cost"),
-    "ties": get_args(Ties),
-    "seats": get_args(Seats),
-}
+_CHOICES = {"method": METHODS, "track": ("raw", "cost"), "ties": get_args(Ties), "seats": get_args(Seats)}
 
 
 @dataclass(frozen=True, slots=True)

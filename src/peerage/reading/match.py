@@ -13,15 +13,7 @@ from msgspec import Struct
 from peerage.challenges.drafting import Draft, drafts_of
 from peerage.game.blocks import Block, Replies, SeatReply, plain_blocks
 from peerage.game.match import DONE, Fixture, MatchRecord, Outcome, Seat
-from peerage.game.protocol import (
-    ROOM,
-    SANDBOX,
-    Ask,
-    Message,
-    Request,
-    Role,
-    first_key,
-)
+from peerage.game.protocol import ROOM, SANDBOX, Ask, Message, Request, Role, first_key
 from peerage.games import installed, plays
 from peerage.judging.marks.ballots import ballots_of
 from peerage.judging.panels.panel import Ballot

@@ -11,10 +11,7 @@ import msgspec
 from peerage.game.protocol import first_key
 from peerage.games.last_arena import GAME as LAST_ARENA
 from peerage.games.last_arena.rules import answer_chars
-from peerage.games.last_arena.tables import (
-    FinishedTournament,
-    answers_of,
-)
+from peerage.games.last_arena.tables import FinishedTournament, answers_of
 from peerage.judging.scores.scoring import Grade
 from peerage.judging.scores.standing import normalised_grades
 from peerage.ledger import Ledger, LedgerError

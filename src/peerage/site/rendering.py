@@ -18,12 +18,7 @@ from markupsafe import Markup
 from peerage.render.blocks import ViewBlock
 from peerage.render.html.match import SWITCH, answered
 from peerage.site.cards import CardRow
-from peerage.values.figures import (
-    elapsed,
-    moment,
-    score,
-    whole,
-)
+from peerage.values.figures import elapsed, moment, score, whole
 from peerage.values.texts import visible
 from peerage.views.player import met
 

@@ -106,13 +106,7 @@ class Standings(msgspec.Struct, frozen=True, dict=True):
     def before_pairing(self, player: PlayerSettings, initial: float) -> Standing:
         """A player as pairing sees it."""
         rated, skill = self.of(player.name, initial), self.skill(player.name)
-        return Standing(
-            player=player.name,
-            family=player.family,
-            raw=rated.raw,
-            cost=rated.cost,
-            mu=skill.mu,
-        )
+        return Standing(player=player.name, family=player.family, raw=rated.raw, cost=rated.cost, mu=skill.mu)
 
 
 NOBODY = Standings(0, (), (), ())

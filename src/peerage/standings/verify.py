@@ -50,12 +50,7 @@ def verify(
     LedgerError when the ledger cannot be read at all.
     """
     return held.verify(
-        ledger,
-        partial(_recomputed, claims=True),
-        workers=workers,
-        votes=votes,
-        kept=kept,
-        helpers=helpers,
+        ledger, partial(_recomputed, claims=True), workers=workers, votes=votes, kept=kept, helpers=helpers
     )
 
 

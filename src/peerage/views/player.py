@@ -13,16 +13,7 @@ from peerage.ledger import Summary
 from peerage.reading.match import in_words
 from peerage.reading.results.tally import Record
 from peerage.reading.speed import Speed
-from peerage.render.blocks import (
-    Column,
-    Facts,
-    LoneFigure,
-    Rows,
-    Small,
-    ViewBlock,
-    as_facts,
-    numbers,
-)
+from peerage.render.blocks import Column, Facts, LoneFigure, Rows, Small, ViewBlock, as_facts, numbers
 from peerage.values.figures import dollars, interval, percent, score, seconds, tenths, whole
 from peerage.views.judges import one_by_one
 from peerage.views.judges.report import JudgesReport

@@ -151,10 +151,7 @@ def _demo_matches(settings: ArenaSettings) -> int:
 
 
 def demo_text(
-    seed: int,
-    game: str = "duel",
-    rules: Mapping[str, Any] = {},
-    games: Mapping[str, Mapping[str, Any]] = {},
+    seed: int, game: str = "duel", rules: Mapping[str, Any] = {}, games: Mapping[str, Mapping[str, Any]] = {}
 ) -> str:
     """The `arena.yaml` of a demo: house players whose true order is written on them. `game` is the name of a
     game or of a file that holds one; `games` are several in its place, each with its rules."""

@@ -171,10 +171,7 @@ def starters() -> Mapping[str, Sequence[str]]:
 
 
 def arena_text(
-    name: str,
-    seed: int | None,
-    keys: Mapping[str, str],
-    servers: Mapping[str, str] = MappingProxyType({}),
+    name: str, seed: int | None, keys: Mapping[str, str], servers: Mapping[str, str] = MappingProxyType({})
 ) -> str:
     """The text of `arena.yaml`; `keys` maps each provider whose key was found to where it was. `servers`
     are the variables that hold addresses for the ledger, and of what."""

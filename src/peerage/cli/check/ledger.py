@@ -79,11 +79,7 @@ def verify(
     keys = keys_of(key or ())
     roots = {copy.name for copy in kept}
     kept += [copy for stated in checkpoint or () for copy in kept_of(stated, keys)]
-    with (
-        _arena(folder) as arena,
-        ledger_in(arena) as ledger,
-        helpers(ledger.address) as helping,
-    ):
+    with _arena(folder) as arena, ledger_in(arena) as ledger, helpers(ledger.address) as helping:
         every = (*kept_in(arena), *kept)
         votes = PeopleVotes(ledger.address, arena)
         report = check(ledger, votes=votes, kept=every, helpers=helping)

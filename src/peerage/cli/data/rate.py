@@ -54,12 +54,10 @@ Strict = Annotated[
 ]
 Files = Annotated[list[str], typer.Argument(metavar="FILE...", help="Files or folders; - reads the pipe.")]
 Clusters = Annotated[
-    list[str] | None,
-    typer.Option(help="bt: column whose rows hang together; twice for judge and question."),
+    list[str] | None, typer.Option(help="bt: column whose rows hang together; twice for judge and question.")
 ]
 Controls = Annotated[
-    list[str] | None,
-    typer.Option(help="bt: hold equal, comma-separated; length reads length_a, length_b."),
+    list[str] | None, typer.Option(help="bt: hold equal, comma-separated; length reads length_a, length_b.")
 ]
 K = Annotated[
     float | None, typer.Option("--k", min=0, max=1_000, help="Elo's K; elsewhere the k of mu - k sigma.")

@@ -55,8 +55,7 @@ NewFolder = Annotated[
     Path | None, typer.Option(help="Folder of the new arena.", show_default="rejudged; of files, judged")
 ]
 SoMany = Annotated[
-    int | None,
-    most_matches("Judge so many matches again (or questions), drawn at random; if not said, all."),
+    int | None, most_matches("Judge so many matches again (or questions), drawn at random; if not said, all.")
 ]
 
 

@@ -37,9 +37,7 @@ def games(
 
 
 @app.command()
-def about(
-    game: Annotated[str, typer.Argument(help="A game's file, or its name.")],
-) -> None:
+def about(game: Annotated[str, typer.Argument(help="A game's file, or its name.")]) -> None:
     """Show a game's page: its rules, settings and an example."""
     from importlib.resources import files
 
@@ -64,9 +62,7 @@ def about(
 
 
 @app.command()
-def texts(
-    game: Annotated[str, typer.Argument(help="A game's file, or its name.")],
-) -> None:
+def texts(game: Annotated[str, typer.Argument(help="A game's file, or its name.")]) -> None:
     """Print the texts of a game's prompts as TOML, for an arena to change: `rules: {texts: FILE}`."""
     from peerage.game.texts import texts_page
     from peerage.settings import SettingsError
@@ -78,9 +74,7 @@ def texts(
 
 
 @app.command()
-def new(
-    name: Annotated[str, typer.Argument(help="The game's name, such as auction.")],
-) -> None:
+def new(name: Annotated[str, typer.Argument(help="The game's name, such as auction.")]) -> None:
     """Write NAME.py: a short game that can be played at once, to start from."""
     from importlib.resources import files
 

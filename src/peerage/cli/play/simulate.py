@@ -39,8 +39,7 @@ TableSeats = Annotated[
 ]
 PanelSize = Annotated[int | None, typer.Option(min=1, max=100, help="Judges of a duel.", show_default="5")]
 Accuracy = Annotated[
-    float,
-    typer.Option(min=0.01, max=1000, help="Points; how many matches until intervals are ± that?"),
+    float, typer.Option(min=0.01, max=1000, help="Points; how many matches until intervals are ± that?")
 ]
 MatchCost = Annotated[
     float | None,

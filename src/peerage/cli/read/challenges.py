@@ -60,10 +60,7 @@ def list_(folder: Folder = HERE, answers: Answers = False, shape: Shape = TableF
 
 @app.command()
 def show(
-    name: Name,
-    folder: Folder = HERE,
-    answers: Answers = False,
-    shape: Written = ReportFormat.text,
+    name: Name, folder: Folder = HERE, answers: Answers = False, shape: Written = ReportFormat.text
 ) -> None:
     """Show one challenge with all its attempts."""
     from peerage.cli.shared.output import show_json

@@ -22,14 +22,8 @@ if TYPE_CHECKING:
 
 
 Track = Literal["strength", "bt", "trueskill", "raw", "cost", "glicko2", "points", "judge-aware", "overall"]
-Game = Annotated[
-    str,
-    typer.Option(help="Count the matches of this game alone.", show_default="all"),
-]
-Topic = Annotated[
-    str,
-    typer.Option(help="Count the matches on this topic alone.", show_default="all"),
-]
+Game = Annotated[str, typer.Option(help="Count the matches of this game alone.", show_default="all")]
+Topic = Annotated[str, typer.Option(help="Count the matches on this topic alone.", show_default="all")]
 
 RankedBy = Annotated[
     Track | None,
@@ -40,8 +34,7 @@ RankedBy = Annotated[
     ),
 ]
 AsSide = Annotated[
-    str,
-    typer.Option(help="Rate players on this side alone (werewolf: wolves, village).", show_default="any"),
+    str, typer.Option(help="Rate players on this side alone (werewolf: wolves, village).", show_default="any")
 ]
 GameWeight = Annotated[
     list[str] | None,

@@ -15,8 +15,7 @@ from peerage.values.clock import now_ms
 
 def players(
     name: Annotated[
-        str,
-        typer.Argument(help="One of them: how strong it is in each game.", show_default="all"),
+        str, typer.Argument(help="One of them: how strong it is in each game.", show_default="all")
     ] = "",
     folder: Folder = HERE,
     shape: Shape = TableFormat.table,

@@ -174,8 +174,7 @@ def match(
     topic: Annotated[str, typer.Option(help="List matches on this topic.")] = "",
     full: Annotated[bool, typer.Option("--full", help="Every request too, word for word.")] = False,
     seat: Annotated[
-        str,
-        typer.Option("--as", metavar="SEAT", help="What this seat could see: its letter, or its player."),
+        str, typer.Option("--as", metavar="SEAT", help="What this seat could see: its letter, or its player.")
     ] = "",
     shape: Annotated[Telling, typer.Option("--format", help="How to write it.")] = "text",
 ) -> None:

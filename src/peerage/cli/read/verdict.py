@@ -13,8 +13,7 @@ from peerage.cli.shared.output import show_whole
 from peerage.reading.scope import Scope
 
 OfTable = Annotated[
-    Track | None,
-    typer.Option(help="By another table.", show_default="the game's, of several games overall"),
+    Track | None, typer.Option(help="By another table.", show_default="the game's, of several games overall")
 ]
 
 
@@ -51,25 +50,21 @@ EloMargin = Annotated[
 GateMeasure = Annotated[
     Literal["wins", "accuracy"] | None,
     typer.Option(
-        help="What a gate compares.",
-        show_default="accuracy where every answer is checked, else wins",
+        help="What a gate compares.", show_default="accuracy where every answer is checked, else wins"
     ),
 ]
 TheseTasks = Annotated[
-    bool,
-    typer.Option("--these-tasks", help="A gate about these tasks alone, not about tasks like these."),
+    bool, typer.Option("--these-tasks", help="A gate about these tasks alone, not about tasks like these.")
 ]
 ByTopic = Annotated[
     Literal["topic"] | None,
     typer.Option(help="A gate for each topic (category of tasks) too.", show_default="no"),
 ]
 Junit = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Write the gate as JUnit XML.", show_default="no file"),
+    Path | None, typer.Option(metavar="FILE", help="Write the gate as JUnit XML.", show_default="no file")
 ]
 Github = Annotated[
-    bool,
-    typer.Option("--github", help="Write the gate to the summary and annotations of a GitHub workflow."),
+    bool, typer.Option("--github", help="Write the gate to the summary and annotations of a GitHub workflow.")
 ]
 
 

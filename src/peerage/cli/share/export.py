@@ -28,8 +28,7 @@ def export(
         Path | None, typer.Option(help="valyrian, eee, eval-results, outside: the folder to write.")
     ] = None,
     dataset: Annotated[
-        str,
-        typer.Option(metavar="OWNER/NAME", help="eval-results: the arena's dataset at Hugging Face."),
+        str, typer.Option(metavar="OWNER/NAME", help="eval-results: the arena's dataset at Hugging Face.")
     ] = "",
     force: Force = False,
 ) -> None:

@@ -107,8 +107,7 @@ def _disclosed(discloses: bool) -> None:
 
 @app.command()
 def init(
-    results: Annotated[Path, typer.Argument(help="The results repository.")] = HERE,
-    force: Force = False,
+    results: Annotated[Path, typer.Argument(help="The results repository.")] = HERE, force: Force = False
 ) -> None:
     """Write the GitHub Actions workflow that builds and deploys the pages.
 
@@ -165,8 +164,7 @@ ClientHeaderName = Annotated[
     ),
 ]
 Proxies = Annotated[
-    int,
-    typer.Option(min=1, max=9, help="How many proxies of yours a request passes one after the other."),
+    int, typer.Option(min=1, max=9, help="How many proxies of yours a request passes one after the other.")
 ]
 Annotators = Annotated[
     list[str] | None,

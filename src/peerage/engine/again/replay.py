@@ -172,10 +172,7 @@ class _Replay:
         self._differences: list[Difference] = []
 
     def run(
-        self,
-        progress: Callable[[int, int], None] | None,
-        helpers: Helpers | None,
-        folder: Path | None,
+        self, progress: Callable[[int, int], None] | None, helpers: Helpers | None, folder: Path | None
     ) -> ReplayReport:
         _, last = self._ledger.heads()
         stored = None
@@ -213,11 +210,7 @@ class _Replay:
         )
 
     def _match(
-        self,
-        row: RecordRow,
-        issued: FixtureRow | None,
-        again: Replayed,
-        summary: Summary | None,
+        self, row: RecordRow, issued: FixtureRow | None, again: Replayed, summary: Summary | None
     ) -> None:
         record = read_record(row.body)
         if not is_time(row.at_ms):

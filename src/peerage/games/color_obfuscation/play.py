@@ -62,14 +62,7 @@ from peerage.games.color_obfuscation.rules import (
     forgets,
     officials,
 )
-from peerage.games.color_obfuscation.score import (
-    READINGS,
-    Guess,
-    Round,
-    decided,
-    reading_of,
-    scores,
-)
+from peerage.games.color_obfuscation.score import READINGS, Guess, Round, decided, reading_of, scores
 
 
 def play(table: GameTable) -> Steps[Outcome]:

@@ -140,12 +140,7 @@ def _compared(
         return Outcome(scores={first: score, second: 1 - score}, detail=detail)
 
     verdict = yield from panel(
-        table.officials["judge"],
-        answers,
-        texts,
-        rules.panel(),
-        kind_of(rules).judge,
-        table.rng("order"),
+        table.officials["judge"], answers, texts, rules.panel(), kind_of(rules).judge, table.rng("order")
     )
     detail |= {"decided": "by judges", **verdict.detail()}
     if verdict.score is None:

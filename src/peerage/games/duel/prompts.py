@@ -42,11 +42,7 @@ def _stage(own: Mapping[str, Any], name: str, prompt: str = "") -> Stage:
     return Stage(name, alone, Prompt(warned, f"{first.user}{own['again']}"))
 
 
-_ORDERS = {
-    "both": "in both orders",
-    "opposite": "in opposite orders",
-    "one": "in one order, drawn at random",
-}
+_ORDERS = {"both": "in both orders", "opposite": "in opposite orders", "one": "in one order, drawn at random"}
 
 
 def judging(comparison: Instructions, panel: PanelRules) -> str:

@@ -60,10 +60,7 @@ class Tournament(NamedTuple):
 
 
 def report(
-    rules: LastArenaRules,
-    seats: Sequence[Seat],
-    played: Tournament,
-    lost: Sequence[str] = (),
+    rules: LastArenaRules, seats: Sequence[Seat], played: Tournament, lost: Sequence[str] = ()
 ) -> Outcome:
     """The outcome: ranked, or void for want of judgements, or, with two players, of development alone.
 

@@ -24,16 +24,7 @@ QUESTIONS_PER_CALL, PUBLISHED_PER_CALL = 20, 100
 """Questions written in one reply, at most: asked for by our prompt and by the published one."""
 SAME = 0.7
 """Questions that share this much of their character sequences are the same; as published, equal ones."""
-CATEGORIES = (
-    "math",
-    "logic",
-    "ethics",
-    "science",
-    "language",
-    "history",
-    "planning",
-    "creativity",
-)
+CATEGORIES = ("math", "logic", "ethics", "science", "language", "history", "planning", "creativity")
 
 
 class Wanted(NamedTuple):
@@ -65,10 +56,7 @@ class LastArenaRules(GameRules):
     )
     questions: int = Field(100, ge=1, le=1_000, description="Questions that each player writes.")
     meta: int = Field(
-        0,
-        ge=0,
-        le=1_000,
-        description="Questions about the tournament itself, in addition, from each player.",
+        0, ge=0, le=1_000, description="Questions about the tournament itself, in addition, from each player."
     )
     tricks: int = Field(
         0, ge=0, le=1_000, description="Trick questions, marked as such, in addition, from each player."
@@ -77,10 +65,7 @@ class LastArenaRules(GameRules):
         CATEGORIES, min_length=1, max_length=50, description="What questions must be spread over."
     )
     per_call: int = Field(
-        10,
-        ge=1,
-        le=200,
-        description="Questions rated, or answers judged, in one reply; 1: one at a time.",
+        10, ge=1, le=200, description="Questions rated, or answers judged, in one reply; 1: one at a time."
     )
     explain: bool = Field(False, description="A 0 or a 10 needs a reason; reasons are summed up by judge.")
     quality: Literal["filter", "weight", "none"] = Field(
@@ -199,11 +184,7 @@ class LastArenaRules(GameRules):
 
     def _scoring(self, phase: str, prompt: Prompt, many: Prompt) -> ScoringRules:
         return ScoringRules(
-            phase=phase,
-            per_call=self.per_call,
-            prompt=prompt,
-            many=many,
-            explain=self.explain,
+            phase=phase, per_call=self.per_call, prompt=prompt, many=many, explain=self.explain
         )
 
 

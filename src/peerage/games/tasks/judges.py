@@ -38,12 +38,7 @@ def decided(
     if not judges:
         return None
     verdict = yield from panel(
-        judges,
-        answers,
-        shown(table.drawn),
-        rules.panel(control=control),
-        TASK,
-        table.rng("order"),
+        judges, answers, shown(table.drawn), rules.panel(control=control), TASK, table.rng("order")
     )
     return PanelResult(verdict.score, verdict.detail())
 

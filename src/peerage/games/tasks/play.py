@@ -303,8 +303,6 @@ GAME: GameSpec[TasksRules] = GameSpec(
     demo=Demo(),
     needs=Needs(sandbox=lambda rules: bool(rules.programs)),
     memory=GameMemory(
-        make=_memory,
-        applies=lambda rules: rules.samples != "fresh" or rules.judging.controls > 0,
-        meets=True,
+        make=_memory, applies=lambda rules: rules.samples != "fresh" or rules.judging.controls > 0, meets=True
     ),
 )

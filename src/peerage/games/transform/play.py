@@ -45,14 +45,7 @@ from peerage.game import (
     texts,
 )
 from peerage.game.levels import LevelRules, chance
-from peerage.games.transform.output import (
-    JSON_READING,
-    LINES_READING,
-    Output,
-    canonical,
-    output,
-    share_right,
-)
+from peerage.games.transform.output import JSON_READING, LINES_READING, Output, canonical, output, share_right
 from peerage.games.transform.tasks import STEPS, TransformTask, task_of
 
 

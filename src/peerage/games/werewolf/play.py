@@ -285,10 +285,7 @@ def talk(village: Village, day: int) -> Steps[None]:
     """The rounds of talk before a vote."""
     rules, expects = village.rules, Text(SPEECH_CHARS)
     for turn in range(1, rules.talk + 1):
-        fill = {
-            "day": str(day),
-            "turn": ", for the last time before the vote" if turn == rules.talk else "",
-        }
+        fill = {"day": str(day), "turn": ", for the last time before the vote" if turn == rules.talk else ""}
         key = f"day/{day}/talk/{turn}"
         asked = [village.ask(label, key, "speak", expects, **fill) for label in village.able(village.parts)]
         for ask, reply in zip(asked, (yield asked), strict=True):

@@ -373,12 +373,7 @@ def _family(known: _KnownVotes) -> Iterator[tuple[str, np.ndarray]]:
 
 
 _Term: TypeAlias = Callable[[_KnownVotes], Iterator[tuple[str, np.ndarray]]]
-_TERMS: Mapping[Correction, _Term] = {
-    "position": _position,
-    "style": _style,
-    "own": _own,
-    "family": _family,
-}
+_TERMS: Mapping[Correction, _Term] = {"position": _position, "style": _style, "own": _own, "family": _family}
 _NOTHING: Mapping[Correction, str] = {
     "position": "every judge saw both orders",
     "style": "the answers are not known or alike in style",

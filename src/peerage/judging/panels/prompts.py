@@ -100,12 +100,7 @@ class Instructions(NamedTuple):
     asked: str = "The question:\n{question}"
 
     def prompt(
-        self,
-        given: Container[str],
-        *,
-        rubric: str = "",
-        criteria: Iterable[Criterion] = (),
-        own: str = "",
+        self, given: Container[str], *, rubric: str = "", criteria: Iterable[Criterion] = (), own: str = ""
     ) -> Prompt:
         """Return the prompt, with places `answer_a`, `answer_b`, `ties`, `format` and those of `asked`.
 
@@ -132,14 +127,7 @@ class Instructions(NamedTuple):
         by_each = f"\n\nDecide by each of these criteria by itself:\n{listed}\n" if listed else " "
         parts = [
             self.asked,
-            *[
-                section
-                for place, section in (
-                    ("expected", _EXPECTED),
-                    ("rubric", _RUBRIC),
-                )
-                if place in given
-            ],
+            *[section for place, section in (("expected", _EXPECTED), ("rubric", _RUBRIC)) if place in given],
             "The first answer:\n{answer_a}",
             "The second answer:\n{answer_b}",
             "Compare the two, and reply in the form stated above.",

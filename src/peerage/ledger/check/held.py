@@ -169,11 +169,7 @@ def agreed(digests: dict[int, bytes], logged: Logged) -> None:
 
 
 def records(
-    ledger: Ledger,
-    digests: Mapping[int, bytes],
-    logged: Logged,
-    reported: Container[int | None],
-    last: int,
+    ledger: Ledger, digests: Mapping[int, bytes], logged: Logged, reported: Container[int | None], last: int
 ) -> Iterator[Found]:
     """Yield the matches up to `last` whose `digests` differ from the log and that are not `reported` yet."""
     differ = any(logged.records.get(number) != digest for number, digest in digests.items())

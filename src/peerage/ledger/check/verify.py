@@ -229,11 +229,7 @@ def _place(problem: Found) -> tuple[bool, int]:
 
 
 def _votes(
-    ledger: Ledger,
-    votes: PeopleVotes,
-    logged: Logged,
-    streams: dict[str, str],
-    problems: list[Found],
+    ledger: Ledger, votes: PeopleVotes, logged: Logged, streams: dict[str, str], problems: list[Found]
 ) -> None:
     """Add the head of the chain of votes to `streams`, and what is wrong with them to `problems`."""
     if votes.exists():

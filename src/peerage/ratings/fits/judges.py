@@ -122,11 +122,7 @@ def counted(history: Duels, judge: Ints, judges: int) -> VoteCells:
     cell = np.concatenate([(judge * n + first) * n + other for first, other in sides])
     won = history.weight * history.score
     return VoteCells.of(
-        judges,
-        n,
-        cell,
-        games=np.tile(history.weight, 2),
-        points=np.concatenate([won, history.weight - won]),
+        judges, n, cell, games=np.tile(history.weight, 2), points=np.concatenate([won, history.weight - won])
     )
 
 
@@ -269,12 +265,7 @@ class JudgeAware:
         ]
 
 
-def fit(
-    history: Duels,
-    judge: Sequence[str],
-    *,
-    cluster: ArrayLike | None = None,
-) -> JudgeAware:
+def fit(history: Duels, judge: Sequence[str], *, cluster: ArrayLike | None = None) -> JudgeAware:
     """Ratings and reliabilities from a history and who judged each row.
 
     `cluster` labels the rows that hang together (the votes of one match).

@@ -19,14 +19,7 @@ from peerage.ratings.columns.blas import one_thread
 from peerage.ratings.columns.history import Duels
 from peerage.ratings.columns.merging import Merged, coded, merged
 from peerage.ratings.columns.tally import PairTally, tally
-from peerage.ratings.fits.bradley_terry import (
-    BradleyTerry,
-    CovariateEffect,
-    Solution,
-    held,
-    log_prior,
-    solve,
-)
+from peerage.ratings.fits.bradley_terry import BradleyTerry, CovariateEffect, Solution, held, log_prior, solve
 from peerage.ratings.fits.clusters import Curves, Sums, clustered, quadratic
 from peerage.ratings.fits.tie_models import Ties
 from peerage.ratings.table import POINTS, t_quantile
@@ -67,11 +60,7 @@ def fit_clustered(history: Duels, *clusters: ArrayLike, ties: Ties = "half") -> 
 
 
 def fit_covariates(
-    history: Duels,
-    covariates: ArrayLike,
-    names: Sequence[str],
-    *,
-    clusters: Sequence[ArrayLike] = (),
+    history: Duels, covariates: ArrayLike, names: Sequence[str], *, clusters: Sequence[ArrayLike] = ()
 ) -> BradleyTerry:
     """Ratings with the covariates held equal. `covariates` has shape (rows, names), the first player's
     advantage.

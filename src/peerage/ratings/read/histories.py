@@ -147,11 +147,7 @@ class BattlesRead:
                 texts.append(label)
 
     def take(
-        self,
-        kinds: BattlesRead,
-        which: Ints,
-        beside: Floats | None,
-        labels: Mapping[str, Sequence[str]],
+        self, kinds: BattlesRead, which: Ints, beside: Floats | None, labels: Mapping[str, Sequence[str]]
     ) -> None:
         """Take in as many rows as `which` says, each like a row of `kinds`, with what else is known of them:
         `beside` (shape (rows, values)), and labels."""

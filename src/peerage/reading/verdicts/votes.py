@@ -22,10 +22,7 @@ LOOKED_AT = 200
 
 
 def votes(
-    ledger: Ledger,
-    matches: Sequence[Summary],
-    weights: Mapping[str, float],
-    silenced: Set[str] = frozenset(),
+    ledger: Ledger, matches: Sequence[Summary], weights: Mapping[str, float], silenced: Set[str] = frozenset()
 ) -> Votes:
     """The valid votes on decided duels, given in number order, without those of the judges `silenced`;
     `weights` are those of their games. An order counts as shown where the judge said something usable of it.

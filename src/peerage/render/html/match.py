@@ -6,23 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from itertools import zip_longest
 
-from peerage.game.blocks import (
-    Heading,
-    Private,
-    Quoted,
-    SourceCode,
-    State,
-    TaskText,
-    VoteStrip,
-)
+from peerage.game.blocks import Heading, Private, Quoted, SourceCode, State, TaskText, VoteStrip
 from peerage.render import rows as laid
-from peerage.render.blocks import (
-    Fold,
-    Meeting,
-    QuotedReply,
-    Transcript,
-    ViewBlock,
-)
+from peerage.render.blocks import Fold, Meeting, QuotedReply, Transcript, ViewBlock
 from peerage.render.html.prose import prose
 from peerage.render.html.tables import Href, TableWriter, nowhere
 from peerage.render.html.texts import shown, shown_name

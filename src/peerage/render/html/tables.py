@@ -8,12 +8,7 @@ from typing import Any
 
 from peerage.game.blocks import Target
 from peerage.render import rows as laid
-from peerage.render.blocks import (
-    Column,
-    Figure,
-    Rows,
-    Small,
-)
+from peerage.render.blocks import Column, Figure, Rows, Small
 from peerage.render.html.texts import breakable, coded, shown
 from peerage.render.names import AS_THEY_ARE, Names, ShortName
 from peerage.values.figures import DASH, round_steps

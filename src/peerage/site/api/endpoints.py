@@ -15,13 +15,7 @@ from msgspec import Meta, Struct, defstruct
 
 from peerage.judging.measures.corrections import CORRECTIONS
 from peerage.reading.scope import ScopeError
-from peerage.site.api.rows import (
-    ArenaRow,
-    MatchRow,
-    Player,
-    PlayerRecord,
-    match_row,
-)
+from peerage.site.api.rows import ArenaRow, MatchRow, Player, PlayerRecord, match_row
 from peerage.site.reading import Site
 from peerage.version import __version__
 from peerage.views.arena.audience import Audience, audience

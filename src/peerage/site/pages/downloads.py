@@ -98,10 +98,7 @@ def _parquet(ledger: Ledger, file: Path) -> None:
     rows = contestants(ledger)
     # Numbers are hardly ever the same: a dictionary of them would take time, and room.
     # It takes no path whose name is not UTF-8.
-    with (
-        file.open("wb") as out,
-        parquet.ParquetWriter(out, schema, use_dictionary=list(_TEXTS)) as writer,
-    ):
+    with file.open("wb") as out, parquet.ParquetWriter(out, schema, use_dictionary=list(_TEXTS)) as writer:
         while some := list(islice(rows, _GROUP)):
             table = reader.read_csv(
                 BytesIO(written(some).encode("utf-8", "replace")),

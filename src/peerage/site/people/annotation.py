@@ -46,13 +46,7 @@ class Annotator:
     """One expert. `again` shows what it judged before once more, in another order. Reads and writes files."""
 
     def __init__(
-        self,
-        ledger: Ledger,
-        votes: PeopleVotes,
-        name: str,
-        random: Random,
-        *,
-        again: bool = False,
+        self, ledger: Ledger, votes: PeopleVotes, name: str, random: Random, *, again: bool = False
     ) -> None:
         self.name = name
         self._ledger = ledger

@@ -18,15 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from peerage.ledger.topics.votes import VotedAlready
-from peerage.site.http.frame import (
-    NOT_KEPT,
-    PageFrame,
-    Refused,
-    form_of,
-    line,
-    owner,
-    refuse_foreign,
-)
+from peerage.site.http.frame import NOT_KEPT, PageFrame, Refused, form_of, line, owner, refuse_foreign
 from peerage.site.people.annotation import Annotator, CheckpointShown, Verdict
 from peerage.site.rendering import PageView
 from peerage.values.clock import now_ms

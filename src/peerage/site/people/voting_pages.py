@@ -26,14 +26,7 @@ from peerage.site.api.rows import BallotRow, Cast, Revealed
 from peerage.site.http.frame import PageFrame, Refused, as_json, body_of, form_of, line, refuse_foreign
 from peerage.site.http.guard import network
 from peerage.site.people.ballots import Verdict
-from peerage.site.people.voting import (
-    PairShown,
-    RateLimit,
-    Sessions,
-    TicketUnknown,
-    VotingService,
-    voter_of,
-)
+from peerage.site.people.voting import PairShown, RateLimit, Sessions, TicketUnknown, VotingService, voter_of
 from peerage.site.rendering import PageView
 from peerage.values.clock import now_ms
 

@@ -8,17 +8,7 @@ from msgspec import Struct
 
 from peerage.game.blocks import Heading, Sentence, TaskText
 from peerage.reading.match import Match, in_words
-from peerage.render.blocks import (
-    ChoiceForm,
-    Column,
-    Fold,
-    Link,
-    Links,
-    Rows,
-    Section,
-    Small,
-    ViewBlock,
-)
+from peerage.render.blocks import ChoiceForm, Column, Fold, Link, Links, Rows, Section, Small, ViewBlock
 from peerage.values.figures import begun, counted, listed, percent
 from peerage.views.arena.tables import ArenaTables
 from peerage.views.challenges import ChallengeRow, table

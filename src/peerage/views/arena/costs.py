@@ -9,14 +9,7 @@ from typing import Any
 from peerage.engine.record.probed import probe_costs
 from peerage.game.blocks import Heading
 from peerage.ledger.topics.uptimes import unused
-from peerage.render.blocks import (
-    Facts,
-    Figure,
-    LoneFigure,
-    ViewBlock,
-    numbers,
-    texts,
-)
+from peerage.render.blocks import Facts, Figure, LoneFigure, ViewBlock, numbers, texts
 from peerage.values.figures import dollars, rounded
 from peerage.views.arena.tables import ArenaTables
 from peerage.views.stats.costs import by_kind, by_player

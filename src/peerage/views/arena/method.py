@@ -10,11 +10,7 @@ import msgspec
 from peerage.game.blocks import Heading, Sentence, SourceCode
 from peerage.game.protocol import Role
 from peerage.ledger.forms.codec_requests import read_form, read_templates
-from peerage.render.blocks import (
-    Fold,
-    Notes,
-    ViewBlock,
-)
+from peerage.render.blocks import Fold, Notes, ViewBlock
 from peerage.settings import EVERY
 from peerage.views.arena.games import stated_rules
 from peerage.views.arena.tables import ArenaTables

@@ -15,17 +15,7 @@ from peerage.reading.reading import Reading
 from peerage.reading.results.tally import Record
 from peerage.reading.scope import ScopeError
 from peerage.reading.speed import NEWEST, Speed
-from peerage.render.blocks import (
-    Beside,
-    Column,
-    Conclusion,
-    Fold,
-    Link,
-    Links,
-    Rows,
-    ViewBlock,
-    explained,
-)
+from peerage.render.blocks import Beside, Column, Conclusion, Fold, Link, Links, Rows, ViewBlock, explained
 from peerage.settings import suggest
 from peerage.values.figures import begun, counted, likely, seconds, whole
 from peerage.views.leaderboard.board import Leaderboard

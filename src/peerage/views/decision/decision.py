@@ -170,10 +170,7 @@ def _less_accurate(ranked: Sequence[Row], credits: Credits) -> Iterator[str]:
 
 
 def _would_change(
-    ranked: Sequence[Row],
-    board: Leaderboard,
-    by_category: Mapping[str, CategoryPart],
-    ahead: Outlook | None,
+    ranked: Sequence[Row], board: Leaderboard, by_category: Mapping[str, CategoryPart], ahead: Outlook | None
 ) -> Iterator[str]:
     """Yield what would change the pick: more matches, if any are left, a price, a category."""
     clear = ahead.clear if ahead else None

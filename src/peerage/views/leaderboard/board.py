@@ -33,13 +33,7 @@ from peerage.views.leaderboard.chances import Chances, of_games, of_strengths
 from peerage.views.leaderboard.corrected import judges_matter
 from peerage.views.leaderboard.overall import games_of
 from peerage.views.leaderboard.row import Row as Row
-from peerage.views.leaderboard.tracks import (
-    METHODS,
-    TRACKS,
-    Track,
-    on_side,
-    sided,
-)
+from peerage.views.leaderboard.tracks import METHODS, TRACKS, Track, on_side, sided
 from peerage.views.leaderboard.verdict import Flips, Verdict, named, verdict
 from peerage.views.leaderboard.what_if import AS_PLAYED, WhatIf, read_again
 

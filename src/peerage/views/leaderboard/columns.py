@@ -10,15 +10,7 @@ from msgspec.structs import replace
 
 from peerage.game.blocks import Target
 from peerage.render.blocks import Column, Rows, Small, numbers
-from peerage.values.figures import (
-    chance,
-    dollars,
-    interval,
-    rounded,
-    signed,
-    spans,
-    whole,
-)
+from peerage.values.figures import chance, dollars, interval, rounded, signed, spans, whole
 from peerage.views.leaderboard.board import Leaderboard
 from peerage.views.leaderboard.notes import OF_MANY
 from peerage.views.leaderboard.row import Row

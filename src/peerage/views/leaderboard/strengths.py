@@ -57,9 +57,7 @@ def table(by: Literal["game", "topic"], found: ProfileGrid, short: Callable[[str
         value=lambda name: name or WHOLE[by],
         link=to,
     )
-    notes = [
-        "the share of wins, in percent, that each can expect against the others",
-    ]
+    notes = ["the share of wins, in percent, that each can expect against the others"]
     if any(one.few for one in found.cells.values()):
         notes.append(f"in brackets: fewer than {FEW} matches there, too few to say anything")
     if found.margin is not None:

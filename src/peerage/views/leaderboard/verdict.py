@@ -11,14 +11,7 @@ from msgspec import Struct
 
 from peerage.ratings.strength.posterior import Bin
 from peerage.reading.results.outside import in_words as results_in_words
-from peerage.values.figures import (
-    dollars,
-    likely,
-    listed,
-    percent,
-    tenths,
-    whole,
-)
+from peerage.values.figures import dollars, likely, listed, percent, tenths, whole
 from peerage.views.leaderboard.chances import Chances
 from peerage.views.leaderboard.overall import FEW
 from peerage.views.leaderboard.row import Row
