@@ -91,7 +91,7 @@ def main() -> None:
     except OSError as error:
         _refuse(options, f"this system gives no jail: {error.filename or 'network'}: {reason(error)}")
     Jail().adopt_orphans(options["parent"])
-    first = os.fork()
+    first = namespaces.fork_first()
     if first == 0:
         _be_first(options, sys.argv[2:], here, allowed, [*own, *WRITTEN])
     ended: Ended = {"end": "exit", "code": 128 + signal.SIGTERM, "why": ""}
