@@ -16,8 +16,8 @@ from typing import TypeAlias
 import msgspec
 from msgspec import Struct
 
-MOST_PATH = 400
-"""Characters of the longest path."""
+MOST_PATH, MOST_NAME = 400, 255
+"""Characters of the longest path, and bytes of the longest name in it."""
 
 
 class File(Struct, frozen=True, omit_defaults=True, gc=False):
@@ -88,6 +88,8 @@ def checked_path(path: str) -> str:
     parts = path.split("/")
     if len(path) > MOST_PATH or "\\" in path or not path.isprintable():
         raise ValueError(f"{path[:80]!r} cannot be the path of a file: use letters, digits, `-`, `_` and `/`")
+    if any(len(part.encode()) > MOST_NAME for part in parts):
+        raise ValueError(f"{path[:80]!r}… has a name of more than {MOST_NAME} bytes; choose a shorter one")
     if any(part in ("", ".", "..", ".git") for part in parts):
         raise ValueError(f"{path!r} leads out of the folder; write a path below it, such as `src/app.py`")
     return path

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import select
 import signal
 import socket
@@ -21,19 +20,23 @@ import sys
 import time
 from contextlib import suppress
 from threading import BoundedSemaphore, Thread
-from typing import NoReturn, TypedDict
+from typing import Literal, NoReturn, TypedDict
 
 from peerage.sandbox.jail import Jail
 from peerage.sandbox.native import namespaces
 from peerage.sandbox.native.confined import end_by_signal, exit_code, readable
 from peerage.values.system_errors import reason
 
+if sys.platform != "win32":
+    import resource
+
 WRITTEN = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/pts", "/dev/ptmx", "/dev/shm")
-LIMITS = {
-    resource.RLIMIT_FSIZE: 256 * 2**20,
-    resource.RLIMIT_CORE: 0,
-    resource.RLIMIT_NOFILE: 4096,
-}
+LIMITS = {"RLIMIT_FSIZE": 256 * 2**20, "RLIMIT_CORE": 0, "RLIMIT_NOFILE": 4096}
+NO_NAMESPACES = (
+    "this system lets ordinary users make no namespaces: as root, set user.max_user_namespaces above 0 and "
+    "kernel.apparmor_restrict_unprivileged_userns to 0; in a container, give it CAP_SYS_ADMIN and no filter "
+    "that forbids unshare and mount"
+)
 CONNECTIONS = 64
 """At most so many go through the relay at once; more wait."""
 _PROCESSES = 2000
@@ -66,7 +69,7 @@ class Ended(TypedDict):
     """The end of a program: `exit` with its code, `size` (its folder grew too large), or `jail`: it was not
     run. `why` says what was wrong."""
 
-    end: str
+    end: Literal["exit", "size", "jail"]
     code: int
     why: str
 
@@ -75,6 +78,8 @@ def main() -> None:
     with open(sys.argv[1]) as file:
         options: LockedOptions = json.load(file)
     os.unlink(sys.argv[1])
+    if options["report"]:
+        os.set_inheritable(options["report"], False)
     here = os.getcwd()
     signal.signal(signal.SIGTERM, end_by_signal)
     place = options["place"]
@@ -89,7 +94,7 @@ def main() -> None:
             namespaces.raise_loopback()
         listener = socket.create_server(("127.0.0.1", options["port"])) if options["gateway"] else None
     except OSError as error:
-        _refuse(options, f"this system gives no jail: {error.filename or 'network'}: {reason(error)}")
+        _refuse(options, f"{NO_NAMESPACES} ({error.filename or 'network'}: {error.strerror})")
     Jail().adopt_orphans(options["parent"])
     first = namespaces.fork_first()
     if first == 0:
@@ -120,9 +125,10 @@ def _be_first(
     if program == 0:
         try:
             os.setsid()
-            for name in (signal.SIGPIPE, signal.SIGXFSZ):
-                signal.signal(name, signal.SIG_DFL)
-            for limit, most in LIMITS.items():
+            for number in (signal.SIGPIPE, signal.SIGXFSZ):
+                signal.signal(number, signal.SIG_DFL)
+            for name, most in LIMITS.items():
+                limit = getattr(resource, name)
                 hard = resource.getrlimit(limit)[1]
                 most = most if hard == resource.RLIM_INFINITY else min(most, hard)
                 resource.setrlimit(limit, (most, most))

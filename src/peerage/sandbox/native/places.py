@@ -13,7 +13,7 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from itertools import count
@@ -22,7 +22,8 @@ from threading import Lock
 from typing import Literal, TypeAlias
 
 from peerage.sandbox.folder import File, Patch, WorkFolder, checked_path, digest_of, patch_text
-from peerage.sandbox.native.confined import launcher
+from peerage.sandbox.jail import supported
+from peerage.sandbox.native.confined import available, launcher
 from peerage.sandbox.native.repositories import files_at, usable
 
 Network: TypeAlias = Literal["none", "gateway", "all"]
@@ -82,18 +83,27 @@ class WorkPlace:
         self.work, self.home, self.tmp = (self.path / name for name in ("work", "home", "tmp"))
         for folder in (self.path, self.work, self.home, self.tmp):
             folder.mkdir(mode=0o700)
-        self._repository: Path | None = None
+        self._repositories: list[Path] = []
 
     def fill(self, folder: WorkFolder, base: Path) -> None:
         """Write the files of a task; `base` is the arena's folder, where a path of a repository begins.
 
-        Raises ValueError, in words, where they are not those that are meant, or cannot be had.
+        They win over what is there. Raises ValueError, in words, where they are not those that are meant, or
+        cannot be had.
         """
-        if folder.repo:
-            self._repository = base / folder.repo
-            shutil.copytree(_unpacked(folder, base), self.work, dirs_exist_ok=True)
-        else:
+        if not folder.repo:
+            listing = [(path, file.executable, file.content) for path, file in folder.files.items()]
+            if digest_of(listing) != folder.digest:
+                raise ValueError("the files of a task are not those that its digest means")
             self.lay(folder.files)
+            return
+        self._repositories.append(base / folder.repo)
+        tree = _unpacked(folder, base)
+        if next(self.work.iterdir(), None) is None:
+            shutil.copytree(tree, self.work, dirs_exist_ok=True)
+            return
+        for path, status, handle in _regular(tree):
+            self.lay({path: File.of(_read(handle), bool(status.st_mode & stat.S_IXUSR))})
 
     def lay(self, patch: Patch) -> None:
         """Make files as a patch has them. What is in their way goes, whatever it is."""
@@ -114,9 +124,9 @@ class WorkPlace:
                 target.write_bytes(file.content)
                 target.chmod(0o755 if file.executable else 0o644)
 
-    def patch(self, folder: WorkFolder, base: Path) -> Patch:
-        """Return what changed since `fill`. Links, devices, sockets and pipes are no files: they are neither
-        followed nor kept. Raises PatchTooLarge."""
+    def patch(self, folder: WorkFolder, base: Path, *, without: Collection[str] = ()) -> Patch:
+        """Return what differs from `folder`, but for paths `without`. Links, devices, sockets and pipes are
+        no files: they are neither followed nor kept. Raises PatchTooLarge."""
         before = _Before(folder, base)
         found: dict[str, File | None] = {}
         there: set[str] = set()
@@ -124,14 +134,15 @@ class WorkPlace:
         for path, status, handle in _regular(self.work):
             there.add(path)
             executable = bool(status.st_mode & stat.S_IXUSR)
-            if before.same(path, executable, status.st_size, handle):
+            if path in without or before.same(path, executable, status.st_size, handle):
                 continue
             room -= status.st_size
             if room < 0:
                 raise PatchTooLarge(f"{_TOO_LARGE}; up to {path} they are larger")
             os.lseek(handle, 0, os.SEEK_SET)
             found[path] = File.of(_read(handle, room), executable)
-        found |= {path: None for path in before.paths() if path not in there and not _ignored(path)}
+        gone = {*before.paths()} - there - {*without}
+        found |= {path: None for path in gone if not _ignored(path)}
         if len(found) > MOST_CHANGED or len(patch_text(found)) > MOST_PATCH:
             raise PatchTooLarge(_TOO_LARGE)
         return dict(sorted(found.items()))
@@ -172,7 +183,7 @@ class WorkPlace:
                 dotted = {os.path.join(home, name) for name in os.listdir(home) if name.startswith(".")}
                 secret |= dotted - programs
             shown |= programs
-        secret |= {os.path.abspath(path) for path in (*hidden, self._repository) if path}
+        secret |= {os.path.abspath(path) for path in (*hidden, *self._repositories)}
         shown |= _own_files(words, secret)
         whole = {os.path.realpath(path) for path in secret} - {"/"}
         port, socket = gateway or (0, "")
@@ -192,6 +203,10 @@ class WorkPlace:
         file = self.path.with_suffix(f".{next(_numbers)}.json")
         file.write_text(json.dumps(options))
         return [*launcher("locked", "-I", "-S"), str(file)]
+
+    def without_its_path(self, text: str) -> str:
+        """Return a text with `/work`, `/home` and `/tmp` for the folders of this place, as of any other."""
+        return text.replace(str(self.path), "")
 
     def remove(self) -> None:
         """Remove the place with all that is in it."""
@@ -216,6 +231,31 @@ def _own_files(words: Sequence[str], hidden: Iterable[str]) -> set[str]:
         above = any(path == folder or path.startswith(f"{folder}/") for path in whole)
         found |= {os.path.abspath(program), os.path.realpath(program)} | (set() if above else {folder})
     return found
+
+
+@cache
+def lacking() -> str:
+    """Return in words what this system lacks for the jail of agents and commands; empty where it has all.
+
+    It runs a program there to know, once.
+    """
+    if not supported():
+        return "agents and commands work in a jail of Linux; use Linux, a container or a virtual machine"
+    if not available():
+        return "the kernel has no Landlock: use Linux 5.13 or newer, with `landlock` in its parameter `lsm`"
+    place = WorkPlace()
+    try:
+        tried = subprocess.run([*place.launcher(), "true"], cwd=place.work, capture_output=True, text=True)
+    finally:
+        place.remove()
+    return (
+        tried.stderr.strip() or f"a jail ended with exit code {tried.returncode}" if tried.returncode else ""
+    )
+
+
+def paths_of(folder: WorkFolder, base: Path) -> list[str]:
+    """Return the paths of a folder's files."""
+    return _Before(folder, base).paths()
 
 
 class _Before:

@@ -1,0 +1,155 @@
+"""Commands run once, each in a fresh copy of a folder, in a jail without network or keys."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal, NamedTuple
+from weakref import WeakKeyDictionary
+
+import msgspec
+
+from peerage.sandbox.folder import Patch, WorkFolder, patch_text
+from peerage.sandbox.native.confined import END_S
+from peerage.sandbox.native.locked import Ended
+from peerage.sandbox.native.places import PatchTooLarge, WorkPlace, paths_of
+from peerage.sandbox.program import SandboxUnavailable
+from peerage.values.system_errors import reason
+
+_TIMED_OUT = 124
+
+_free: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+
+
+class CommandEnd(NamedTuple):
+    """The end of a command, as `game.work.CommandResult` has it."""
+
+    status: Literal["ok", "error", "timeout", "size"]
+    code: int
+    output: str
+    patch: str = ""
+
+
+async def run_command(
+    command: str,
+    folder: WorkFolder,
+    patch: Patch,
+    overlay: WorkFolder | None,
+    *,
+    keeps: bool,
+    seconds: float,
+    output: int,
+    base: Path,
+) -> CommandEnd:
+    """Run `command` by `sh` in a copy of `folder` with `patch` laid over it, then the files of `overlay`.
+
+    It is killed with all that it started after so many `seconds`; of what it writes `output` bytes are kept.
+    `base` is the arena's folder, which it does not see. With `keeps` the patch that is then in the folder is
+    returned, in which the files of `overlay` are as they were before that. As many run at once as there are
+    cores. Raises ValueError where the files cannot be had, and SandboxUnavailable where there is no jail.
+    """
+    free = _free.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(os.cpu_count() or 1))
+    async with free:
+        place = await asyncio.to_thread(WorkPlace)
+        try:
+            await asyncio.to_thread(_fill, place, folder, patch, overlay, base)
+            end = await _run(place, command, seconds, output, base)
+            return await asyncio.to_thread(_kept, end, place, folder, patch, overlay, base) if keeps else end
+        except OSError as error:
+            raise SandboxUnavailable(f"a command cannot be run: {reason(error)}") from None
+        finally:
+            await asyncio.shield(asyncio.to_thread(place.remove))
+
+
+def _fill(place: WorkPlace, folder: WorkFolder, patch: Patch, overlay: WorkFolder | None, base: Path) -> None:
+    place.fill(folder, base)
+    place.lay(patch)
+    if overlay is not None:
+        place.fill(overlay, base)
+
+
+def _kept(
+    end: CommandEnd,
+    place: WorkPlace,
+    folder: WorkFolder,
+    patch: Patch,
+    overlay: WorkFolder | None,
+    base: Path,
+) -> CommandEnd:
+    laid = paths_of(overlay, base) if overlay is not None else ()
+    try:
+        now = {
+            **place.patch(folder, base, without=laid),
+            **{path: patch[path] for path in laid if path in patch},
+        }
+    except PatchTooLarge as error:
+        return end._replace(status="size", output=f"{end.output}\n{error}\n")
+    return end._replace(patch=patch_text(now))
+
+
+async def _run(place: WorkPlace, command: str, seconds: float, output: int, base: Path) -> CommandEnd:
+    env = {"PATH": os.environ.get("PATH", os.defpath), "PYTHONHASHSEED": "0", "TZ": "UTC"}
+    report, reported = os.pipe()
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *place.launcher([base], report=reported),
+            *("sh", "-c", command),
+            cwd=place.work,
+            env=place.environment(env),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,
+            pass_fds=[reported],
+        )
+    except BaseException:
+        os.close(report)
+        raise
+    finally:
+        os.close(reported)
+    with open(report, "rb") as said:
+        assert process.stdout is not None
+        reading = asyncio.ensure_future(_bounded(process.stdout, output))
+        try:
+            waiting = asyncio.ensure_future(process.wait())
+            late = bool((await asyncio.wait([reading, waiting], timeout=seconds))[1])
+        finally:
+            await _ended(process)
+        text = place.without_its_path((await reading).decode("utf-8", "replace").replace("\0", "\ufffd"))
+        ended = msgspec.json.decode(said.readline() or b"null", type=Ended | None)
+    if late:
+        return CommandEnd("timeout", _TIMED_OUT, text)
+    if ended is None or ended["end"] == "jail":
+        raise SandboxUnavailable(ended["why"] if ended else f"a command's jail broke: {text[-400:]}")
+    code = ended["code"]
+    return CommandEnd("size" if ended["end"] == "size" else "error" if code else "ok", code, text)
+
+
+async def _bounded(stream: asyncio.StreamReader, most: int) -> bytes:
+    """Read a stream to its end, and keep so many bytes of both its ends."""
+    head, tail, cut = b"", bytearray(), 0
+    while part := await stream.read(65_536):
+        room = most // 2 - len(head)
+        head += part[:room]
+        tail += part[room:]
+        over = max(0, len(tail) - (most - most // 2))
+        del tail[:over]
+        cut += over
+    return head + (f"\n[… {cut:,} bytes are left out …]\n".encode() if cut else b"") + tail
+
+
+async def _ended(process: asyncio.subprocess.Process) -> None:
+    """Let the launcher end all that it started, and wait for that."""
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            # `process.terminate` would take its exit code from those who wait for it.
+            os.kill(process.pid, signal.SIGTERM)
+    try:
+        async with asyncio.timeout(END_S):
+            await process.wait()
+    except TimeoutError:
+        with suppress(ProcessLookupError):
+            process.kill()  # with it goes the first process of its namespace, and so all others
