@@ -77,13 +77,11 @@ def test_an_agent_without_a_model_brings_its_own() -> None:
             )
         ],
         (
-            AGENT | {"temperature": 1},
-            "with `acp`, `temperature` is the agent's own matter; take `temperature` away",
+            AGENT | {"thinking_tokens": 1},
+            "with `acp`, `thinking_tokens` is the agent's own matter; take `thinking_tokens` away",
         ),
-        (
-            AGENT | {"model": "openrouter:a", "provider": {"only": ["x"]}},
-            "with `acp`, `provider` is the agent's own matter; take `provider` away",
-        ),
+        (OWN | {"temperature": 1}, "with `acp`, `temperature` needs a `model`; take `temperature` away"),
+        (OWN | {"provider": {"only": ["x"]}}, "with `acp`, `provider` needs a `model`; take `provider` away"),
         (
             OWN | {"request_budget": 1},
             "with `acp`, `request_budget` needs a `model`; take `request_budget` away",

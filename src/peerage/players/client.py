@@ -53,7 +53,8 @@ class Answer(Struct, frozen=True, gc=False):
     of the input that the provider read from its cache. `times` the player's price is what its tokens cost,
     where the provider served it otherwise than it was asked to. `note` says what is odd about the reply, as
     that no text came but reasoning alone; it is on record with it. `used` is what it took beside tokens,
-    as far as that is stated (`game.protocol.USED`). `trace` is an agent's way to it.
+    as far as that is stated (`game.protocol.USED`). `trace` is an agent's way to it, and `possibly_nano`
+    (1e-9 dollars) what calls to its model may have cost beyond `cost_usd`, which its gateway counted.
     """
 
     text: str
@@ -72,6 +73,7 @@ class Answer(Struct, frozen=True, gc=False):
     cached_tokens: int | None = None
     used: Mapping[str, float] = {}
     trace: Trace | None = None
+    possibly_nano: int = 0
 
 
 MAX_TEXT = 200_000
@@ -111,7 +113,8 @@ class PlayerError(Exception):
     worth another one, others may be (prompt too long, malformed reply); permanent: no request of this player
     will get through (bad key, no credit, unknown model), which benches it. `retry_after_s` is the provider's
     wish, when it stated one. `maybe_paid` holds when the provider may have done, and charged for, the work;
-    `busy` when it is there, but slow or at a rate limit.
+    `busy` when it is there, but slow or at a rate limit. `most_nano` is the most that it may have cost (1e-9
+    dollars), None where nobody counted.
     The message names player, cause, fix, and never a key.
     """
 
@@ -123,12 +126,14 @@ class PlayerError(Exception):
         retry_after_s: float | None = None,
         maybe_paid: bool = False,
         busy: bool = False,
+        most_nano: int | None = None,
     ) -> None:
         super().__init__(message)
         self.kind: FailureKind = kind
         self.retry_after_s = retry_after_s
         self.maybe_paid = maybe_paid
         self.busy = busy
+        self.most_nano = most_nano
 
 
 class Later(PlayerError):

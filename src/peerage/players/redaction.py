@@ -71,6 +71,7 @@ def named_failure(error: PlayerError, player: str, secrets: Iterable[str]) -> Pl
         retry_after_s=error.retry_after_s,
         maybe_paid=error.maybe_paid,
         busy=error.busy,
+        most_nano=error.most_nano,
     )
 
 

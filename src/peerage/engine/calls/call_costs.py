@@ -44,7 +44,12 @@ def usual_call(bound: CallBound, price: Price, thinking: int | None = None) -> U
 
 
 def usual_cost(price: Price, asked: int, output: int) -> int | None:
-    """Return the cost of a call of so many tokens, in 1e-9 dollars; None without a price."""
+    """Return the cost of a call of so many tokens, in 1e-9 dollars; None without a price.
+
+    A request to an agent is taken to cost a quarter of what it may cost at most.
+    """
+    if price.request_nano is not None and not price.free:
+        return price.request_nano // 4 if price.known else None
     return price.cost_nano(asked, output, min(output * 1000 // TOKENS_PER_SECOND, price.timeout_ms))
 
 

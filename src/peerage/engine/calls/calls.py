@@ -31,7 +31,7 @@ from peerage.engine.calls.call_limit import Load
 from peerage.engine.calls.dispatch import Dispatcher, Lane
 from peerage.engine.calls.pauses import Pauses, backoff, stated_wait
 from peerage.engine.calls.pending import CallOwners, PendingCall
-from peerage.engine.calls.player_runtime import MAX_STORED_CHARS, PlayerRuntime, priced, raised
+from peerage.engine.calls.player_runtime import MAX_STORED_CHARS, PlayerRuntime, most_nano, priced, raised
 from peerage.engine.calls.reservations import Money
 from peerage.engine.calls.troubles import Trouble, Troubles, in_short
 from peerage.engine.record.benches import BENCHED, OVERBILLED
@@ -343,7 +343,7 @@ class Calls:
             self._troubles.answered(pending, raw, truncated)
             pending.load = Load(self._loop.time() - pending.sent_at)
             self.pauses.worked(pending.player, pending.ask.role)
-            self._record(pending, raw, body, model)
+            self._record(pending, raw, body, model, most_nano(answer))
 
     def _failed(self, pending: PendingCall, error: PlayerError) -> None:
         reason = storable(str(error))[:500]
@@ -359,7 +359,8 @@ class Calls:
         if late or refused:
             pending.load = Load(overload=in_short(reason, pending.player), late=late)
         pending.tries += 1
-        cost = pending.worst if error.maybe_paid else 0
+        worst = pending.worst if error.most_nano is None else error.most_nano
+        cost = worst if error.maybe_paid else 0
         player = pending.player
         if player not in self.benched:
             fatal = self.pauses.failed(player, _role(pending), pending.sent_at, error, reason)
@@ -407,11 +408,14 @@ class Calls:
     def _void(self, pending: PendingCall, reason: str, cost: int | None) -> None:
         """Record that there is no reply; one that may have cost something has an unknown cost."""
         raw = Reply("void", reason=reason, cost_nano=None if cost != 0 else 0)
-        self._record(pending, raw, reply_body(raw, salt=pending.salt))
+        self._record(pending, raw, reply_body(raw, salt=pending.salt), most=cost)
 
-    def _record(self, pending: PendingCall, raw: Reply, body: bytes, model: str = "") -> None:
+    def _record(
+        self, pending: PendingCall, raw: Reply, body: bytes, model: str = "", most: int | None = None
+    ) -> None:
+        """Write a reply down; `most` is what it may have cost, where that is not known and not its worst."""
         key = pending.ask.key
-        most = pending.worst if raw.cost_nano is None else raw.cost_nano
+        most = raw.cost_nano if raw.cost_nano is not None else pending.worst if most is None else most
         self._journal.rows.replies.append(
             ReplyRow(pending.match, key, pending.attempt, body, most, self._clock(), raw.latency_ms)
         )

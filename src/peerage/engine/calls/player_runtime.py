@@ -58,7 +58,8 @@ class PlayerRuntime:
         own, more = self.settings.max_tokens, ask.key.endswith(ROOM)
         thinking = self.price.thinking.tokens * (MORE_ROOM if more else 1)
         answer = ask.max_tokens if own is None else min(own, ask.max_tokens)
-        return Limit(answer, thinking, more, more or (not thinking and answer == own))
+        final = more or bool(self.settings.acp) or (not thinking and answer == own)
+        return Limit(answer, thinking, more, final)
 
     def tokens(self, ask: Ask, seed: str) -> int:
         """About how many tokens a call takes at most, where its rate is limited; else 0."""
@@ -140,14 +141,17 @@ UNKNOWN = Limit(0, 0, False, True)
 def priced(runtime: PlayerRuntime, answer: Answer, limit: Limit = UNKNOWN) -> Reply:
     """An answer under a `limit` as a raw reply, priced; what a client may have got wrong is unknown then.
 
-    A price that is stated for the player binds: what the player itself reports to cost can only be more.
+    A price that is stated for the player binds: what the player itself reports to cost can only be more. A
+    gateway's count is exact, call by call, where tiers of a price do not add up.
     """
     seconds = answer.latency_s if 0 < answer.latency_s < 1e9 else 0.0
     tokens_in, tokens_out = _counted(answer.input_tokens), _counted(answer.output_tokens)
     cached = _counted(answer.cached_tokens)
     cost = runtime.price.cost_nano(tokens_in, tokens_out, round(seconds * 1000), cached or 0)
     cost = cost and cost * answer.times
-    if answer.cost_usd is not None:
+    if runtime.price.request_nano is not None:
+        cost = None if answer.cost_usd is None or answer.possibly_nano else _nano(answer.cost_usd)
+    elif answer.cost_usd is not None:
         reported = _nano(answer.cost_usd)
         if not _stated(runtime.settings):
             cost = reported
@@ -178,6 +182,13 @@ def priced(runtime: PlayerRuntime, answer: Answer, limit: Limit = UNKNOWN) -> Re
         cached_tokens=cached or None,
         trace=answer.trace and answer.trace.bounded(),
     )
+
+
+def most_nano(answer: Answer) -> int | None:
+    """Return what an agent's request may have cost at most where its gateway does not know all of it, in 1e-9
+    dollars; None of any other answer."""
+    known = None if answer.cost_usd is None else _nano(answer.cost_usd)
+    return answer.possibly_nano + known if answer.possibly_nano and known is not None else None
 
 
 def _stated(settings: PlayerSettings) -> bool:

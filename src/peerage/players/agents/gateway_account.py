@@ -67,8 +67,7 @@ class RequestAccount:
         least = min(wanted, LEAST_OUTPUT)
         while (limit := self.most(size, wanted, self.flying)) < least:
             if self.most(size, wanted, ()) < least:
-                left = f"${max(0, self.nano) / 1e9:.4f} and {max(0, self.tokens)} tokens are left"
-                raise Unfit(f"insufficient budget: {left} for this request, too little for this call", 402)
+                raise Unfit("insufficient budget: too little is left of this request's for the call", 402)
             await self._changed.wait()
         call.nano, call.tokens = self.price.worst_nano(size, limit) or 0, size + OVERHEAD_TOKENS + limit
         self.calls.append(call)

@@ -17,11 +17,12 @@ USUAL: Mapping[str, float] = {"timeout_s": 600.0, "concurrency": 8}
 stated."""
 
 _OWN = ("acp", "allow", "mcp", "network", "env", "files", "request_budget", "request_tokens")
-_OF_THE_GATEWAY = ("request_budget", "request_tokens")
-_AGENTS_OWN = (
-    *("temperature", "top_p", "max_tokens", "thinking_tokens", "reasoning_effort", "structured"),
-    *("service_tier", "upstreams", "extra_body", "host", "gpu_hour_price"),
+_OF_THE_GATEWAY = (
+    *("base_url", "request_budget", "request_tokens", "temperature", "top_p", "max_tokens"),
+    *("reasoning_effort", "service_tier", "upstreams", "extra_body"),
 )
+"""Settings of the model behind an agent, which its gateway puts into each of its requests."""
+_AGENTS_OWN = ("thinking_tokens", "structured", "host", "gpu_hour_price")
 """Settings of a model's requests, which an agent writes itself."""
 
 
@@ -135,7 +136,7 @@ class AgentSettings(SettingsSection):
                 f"{self.public_model!r} is no model of a provider ({', '.join(PROVIDERS)}), which an agent "
                 "needs; for a server of your own write `openai:MODEL` and its `base_url`"
             )
-        senseless = (*_AGENTS_OWN, *(("base_url", *_OF_THE_GATEWAY) if own_model else ()))
+        senseless = (*_AGENTS_OWN, *(_OF_THE_GATEWAY if own_model else ()))
         if stray := [name for name in senseless if name in stated]:
             key = "provider" if stray[0] == "upstreams" else stray[0]
             why = "needs a `model`" if stray[0] not in _AGENTS_OWN else "is the agent's own matter"

@@ -60,6 +60,8 @@ def _calls(calls: Sequence[ModelCall]) -> Iterator[Block]:
         )
     for why, count in Counter([call.refused for call in calls if call.refused]).items():
         yield Sentence(f"{counted(count, 'call')} not sent to its model: {why}", "bad")
+    for note, count in Counter([call.note for call in calls if call.note]).items():
+        yield Sentence(f"{counted(count, 'call')} of its model: {note}", "bad")
 
 
 def _sums(calls: Sequence[ModelCall]) -> tuple[int | None, int | None, int | None, str | None]:
