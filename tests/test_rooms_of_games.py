@@ -37,6 +37,8 @@ ONE_GAME = {
 # them for all others. "" stands for the whole, shown or handed on as it is.
 SHARED = {
     "game/blocks.py": ({""}, "the default shows whatever is there"),
+    "game/work.py": ({""}, "an agent's step has a detail"),
+    "views/match/ways.py": ({""}, "an agent's step has a detail"),
     "challenges/drafting.py": ({"drafts"}, "written and read by drafting, for every game that drafts"),
     "engine/match/driver.py": ({""}, "adds `unranked`"),
     "engine/record/memory.py": ({""}, "hands what was drawn to a game's memory, whole"),

@@ -224,7 +224,8 @@ class Ask(Struct, frozen=True, gc=False):
     need to know, and `Works` for a judge; only house players see it. None of `oracle`, `exact` and
     `verbatim` is hashed or stored. `past` is the engine's: the turns of its seat's conversation that go with
     the request, of which the keys are stored. A player with tools of its own (`Fixture.hands`) works in a
-    copy of `folder`, of which the digest is stored; its reply is the patch that it left there.
+    copy of `folder`, of which the digest is stored; its reply is the patch that it left there,
+    and is not asked for again.
     """
 
     to: str

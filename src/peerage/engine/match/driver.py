@@ -361,6 +361,8 @@ def _parsed(ask: Ask, key: str, raw: Reply) -> tuple[Reply, str]:
 
 def _again(ask: Ask, raw: Reply, reply: Reply, problem: str) -> Ask | None:
     """The second request in place of one whose first reply cannot be used, or was cut; None for none."""
+    if ask.folder is not None:  # a second one would begin the work anew
+        return None
     if not raw.cut:
         return _repair(ask, raw, problem) if problem and not ask.verbatim else None
     if ask.exact or raw.final or raw.status != "ok" or (reply.ok and _whole(ask, raw)):

@@ -9,7 +9,9 @@ The same shape for programs (`command:`), endpoints (`http:`) and functions (`py
 `max_tokens` bounds the answer; `thinking_tokens` is sent too where the player has room to think on top.
 `id` is the same in every attempt and every resume of a call, so an agent may answer a repeated one from a
 cache. `match` and `seat` are the same in all requests to a seat of a match, and in none of another; a probe
-has none. An agent that remembers by them (`session: own`) hears when a match is over, and need not reply:
+has none. A program that is asked to work in a folder runs in a copy of it, at the path `folder`: what it
+leaves there is its reply, when it ends or its time is up. An agent that remembers by them (`session: own`)
+hears when a match is over, and need not reply:
 
     {"version": 1, "match": "91d2…", "seat": "A", "player": "My agent", "ended": true}
 

@@ -24,13 +24,17 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
+from peerage.game.work import AgentStep, Trace
 from peerage.players.agents.agent_protocol import ended_of, reply_from, reply_from_bytes, request_of
 from peerage.players.client import MAX_BODY, Answer, Call, FailureKind, PlayerError
 from peerage.players.redaction import named, without_traceback
+from peerage.sandbox.folder import WorkFolder, patch_text
 from peerage.sandbox.jail import supported
 from peerage.sandbox.native.confined import END_S, available, launcher
 from peerage.sandbox.native.kept_modes import kept_modes
+from peerage.sandbox.native.places import PatchTooLarge, WorkPlace
 from peerage.settings import FILE_NAME, PlayerSettings
 from peerage.values.system_errors import SCARCE, reason
 
@@ -97,17 +101,42 @@ class CommandClient:
 
     @named
     async def answer(self, call: Call) -> Answer:
+        if call.folder is not None:
+            return await self._in_folder(call, call.folder)
+        return await self._replied(request_of(call, self._settings))
+
+    async def _replied(self, request: dict[str, Any], place: WorkPlace | None = None) -> Answer:
         clock = asyncio.get_running_loop().time
         started = clock()
         try:
             async with asyncio.timeout(self._settings.timeout_s):
-                content = await self._run(msgspec.json.encode(request_of(call, self._settings)))
+                content = await self._run(msgspec.json.encode(request), place=place)
         except TimeoutError:
             raise
         except OSError as error:
             kind: FailureKind = "transient" if error.errno in SCARCE else "permanent"
             raise PlayerError(f"cannot be run: {error.filename or ''} {reason(error)}", kind=kind) from None
         return reply_from_bytes(content, clock() - started)
+
+    async def _in_folder(self, call: Call, folder: WorkFolder) -> Answer:
+        """Let the program work in a copy of a folder until it ends or its time is up: its answer is the patch
+        that it left there, what it wrote a step on the way."""
+        place, late = await asyncio.to_thread(WorkPlace), self._settings.timeout_s
+        try:
+            await asyncio.to_thread(place.fill, folder, self._folder)
+            request = request_of(call, self._settings) | {"folder": str(place.work)}
+            try:
+                said = await self._replied(request, place)
+            except TimeoutError:
+                note = "its time was up; what was in the folder then counts"
+                said = Answer("", late, truncated=True, note=note)
+            left, note = await patch_left(place, folder, self._folder)
+            step = AgentStep("text", detail=said.text)
+            return replace(said, text=left, note=note or said.note, trace=Trace((step,) if said.text else ()))
+        except ValueError as error:  # of files that cannot be had
+            raise PlayerError(str(error), kind="request") from None
+        finally:
+            await asyncio.shield(asyncio.to_thread(place.remove))
 
     @named
     async def ended(self, seed: str, seat: str) -> None:
@@ -117,11 +146,11 @@ class CommandClient:
     async def close(self) -> None:
         await asyncio.gather(*[self._end(process) for process in tuple(self._running)])
 
-    async def _run(self, request: bytes, counts: int = 1) -> bytes:
+    async def _run(self, request: bytes, counts: int = 1, place: WorkPlace | None = None) -> bytes:
         if self._hidden:
             kept_modes.starts([self._folder, self._folder / FILE_NAME, *map(Path, self._hidden)])
         try:
-            return await self._converse(request, counts)
+            return await self._converse(request, counts, place)
         finally:
             for change in kept_modes.ended() if self._hidden else ():
                 _log.warning(
@@ -131,11 +160,11 @@ class CommandClient:
                     change,
                 )
 
-    async def _converse(self, request: bytes, counts: int) -> bytes:
+    async def _converse(self, request: bytes, counts: int, place: WorkPlace | None) -> bytes:
         process = await asyncio.create_subprocess_exec(
-            *self._launcher(),
-            *self._arguments,
-            cwd=self._folder,
+            *self._launcher(place),
+            *(self._arguments if place is None else map(self._found, self._arguments)),
+            cwd=self._folder if place is None else place.work,
             env=self._environment,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
@@ -179,7 +208,12 @@ class CommandClient:
         self._worked = True
         return content
 
-    def _launcher(self) -> Sequence[str]:
+    def _found(self, word: str) -> str:
+        """Return a word of the command as it is written elsewhere than in the arena's folder."""
+        file = self._folder.absolute() / word
+        return str(file) if file.is_file() else word
+
+    def _launcher(self, place: WorkPlace | None) -> Sequence[str]:
         """Return what runs the program so that nothing it started outlives the call; that cannot read what is
         hidden, nor what other agents keep, and can change nothing in the arena's folder but what it keeps
         itself."""
@@ -190,7 +224,9 @@ class CommandClient:
             own = Path(self._environment[AGENT_FOLDER])
             others = [str(other) for other in own.parent.iterdir() if other != own]
             arena = str(self._folder.absolute())
-            held = ([*self._hidden, *others], [*self._hidden, arena], [str(own)])
+            places = [] if place is None else [str(place.path)]
+            others += [os.path.dirname(path) for path in places]  # where those of others lie too
+            held = ([*self._hidden, *others], [*self._hidden, arena], [str(own), *places])
         arguments = [msgspec.json.encode(argument).decode() for argument in (os.getpid(), *held)]
         return *launcher("confined", "-P"), *arguments, "--"
 
@@ -204,6 +240,15 @@ class CommandClient:
         kill_group(process)
         with suppress(asyncio.CancelledError):
             await asyncio.shield(process.wait())
+
+
+async def patch_left(place: WorkPlace, folder: WorkFolder, base: Path) -> tuple[str, str]:
+    """Return the patch that stands in a place, as a text. One that is too large to keep is none, and a note
+    says so: who leaves too much has not solved the task, and voids no match."""
+    try:
+        return patch_text(await asyncio.to_thread(place.patch, folder, base)), ""
+    except PatchTooLarge as error:
+        return "", str(error)
 
 
 def own_folder(folder: Path, name: str) -> Path:

@@ -153,7 +153,7 @@ def _become(words: list[str], hidden: list[str], fixed: list[str], own: list[str
             jail = Jail()
             jail.no_new_privileges()
             jail.drop_capabilities()  # of root, who could look into other processes all the same
-            if not jail.hide_all_but(readable(hidden), [*writable([*fixed, *run_by_others()]), *own]):
+            if not jail.hide_all_but(readable(hidden, own), [*writable([*fixed, *run_by_others()]), *own]):
                 sys.exit("this system has no Landlock, and the program could read the arena's ledger")
         os.execvpe(words[0], words, os.environ)
     except OSError as error:

@@ -1,0 +1,105 @@
+"""Programs that work in a copy of a folder: what they find there, and what they leave is their reply."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from tests.players.agents.test_agents import CALL
+
+from peerage.game.work import AgentStep, Trace
+from peerage.players import open_client
+from peerage.players.client import Answer, PlayerError
+from peerage.sandbox.folder import File, WorkFolder, read_patch
+from peerage.sandbox.native.confined import available
+from peerage.sandbox.native.places import WorkPlace
+from peerage.settings import PlayerSettings
+
+FOLDER = WorkFolder.of({"src/greet.py": "print('helo')\n", "old.txt": "gone soon\n"})
+HEAD = "import json, os, sys, time\nasked = json.load(sys.stdin)\n"
+MEND = """
+assert os.path.realpath(asked["folder"]) == os.getcwd()
+open("src/greet.py", "w").write("print('hello')\\n")
+os.remove("old.txt")
+"""
+
+
+async def worked(
+    base: Path, source: str, folder: WorkFolder = FOLDER, hidden: Sequence[Path] = (), **stated: Any
+) -> Answer:
+    """What comes of a program that is asked to work in a folder; it is named by a path below the arena's."""
+    (base / "agent.py").write_text(HEAD + source)
+    settings = PlayerSettings.model_validate({"command": [sys.executable, "agent.py"], **stated})
+    client = open_client(settings, dict(os.environ), base, hidden)
+    try:
+        await client.start()
+        return await client.answer(replace(CALL, folder=folder, seat="A"))
+    finally:
+        await client.close()
+
+
+async def test_the_reply_is_the_patch_that_it_left(tmp_path: Path) -> None:
+    told = "print(json.dumps({'text': 'Mended.', 'input_tokens': 7, 'cost_usd': 0.5, 'model': 'm-1'}))"
+    answer = await worked(tmp_path, MEND + told)
+    assert read_patch(answer.text) == {"src/greet.py": File("print('hello')\n"), "old.txt": None}
+    assert answer.trace == Trace((AgentStep("text", detail="Mended."),))
+    assert (answer.input_tokens, answer.cost_usd, answer.snapshot) == (7, 0.5, "m-1")
+    assert not answer.truncated
+    assert sorted(os.listdir(tmp_path)) == ["agent.py"]
+
+
+async def test_who_changes_nothing_leaves_an_empty_patch(tmp_path: Path) -> None:
+    answer = await worked(tmp_path, "")
+    assert (answer.text, answer.trace) == ("{}", Trace())
+
+
+async def test_when_its_time_is_up_what_is_in_the_folder_counts(tmp_path: Path) -> None:
+    answer = await worked(tmp_path, MEND + "time.sleep(60)", timeout_s=1.0)
+    assert read_patch(answer.text).keys() == {"src/greet.py", "old.txt"}
+    assert answer.truncated
+    assert answer.note == "its time was up; what was in the folder then counts"
+
+
+async def test_too_large_a_patch_is_no_reply_and_says_why(tmp_path: Path) -> None:
+    answer = await worked(tmp_path, "open('big', 'w').write('x' * 400_000)")
+    assert answer.text == ""
+    assert "too large to keep" in answer.note
+
+
+async def test_a_program_that_ends_badly_gave_no_reply(tmp_path: Path) -> None:
+    with pytest.raises(PlayerError, match="exit code 3"):
+        await worked(tmp_path, MEND + "sys.exit(3)")
+
+
+async def test_files_that_cannot_be_had_are_no_fault_of_the_program(tmp_path: Path) -> None:
+    with pytest.raises(PlayerError, match="lacking") as caught:
+        await worked(tmp_path, "", WorkFolder("0" * 64, repo="lacking", commit="0" * 40))
+    assert (caught.value.kind, caught.value.maybe_paid) == ("request", False)
+
+
+@pytest.mark.skipif(not available(), reason="needs Landlock")
+async def test_where_the_arena_hides_things_it_sees_no_other_seat_s_folder(tmp_path: Path) -> None:
+    hidden, other = tmp_path / "arena.db", WorkPlace()
+    hidden.write_text("secret")
+    other.lay({"theirs.py": File("secret")})
+    look = """
+seen = []
+for path in sys.argv[1:]:
+    try:
+        seen.append(open(path).read())
+    except PermissionError:
+        pass
+open("seen", "w").write(str(seen))
+"""
+    words = [sys.executable, "agent.py", str(hidden), str(other.work / "theirs.py")]
+    try:
+        assert (other.work / "theirs.py").read_text() == "secret"
+        answer = await worked(tmp_path, look, hidden=[hidden], command=words)
+    finally:
+        other.remove()
+    assert read_patch(answer.text) == {"seen": File("[]")}
