@@ -251,8 +251,8 @@ async def _programs(
         if spec is not None and plays(spec, fixture.game, fixture.version, fixture.release):
             rules.append((fixture.game, spec.rules.model_validate(fixture.settings)))
     running = next((game for game, stated in rules if specs[game].needs.sandbox(stated)), "")
-    needing = running or next((game for game, stated in rules if specs[game].needs.commands(stated)), "")
-    if not needing:
+    commanding = next((game for game, stated in rules if specs[game].needs.commands(stated)), "")
+    if not (needing := running or commanding):
         return None
     from peerage.engine.calls.programs import opened
     from peerage.sandbox import image
@@ -261,7 +261,9 @@ async def _programs(
     try:
         if running and not image.path().exists():
             _log.warning("the sandbox is compiled, once on this machine: half a minute or so")
-        return await stack.enter_async_context(opened(folder, programs=bool(running)))
+        return await stack.enter_async_context(
+            opened(folder, programs=bool(running), commands=bool(commanding))
+        )
     except SandboxUnavailable as reason:
         raise ArenaError(
             f"{needing} runs {'programs' if running else 'commands'} that players write, and there is no "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,8 @@ from peerage.ledger.out.export import documents
 from peerage.players.client import Answer, Call
 from peerage.render.html.writer import Html
 from peerage.render.terminal import write
-from peerage.sandbox.folder import File, patch_text
+from peerage.sandbox.folder import File, WorkFolder, patch_text
+from peerage.sandbox.native.confined import available
 from peerage.sandbox.program import SandboxUnavailable
 from peerage.testing.commands import commanded
 from peerage.views.match.match import MatchView, match_view, transcript
@@ -153,3 +155,38 @@ def test_a_terminal_shows_the_way_with_the_requests(tmp_path: Path) -> None:
     assert "write answer" in full.getvalue()
     assert "\x1b" not in full.getvalue()
     assert "\n  | I read it." in full.getvalue()
+
+
+@pytest.mark.skipif(not available(), reason="needs Landlock")
+def test_programs_work_and_their_patches_are_tried_in_the_jail(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    (tmp_path / "mending.py").write_text(GAME, "utf-8")
+    (tmp_path / "good.py").write_text("open('answer', 'w').write('right')\nprint('Mended.')", "utf-8")
+    (tmp_path / "bad.py").write_text("open('test.sh', 'w').write('exit 0')", "utf-8")
+    players = [{"name": name, "command": [sys.executable, f"{name}.py"]} for name in ("good", "bad")]
+    write_arena(tmp_path, players, game="./mending.py", rules={})
+    with open_arena(tmp_path) as opened:
+        opened.run(1)
+        view = opened.match(1)
+        assert {view.player(label): passed for label, passed in view.detail["passed"].items()} == {
+            "good": True,
+            "bad": False,
+        }
+        assert sorted(view.detail["hands"]) == ["A", "B"]
+        assert [one.trace for one in view.exchanges if one.player == "good"] == [
+            Trace((AgentStep("text", detail="Mended.\n"),))
+        ]
+        assert opened.replay().ok
+
+
+async def test_a_command_whose_files_cannot_be_had_voids_its_match(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    lacking = WorkFolder("0" * 64, repo="lacking", commit="0" * 40)
+    async with programs.opened(tmp_path, programs=False) as opened:
+        reply = await opened.perform(ShellCommand("k", lacking, "true"))
+    assert (reply.status, reply.cost_nano) == ("void", 0)
+    assert reply.reason.startswith("sandbox_error: ")

@@ -31,14 +31,7 @@ from peerage.engine.calls.call_limit import Load
 from peerage.engine.calls.dispatch import Dispatcher, Lane
 from peerage.engine.calls.pauses import Pauses, backoff, stated_wait
 from peerage.engine.calls.pending import CallOwners, PendingCall
-from peerage.engine.calls.player_runtime import (
-    MAX_STORED_CHARS,
-    UNKNOWN,
-    PlayerRuntime,
-    most_nano,
-    priced,
-    raised,
-)
+from peerage.engine.calls.player_runtime import MAX_STORED_CHARS, PlayerRuntime, most_nano, priced, raised
 from peerage.engine.calls.reservations import Money
 from peerage.engine.calls.troubles import Trouble, Troubles, in_short
 from peerage.engine.record.benches import BENCHED, OVERBILLED
@@ -339,8 +332,7 @@ class Calls:
         runtime = self._runtimes[pending.player]
         try:
             assert isinstance(pending.ask, Ask)
-            # Work in a folder ends with its time, not with a limit of tokens.
-            raw = priced(runtime, answer, UNKNOWN if pending.ask.folder else runtime.limit(pending.ask))
+            raw = priced(runtime, answer, runtime.cuts(pending.ask))
             truncated = bool(answer.truncated) or len(answer.text) > MAX_STORED_CHARS
             price = runtime.price.source if raw.cost_nano else ""
             model = storable(answer.snapshot)[:200]

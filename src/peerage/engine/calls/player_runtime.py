@@ -61,6 +61,10 @@ class PlayerRuntime:
         final = more or bool(self.settings.acp) or (not thinking and answer == own)
         return Limit(answer, thinking, more, final)
 
+    def cuts(self, ask: Ask) -> Limit:
+        """The tokens at which a reply may be cut: work in a folder ends with its time instead."""
+        return UNKNOWN if ask.folder else self.limit(ask)
+
     def tokens(self, ask: Ask, seed: str) -> int:
         """About how many tokens a call takes at most, where its rate is limited; else 0."""
         if self.settings.tokens_per_minute is None:

@@ -11,6 +11,8 @@ import msgspec
 
 from peerage.game.protocol import Job, Ran, Reply, Run
 from peerage.game.work import CommandResult, ShellCommand
+from peerage.sandbox.folder import WorkFolder, read_patch
+from peerage.sandbox.native.commands import run_command
 from peerage.sandbox.pool import SandboxPool
 from peerage.sandbox.program import Limits, Program, SandboxUnavailable
 
@@ -50,7 +52,20 @@ class Programs:
         return Ran(result.status, result.stdout, result.stderr[-STDERR_CHARS:], result.fuel)
 
     async def _commanded(self, command: ShellCommand) -> CommandResult:
-        raise SandboxUnavailable(f"no jail for {command.command!r:.40}")
+        try:
+            ended = await run_command(
+                command.command,
+                command.folder,
+                read_patch(command.patch or "{}"),
+                command.overlay,
+                keeps=command.keeps,
+                seconds=command.seconds,
+                output=command.output,
+                base=self._base,
+            )
+        except ValueError as error:  # its files cannot be had
+            raise _Failed(str(error)) from None
+        return CommandResult(*ended)
 
 
 class _Failed(Exception):
@@ -59,11 +74,10 @@ class _Failed(Exception):
 
 @asynccontextmanager
 async def opened(
-    base: Path, *, programs: bool = True, count: int = os.cpu_count() or 1
+    base: Path, *, programs: bool = True, commands: bool = False, count: int = os.cpu_count() or 1
 ) -> AsyncIterator[Programs]:
-    """A sandbox for so many programs and commands at once that was seen to work; SandboxUnavailable, before
-    anything is asked, when there is none. `base` is the arena's folder; without `programs` it runs commands
-    alone.
+    """A sandbox for so many programs and commands at once, those of `programs` and `commands` seen to work;
+    SandboxUnavailable, before anything is asked, when there is none. `base` is the arena's folder.
 
     The first time on a machine this compiles the sandbox for programs, which takes about half a minute.
     """
@@ -71,4 +85,7 @@ async def opened(
         pool = await stack.enter_async_context(SandboxPool(count)) if programs else None
         if pool is not None:
             await pool.protections()
-        yield Programs(pool, count, base)
+        opened = Programs(pool, count, base)
+        if commands:
+            await opened.perform(ShellCommand("", WorkFolder.of({}), "true"))
+        yield opened
