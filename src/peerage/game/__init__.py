@@ -80,6 +80,8 @@ from peerage.game.spec import (
     Secrecy,
 )
 from peerage.game.texts import presets, texts
+from peerage.game.work import CommandResult, ShellCommand
+from peerage.sandbox.folder import File, WorkFolder
 
 __all__ = [
     "NO_SEAT",
@@ -97,9 +99,11 @@ __all__ = [
     "Chosen",
     "Code",
     "Color",
+    "CommandResult",
     "Demo",
     "Encoded",
     "Encoding",
+    "File",
     "Fixture",
     "Format",
     "FormatError",
@@ -145,6 +149,7 @@ __all__ = [
     "Sentence",
     "SettingsSection",
     "Shaped",
+    "ShellCommand",
     "SourceCode",
     "State",
     "Steps",
@@ -157,6 +162,7 @@ __all__ = [
     "Turn",
     "Voided",
     "WithTool",
+    "WorkFolder",
     "Works",
     "Written",
     "answers_grid",

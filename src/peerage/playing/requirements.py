@@ -81,10 +81,19 @@ def unplayable_here(settings: ArenaSettings, game: str) -> str:
             return why
         _refuse_readers(alone)
         _refuse_series(alone)
-        sandboxed = GAMES[game].needs.sandbox(rules_of(alone))
+        needs, rules = GAMES[game].needs, rules_of(alone)
+        sandboxed, commands = needs.sandbox(rules), needs.commands(rules)
     except (ArenaError, SettingsError) as error:
         return str(error)
+    if commands and (why := lacks_jail(game)):
+        return why
     return lacks_sandbox(game) if sandboxed and not image.installed() else ""
+
+
+def lacks_jail(game: str) -> str:
+    if available():
+        return ""
+    return f"{game} runs commands that players write, and this system has no jail; take Linux with Landlock"
 
 
 def lacks_sandbox(game: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.engine.games import FIXTURE, NoRules, ask, drive, game, yes
 
+from peerage.engine.calls.programs import opened
 from peerage.engine.match.driver import Driver, GameError
 from peerage.game.match import Outcome
 from peerage.game.protocol import SANDBOX, Reply, Run, Together
@@ -19,12 +21,14 @@ from peerage.game.work import CommandResult, ShellCommand, command_result
 from peerage.ledger.forms.codec import by_hex
 from peerage.ledger.forms.codec_requests import read_ran, read_request, read_shown, request_body
 from peerage.sandbox.folder import File, WorkFolder, patch_text, read_patch
+from peerage.sandbox.native.confined import available
 from peerage.testing.commands import commanded
 from peerage.values.sealing import committed
 
 FOLDER = WorkFolder.of({"greet.py": "print('hello')\n", "tests/one": "1\n"})
 OVERLAY = WorkFolder.of({"tests/hidden": "2\n"})
 OK = Reply("ok", '{"status":"ok","output":"42\\n"}')
+HI = File("echo hi\n", executable=True)
 WIN = Outcome(scores={"A": 1.0, "B": 0.0})
 
 
@@ -163,10 +167,28 @@ def test_offline_a_command_sees_the_folder_the_patch_and_what_is_laid_over_both(
     shown = ended("ls . tests; cat tests/hidden", patch, OVERLAY)
     assert shown.output == ".:\ngreet.py\nrun\ntests\n\ntests:\nhidden\n2\n"
     assert ended("cat lacking 2>&1 >/dev/null; exit 4").code == 4
-    assert ended("sleep 9", seconds=0.1) == CommandResult("timeout")
+    assert ended("sleep 9", seconds=0.1) == CommandResult("timeout", 124)
 
 
 def test_offline_a_command_keeps_what_it_changed() -> None:
     kept = ended("rm tests/one; echo new > tests/two; chmod +x tests/two", keeps=True)
     assert read_patch(kept.patch) == {"tests/one": None, "tests/two": File("new\n", executable=True)}
     assert ended("true", keeps=True).patch == "{}"
+
+
+@pytest.mark.skipif(not available(), reason="needs Landlock")
+async def test_the_jail_and_offline_come_to_the_same(tmp_path: Path) -> None:
+    patch = patch_text({"tests/hidden": File("cheat\n"), "tests/one": None, "run.sh": HI})
+    commands = [
+        ShellCommand("k", FOLDER, "./run.sh; ls . tests; cat tests/hidden", patch, OVERLAY, keeps=True),
+        ShellCommand("k", FOLDER, "echo new > tests/hidden; rm greet.py; exit 7", patch, OVERLAY, keeps=True),
+        ShellCommand("k", FOLDER, "pwd >&2; mkdir -p a/b; touch a/b/c", keeps=True),
+        ShellCommand("k", FOLDER, "sleep 9", seconds=0.3),
+    ]
+    async with opened(tmp_path, programs=False) as programs:
+        jailed = [command_result((await programs.perform(command)).text) for command in commands]
+    offline = [command_result(commanded(command).text) for command in commands]
+    assert [each.status for each in jailed] == ["ok", "error", "ok", "timeout"]
+    assert [(each.code, each.patch) for each in jailed] == [(each.code, each.patch) for each in offline]
+    assert jailed[:2] == offline[:2]
+    assert read_patch(jailed[0].patch) == read_patch(patch)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import sys
@@ -10,14 +11,17 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.engine.arenas import ledger_of, play, write_arena
+from tests.engine.arenas import head, ledger_of, play, play_stopping_at, write_arena
 
 import peerage.engine.calls.programs as programs
+import peerage.playing.requirements as requirements
 from peerage.arena import ArenaError, open_arena
+from peerage.cli.begin import doctor
 from peerage.game.work import AgentStep, CommandResult, ModelCall, ShellCommand, Trace, command_result
 from peerage.ledger.forms.codec import by_hex, read_fixture
 from peerage.ledger.out.export import documents
 from peerage.players.client import Answer, Call
+from peerage.playing.requirements import unplayable_here
 from peerage.render.html.writer import Html
 from peerage.render.terminal import write
 from peerage.sandbox.folder import File, WorkFolder, patch_text
@@ -70,6 +74,14 @@ class Mender:
         return Answer(RIGHT if good else CHEAT, 1.0, 3_000, 50, trace=TRACE if good else None)
 
 
+class Slow(Mender):
+    """Takes its time, of which a run that stops has less."""
+
+    async def answer(self, call: Call) -> Answer:
+        await asyncio.sleep(0.7)
+        return await super().answer(call)
+
+
 def arena(folder: Path, players: Any = 2) -> Path:
     (folder / "mending.py").write_text(GAME, "utf-8")
     write_arena(folder, players, game="./mending.py", rules={})
@@ -103,6 +115,21 @@ def test_a_match_with_commands_is_recorded_checked_and_replayed(tmp_path: Path) 
         assert asked["mend/A"]["reply"]["trace"]["steps"][1] == {"kind": "plan", "detail": "1. mend"}
 
 
+def test_a_run_that_was_stopped_goes_on_to_the_same_record(tmp_path: Path) -> None:
+    heads = []
+    for name, stops in (("whole", ()), ("parts", (0.5, 1.5, 2.5))):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "mending.py").write_text(GAME, "utf-8")
+        write_arena(folder, 4, game="./mending.py", rules={})
+        for seconds in stops:
+            play_stopping_at(folder, 6, seconds, lambda settings: Slow())
+        play(folder, 6, clients=lambda settings: Slow())
+        heads.append(head(folder))
+    assert heads[0] == heads[1]
+    assert heads[0][0] >= 6
+
+
 def test_fixtures_say_who_works_with_tools_of_its_own(tmp_path: Path) -> None:
     players = [{"name": "ada", "command": ["true"]}, {"name": "bob", "model": "house:0.5"}]
     ledger = ledger_of(arena(tmp_path, players))
@@ -122,6 +149,12 @@ def test_a_game_that_runs_commands_is_not_played_where_none_can_be(
     monkeypatch.setattr(programs, "opened", none)
     with pytest.raises(ArenaError, match=r"mending runs commands.*no Landlock"):
         arena(tmp_path)
+    with open_arena(tmp_path) as opened:
+        assert unplayable_here(opened.settings, "mending") == ""
+        monkeypatch.setattr(requirements, "available", lambda: False)
+        assert "has no jail" in unplayable_here(opened.settings, "mending")
+    found = {one.what: one for one in doctor.examine(tmp_path)}
+    assert (found["jail"].state, "has no jail" in found["jail"].about) == ("broken", True)
 
 
 def shown(folder: Path) -> MatchView:

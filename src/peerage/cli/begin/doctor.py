@@ -26,7 +26,7 @@ from peerage.ledger.topics.uptimes import unused
 from peerage.players import checks
 from peerage.players.keys import PROVIDERS, found_keys
 from peerage.players.prices import price_of
-from peerage.playing.requirements import refuse_workers
+from peerage.playing.requirements import lacks_jail, refuse_workers
 from peerage.sandbox import image
 from peerage.settings import (
     EVERY,
@@ -317,6 +317,8 @@ def _needs(settings: ArenaSettings) -> Iterator[Finding]:
     real."""
     extras: dict[str, list[str]] = {}
     sandboxed: list[str] = []
+    # What cannot be played here is left out of all games.
+    state: State = "warning" if EVERY in settings.games else "broken"
     for name in settings.lineup:
         try:
             spec, rules = GAMES[name], rules_of(settings, name)
@@ -326,8 +328,8 @@ def _needs(settings: ArenaSettings) -> Iterator[Finding]:
             extras.setdefault(extra, []).append(name)
         if spec.needs.sandbox(rules):
             sandboxed.append(name)
-    # What cannot be played here is left out of all games.
-    state: State = "warning" if EVERY in settings.games else "broken"
+        if spec.needs.commands(rules) and (why := lacks_jail(name)):
+            yield Finding("machine", "jail", state, why)
     for extra, games in extras.items():
         fix = installing(extra)
         about = f"not installed, and {', '.join(games)} need{'s' * (len(games) == 1)} it under these rules"
