@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -261,7 +262,7 @@ class Gateway:
         try:
             async with asyncio.timeout(self.settings.timeout_s):
                 address, headers = self._address(form, verb, request), self._headers(form, request)
-                async with self._http.post(address, data=content, headers=headers) as response:
+                async with self._http.post(address, data=BytesIO(content), headers=headers) as response:
                     await passing.take(response)
         except TimeoutError:
             late = f"no reply within {duration(self.settings.timeout_s)}"
