@@ -247,12 +247,7 @@ async def test_a_lowered_limit_lowers_the_budget_of_thoughts() -> None:
 
 
 async def test_the_players_own_settings_are_laid_over() -> None:
-    own: dict[str, Any] = {
-        "temperature": 0.5,
-        "top_p": 0.9,
-        "reasoning_effort": "low",
-        "extra_body": {"top_k": 7},
-    }
+    own: dict[str, Any] = {"temperature": 0.5, "top_p": 0.9, "extra_body": {"top_k": 7}}
     async with bench(**own, reasoning_effort="low", service_tier="flex") as one:
         for form in FORMS:
             await one.ask(form, request_of(form) | {"temperature": 1, "service_tier": "priority", "top_k": 1})
