@@ -144,7 +144,7 @@ class Worker:
             elif posting.clients is not None:
                 client = posting.clients(player)
             else:
-                client = open_client(player, env, Path(posting.folder))
+                client = open_client(player, env, Path(posting.folder), price=posting.prices[player.name])
             self._stack.push_async_callback(client.close)
             self._clients[player.name] = client
             leave_out = getattr(client, "leave_out", None)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from peerage.players.client import Answer, Call, Client, InstantClient, Later, PlayerError
 from peerage.players.keys import PROVIDERS, extra_of
+from peerage.players.prices import Price
 from peerage.settings import PlayerSettings, SettingsError
 
 __all__ = ["Answer", "Call", "Client", "InstantClient", "Later", "PlayerError", "open_client"]
@@ -22,18 +23,25 @@ is called as `open_client` is."""
 
 
 def open_client(
-    settings: PlayerSettings, env: Mapping[str, str], folder: Path, hidden: Sequence[Path] = ()
+    settings: PlayerSettings,
+    env: Mapping[str, str],
+    folder: Path,
+    hidden: Sequence[Path] = (),
+    price: Price | None = None,
 ) -> Client:
     """The client of one player, not yet started.
 
     `env` holds the keys (`values.environment`); a program cannot read the files `hidden`, where the system
-    can keep it from them; `folder` is the arena's, against which relative paths in `gguf:`, a command and
+    can keep it from them; an agent over ACP pays its model by `price`;
+    `folder` is the arena's, against which relative paths in `gguf:`, a command and
     `python:` are read. Raises SettingsError for a model text that nobody serves and for a library that is not
     installed.
     """
-    if settings.acp:
-        raise SettingsError(f"{settings.name}: agents over ACP are not played yet")
     try:
+        if settings.acp:
+            from peerage.players.agents.acp import AcpClient
+
+            return AcpClient(settings, env, folder, hidden, price)
         match settings.provider:
             case "house":
                 from peerage.players.house import HouseClient

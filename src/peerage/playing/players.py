@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,7 @@ from peerage.players.client import Awaited, Client, InstantClient, PlayerError
 from peerage.players.hosted.on_host import HostedClient
 from peerage.players.keys import capacity, local_address
 from peerage.playing.requirements import refuse_too_expensive, refuse_unpriced
-from peerage.settings import ArenaError, ArenaSettings, SettingsError, enough_players
+from peerage.settings import ArenaError, ArenaSettings, PlayerSettings, SettingsError, enough_players
 from peerage.values.environment import environment
 from peerage.values.outputs import copies, secret_files
 
@@ -71,7 +70,11 @@ class RunPlayers:
         PlayerError and SettingsError."""
         settings, priced = self._settings, self._prices()
         hidden = [path for path, _ in secret_files(self._folder, settings.ledger)] + copies(self._folder)
-        make = self._clients or partial(open_client, env=self.env, folder=self._folder, hidden=hidden)
+
+        def opened(player: PlayerSettings) -> Client:
+            return open_client(player, self.env, self._folder, hidden, priced[player.name])
+
+        make = self._clients or opened
         runtimes: dict[str, PlayerRuntime] = {}
         for player in settings.everyone:
             client = HostedClient(player, make) if player.host else make(player)

@@ -1,4 +1,4 @@
-"""Notices that a match is over, for agents that remember it by themselves (`session: own`).
+"""Notices that a match is over, for agents that remember it by themselves (`session: own`, `acp`).
 
 A notice holds the ids of match and seat and nothing of the match. It is sent once, after the match is
 decided; one that fails, comes late or is lost with a run that was killed changes nothing but what its agent
@@ -28,7 +28,8 @@ class Notices:
         self._clients = {
             player: runtime.client
             for player, runtime in runtimes.items()
-            if runtime.settings.session == "own" and isinstance(runtime.client, Remembering)
+            if isinstance(runtime.client, Remembering)
+            and (runtime.settings.session == "own" or runtime.settings.acp)
         }
         self._places = asyncio.Semaphore(AT_ONCE)
         self._tasks: set[asyncio.Task[None]] = set()

@@ -144,7 +144,7 @@ class CommandClient:
         await self._run(msgspec.json.encode(ended_of(seed, seat, self._settings)), counts=0)
 
     async def close(self) -> None:
-        await asyncio.gather(*[self._end(process) for process in tuple(self._running)])
+        await asyncio.gather(*[end_program(process) for process in tuple(self._running)])
 
     async def _run(self, request: bytes, counts: int = 1, place: WorkPlace | None = None) -> bytes:
         if self._hidden:
@@ -187,7 +187,7 @@ class CommandClient:
             code = await exit_code(process)
             content, complaint = await asyncio.gather(*reading)
         finally:
-            await self._end(process)
+            await end_program(process)
             # To the end of both pipes, now that nobody is left to write there: so they are closed.
             for task in (await asyncio.wait(reading, timeout=END_S))[1]:
                 task.cancel()
@@ -230,17 +230,6 @@ class CommandClient:
         arguments = [msgspec.json.encode(argument).decode() for argument in (os.getpid(), *held)]
         return *launcher("confined", "-P"), *arguments, "--"
 
-    async def _end(self, process: asyncio.subprocess.Process) -> None:
-        """End a program with everything it started, and wait for that."""
-        _stop(process)
-        if supported():
-            with suppress(TimeoutError, asyncio.CancelledError):
-                async with asyncio.timeout(END_S + 1):
-                    await exit_code(process)
-        kill_group(process)
-        with suppress(asyncio.CancelledError):
-            await asyncio.shield(process.wait())
-
 
 async def patch_left(place: WorkPlace, folder: WorkFolder, base: Path) -> tuple[str, str]:
     """Return the patch that stands in a place, as a text. One that is too large to keep is none, and a note
@@ -272,13 +261,25 @@ def kill_group(process: asyncio.subprocess.Process) -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def _stop(process: asyncio.subprocess.Process) -> None:
+def stop_program(process: asyncio.subprocess.Process) -> None:
     """Let the launcher kill what the program started, in whatever session; without one, kill its group."""
     if not supported():
         kill_group(process)
     elif process.returncode is None:
         with suppress(ProcessLookupError):
             process.terminate()
+
+
+async def end_program(process: asyncio.subprocess.Process) -> None:
+    """End a program with everything it started, and wait for that."""
+    stop_program(process)
+    if supported():
+        with suppress(TimeoutError, asyncio.CancelledError):
+            async with asyncio.timeout(END_S + 1):
+                await exit_code(process)
+    kill_group(process)
+    with suppress(asyncio.CancelledError):
+        await asyncio.shield(process.wait())
 
 
 async def exit_code(process: asyncio.subprocess.Process) -> int:
@@ -297,7 +298,7 @@ async def _head(stream: asyncio.StreamReader, process: asyncio.subprocess.Proces
     content = bytearray()
     while part := await stream.read(65_536):
         if len(content) > MAX_BODY:
-            _stop(process)  # and read on to the end: a pipe that nobody reads is never closed
+            stop_program(process)  # and read on to the end: a pipe that nobody reads is never closed
         else:
             content += part
     return bytes(content)

@@ -1,0 +1,271 @@
+"""Agents over the Agent Client Protocol: a process for each seat of a match, in a jail, with its own folder.
+
+A contestant's process lives until its match is over, it has to make room, or something goes wrong; then the
+next request starts another one. Judges and authors, whose replies must not depend on one another, requests to
+work in a folder and those of `session: none` have a process each. A model behind an agent is reached through
+a gateway alone, which knows what was asked and paid.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from peerage.game.work import AgentStep, Trace
+from peerage.players.agents.acp_process import AgentProcess
+from peerage.players.agents.acp_protocol import asked, ending
+from peerage.players.agents.gateway import Gateway, GatewaySession
+from peerage.players.agents.gateway_account import Metered
+from peerage.players.agents.programs import child_environment, patch_left
+from peerage.players.agents.recipes import OTHER, filled, recipe_of
+from peerage.players.client import Answer, Call, FailureKind, PlayerError, bounded, duration
+from peerage.players.models.thoughts import part
+from peerage.players.prices import Price, nano
+from peerage.players.redaction import hidden, named
+from peerage.sandbox.native.confined import available
+from peerage.sandbox.native.places import WorkPlace
+from peerage.settings import PlayerSettings
+from peerage.values.system_errors import SCARCE, reason
+
+GRACE_S = 3.0
+"""Seconds that an agent has to stop when its time is up, and a last call of its model to come back."""
+_SECRET = re.compile(r"key|token|secret|password|auth", re.IGNORECASE)
+_INHERITED = ("PATH", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR")
+_UNPAID = Metered((), None, None, None, None, 0, ())
+
+
+class _SeatedAgent:
+    """A seat of a match: its process, with the place where it lives and its way to its model."""
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.agent: AgentProcess | None = None
+        self.place: WorkPlace | None = None
+        self.session: GatewaySession | None = None
+
+    async def empty(self) -> None:
+        """End the process, and remove all that it had; safe to call twice."""
+        agent, place, session = self.agent, self.place, self.session
+        self.agent = self.place = self.session = None
+        if agent is not None:
+            await agent.end()
+        if session is not None:
+            await session.close()
+        if place is not None:
+            await asyncio.to_thread(place.remove)
+
+
+class AcpClient:
+    """The client of a player with `acp`. `price` is that of its model's tokens."""
+
+    def __init__(
+        self,
+        settings: PlayerSettings,
+        env: Mapping[str, str],
+        folder: Path,
+        hidden: Sequence[Path] = (),
+        price: Price | None = None,
+    ) -> None:
+        self.warnings: list[str] = []
+        self._settings = settings
+        self._folder = folder.absolute()
+        self._hidden = [self._folder, *hidden]
+        self._recipe = recipe_of(settings.acp)
+        self._words: list[str] = []
+        own = settings.key_env if settings.provider == "acp" else ""
+        inherited = child_environment(env, own)
+        self._env = {name: inherited[name] for name in (*_INHERITED, own) if name in inherited}
+        self._key = env.get(own, "")
+        self._gateway = None if settings.provider == "acp" else Gateway(settings, env, price or Price())
+        stated = [
+            settings.env,
+            *[each.env for each in settings.mcp],
+            *[each.headers for each in settings.mcp],
+        ]
+        values = [value for pairs in stated for name, value in pairs.items() if _SECRET.search(name)]
+        self._secrets = (self._key, *values)
+        self._seats: dict[tuple[str, str], _SeatedAgent] = {}
+        self._live: dict[_SeatedAgent, None] = {}
+        self._ends: set[asyncio.Future[None]] = set()
+
+    @named
+    async def start(self) -> None:
+        program, *words = self._settings.acp
+        here = self._folder / program
+        found = str(here) if here.is_file() else shutil.which(program, path=self._env.get("PATH"))
+        if found is None:
+            raise PlayerError(
+                f"the program {program!r} is neither in {self._folder} nor on PATH", kind="permanent"
+            )
+        files = [self._folder / word for word in words]
+        own = [str(file) if file.is_file() else word for file, word in zip(files, words, strict=True)]
+        self._words = [found, *own]
+        stated = "".join([*self._settings.env.values(), *self._settings.files.values()])
+        if self._gateway is not None and self._recipe is None and "{url}" not in stated:
+            raise PlayerError(
+                f"nothing says how {program!r} is pointed at its model; state the variables (`env`) or "
+                "files that do, with the places {url}, {key} and {model}",
+                kind="permanent",
+            )
+        if not available():
+            self.warnings.append(
+                f"{self._settings.name}: on this system nothing keeps the agent from the files and the "
+                "network of this machine (Landlock does, on Linux 5.13 or newer)"
+            )
+        if self._gateway is not None:
+            await self._gateway.start()
+
+    @named
+    async def answer(self, call: Call) -> Answer:
+        key = (call.seed, call.seat)
+        alone = not call.seat or call.role != "contestant" or call.folder is not None
+        alone = alone or self._settings.session == "none"
+        seat = _SeatedAgent() if alone else self._seats.setdefault(key, _SeatedAgent())
+        started = asyncio.get_running_loop().time()
+        async with seat.lock:
+            try:
+                answer = await self._asked(seat, call, started)
+            except BaseException:
+                await self._leave(seat)
+                raise
+            if alone or self._seats.get(key) is not seat:
+                await self._leave(seat)
+            return answer
+
+    async def ended(self, seed: str, seat: str) -> None:
+        """End the process of a seat whose match is over."""
+        if (over := self._seats.pop((seed, seat), None)) is not None:
+            await self._leave(over)
+
+    async def close(self) -> None:
+        await asyncio.gather(*[self._leave(seat) for seat in [*self._live]], *self._ends)
+        if self._gateway is not None:
+            await self._gateway.close()
+
+    async def _leave(self, seat: _SeatedAgent) -> None:
+        self._live.pop(seat, None)
+        ending = asyncio.ensure_future(seat.empty())
+        self._ends.add(ending)
+        ending.add_done_callback(self._ends.discard)
+        await asyncio.shield(ending)  # not to be broken off: a process would be left behind
+
+    async def _asked(self, seat: _SeatedAgent, call: Call, started: float) -> Answer:
+        """Ask the seat's agent, which is started if there is none. Raises PlayerError."""
+        clock, most = asyncio.get_running_loop().time, self._settings.timeout_s
+        try:
+            async with asyncio.timeout(most):
+                agent = await self._ready(seat, call)
+        except TimeoutError:
+            raise PlayerError(f"it was not ready within {duration(most)}", busy=True) from None
+        text, system = asked(call.messages, agent.system)
+        session = seat.session
+        if session is not None:
+            session.begin(nano(self._settings.request_budget), self._settings.request_tokens)
+        prompt = asyncio.ensure_future(agent.prompt(text))
+        prompt.add_done_callback(lambda done: done.cancelled() or done.exception())
+        metered, late = _UNPAID, False
+        try:
+            await asyncio.wait([prompt], timeout=max(started + most - clock(), 0.001))
+            if late := not prompt.done():
+                agent.cancel()
+                await asyncio.wait([prompt], timeout=min(GRACE_S, most / 8))
+            elif session is not None and not prompt.exception():
+                await session.settled(GRACE_S)
+        finally:
+            prompt.cancel()
+            metered = session.end() if session is not None else metered
+        counted = None if metered.cost_nano is None else metered.cost_nano + metered.possibly_nano
+        error = PlayerError(f"no reply within {duration(most)}", busy=True) if late else prompt.exception()
+        if isinstance(error, PlayerError) and not (late and call.folder):
+            error.maybe_paid, error.most_nano = counted != 0, counted
+            raise error
+        end = ending(None if late else prompt.result())
+        agent.system = system
+        turn = agent.turn
+        parted = part(turn.text)
+        answer = Answer(
+            parted.answer,
+            clock() - started,
+            metered.input_tokens,
+            metered.output_tokens,
+            None if metered.cost_nano is None else metered.cost_nano / 1e9,
+            snapshot=", ".join(metered.models),
+            refused=end.refused,
+            truncated=late or end.truncated,
+            thought=turn.thought or parted.thought > 0,
+            note="its time was up; what was in the folder then counts" if late else end.note,
+            cached_tokens=metered.cached_tokens,
+            possibly_nano=metered.possibly_nano,
+        )
+        if call.folder is not None:
+            turn.close_text()
+            await agent.end()  # nothing may change while the folder is read
+            assert seat.place is not None
+            left, note = await patch_left(seat.place, call.folder, self._folder)
+            answer = replace(answer, text=left, note=note or answer.note)
+        elif not turn.text.strip() and not end.note:
+            answer = replace(answer, note="the agent wrote nothing after its last tool call")
+        trace = Trace(tuple([self._keyless(step) for step in turn.steps()]), metered.calls)
+        return replace(bounded(answer), trace=trace)
+
+    def _keyless(self, step: AgentStep) -> AgentStep:
+        return replace(
+            step, title=hidden(step.title, self._secrets), detail=hidden(step.detail, self._secrets)
+        )
+
+    async def _ready(self, seat: _SeatedAgent, call: Call) -> AgentProcess:
+        """Return the seat's agent, ready to be asked. Raises PlayerError."""
+        self._live.pop(seat, None)
+        if seat.agent is not None and seat.agent.alive:
+            self._live[seat] = None
+            return seat.agent
+        await seat.empty()
+        idle = [other for other in self._live if not other.lock.locked()]
+        room = (self._settings.concurrency or 1) - len(self._live) - 1
+        self._live[seat] = None
+        for other in idle[: max(-room, 0)]:
+            await self._leave(other)
+        try:
+            return await self._started(seat, call)
+        except OSError as error:
+            kind: FailureKind = "transient" if error.errno in SCARCE else "permanent"
+            raise PlayerError(f"cannot be run: {reason(error)}", kind=kind) from None
+
+    async def _started(self, seat: _SeatedAgent, call: Call) -> AgentProcess:
+        settings, recipe = self._settings, self._recipe or OTHER
+        place = seat.place = await asyncio.to_thread(WorkPlace)
+        if call.folder is not None:
+            try:
+                await asyncio.to_thread(place.fill, call.folder, self._folder)
+            except ValueError as error:
+                raise PlayerError(str(error), kind="request") from None
+        places = {"home": str(place.home), "key": self._key}
+        socket = place.path / "gateway"
+        if self._gateway is not None:
+            form = recipe.form(settings)
+            session = seat.session = await self._gateway.open(socket)
+            places |= {"url": session.url(form), "root": session.url("messages"), "form": recipe.forms[form]}
+            places |= {"key": session.key, "model": session.model}
+        env = {**filled(recipe.env, places), **filled(settings.env, places)}
+        for path, text in {**filled(recipe.files, places), **filled(settings.files, places)}.items():
+            target = place.home / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, "utf-8")
+        launcher: list[str] = []
+        if available():
+            launcher = place.launcher(
+                self._hidden,
+                words=self._words,
+                network="all" if settings.network else "gateway" if self._gateway else "none",
+                gateway=(self._gateway.port, socket) if self._gateway else None,
+            )
+        agent = seat.agent = await AgentProcess.start(
+            [*launcher, *self._words], place.work, place.environment(self._env) | env, settings.allow
+        )
+        await agent.open(settings, place.work, recipe.auth)
+        return agent

@@ -1,0 +1,247 @@
+"""The Agent Client Protocol as Peerage speaks it: what an agent is sent, and its updates as steps. Pure.
+
+JSON-RPC 2.0, one object a line, version 1 of the protocol. An agent reads and writes files and runs commands
+by itself (`fs` and `terminal` are declared false); it may ask before it does, and the player's settings
+answer. What an agent writes is hostile: it is read as far as it makes sense, all else is noted, and all that
+is kept is bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from peerage.game.protocol import Speaker
+from peerage.game.work import MOST_DETAIL, MOST_STEPS, AgentStep, StepKind
+from peerage.players.client import MAX_TEXT
+from peerage.settings.players.agents import McpServer
+from peerage.values.texts import storable
+from peerage.version import __version__
+
+INITIALIZE = {
+    "protocolVersion": 1,
+    "clientCapabilities": {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False},
+    "clientInfo": {"name": "peerage", "title": "Peerage", "version": __version__},
+}
+_USES = {
+    **dict.fromkeys(("read", "search", "think"), "read"),
+    **dict.fromkeys(("edit", "delete", "move"), "edit"),
+    "execute": "run",
+    "fetch": "fetch",
+}
+"""The use of tools (`allow`) that each kind of tool call is."""
+_PARTS = ("input", "content", "output")
+_ROOM = {"text": MAX_TEXT + 1, "thought": MOST_DETAIL}
+"""Characters that are taken of a reply, and of a thought."""
+
+
+class Ending(NamedTuple):
+    """The meaning of a stop reason; `note` says what is odd about it."""
+
+    truncated: bool = False
+    refused: bool = False
+    note: str = ""
+
+
+def ending(reason: object) -> Ending:
+    """Return what a stop reason means; one that is not known is noted."""
+    match reason:
+        case "end_turn":
+            return Ending()
+        case "max_tokens" | "max_turn_requests":
+            return Ending(truncated=True)
+        case "refusal":
+            return Ending(refused=True)
+        case "cancelled":
+            return Ending(note="the agent cancelled its work")
+    return Ending(note=f"the agent ended for a reason that is not known: {str(reason)[:40]!r}")
+
+
+class AgentTurn:
+    """An agent's way to one reply: its steps, and what it wrote after its last tool call.
+
+    `allow` are the uses of tools that are granted. While it is `cancelled`, nothing is.
+    """
+
+    def __init__(self, allow: Collection[str]) -> None:
+        self.cancelled = False
+        self._allow = allow
+        self._steps: list[AgentStep | dict[str, str]] = []
+        self._tools: dict[str, dict[str, str]] = {}
+        self._noted: set[str] = set()
+        self._text: list[str] = []
+        self._thought: list[str] = []
+        self._room = dict(_ROOM)
+
+    @property
+    def text(self) -> str:
+        """What the agent wrote after its last tool call."""
+        return "".join(self._text)
+
+    @property
+    def thought(self) -> bool:
+        """Return whether the agent showed that its model thinks."""
+        return any(not isinstance(step, dict) and step.kind == "thought" for step in self.steps())
+
+    def note(self, what: str) -> None:
+        """Put down something odd, once."""
+        if what not in self._noted and len(self._noted) < MOST_STEPS:
+            self._noted.add(what)
+            self._add("note", what)
+
+    def update(self, update: object) -> None:
+        """Take an update of the session."""
+        stated = update if isinstance(update, dict) else {}
+        match name := stated.get("sessionUpdate"):
+            case "agent_message_chunk":
+                self._end_thought()
+                self._take("text", self._text, stated.get("content"))
+            case "agent_thought_chunk":
+                self._take("thought", self._thought, stated.get("content"))
+            case "tool_call" | "tool_call_update":
+                self._tool(stated)
+            case "plan":
+                entries = stated.get("entries")
+                lines = [_plan_line(entry) for entry in (entries if isinstance(entries, list) else [])[:200]]
+                self._end_thought()
+                self._add("plan", detail="\n".join(lines))
+            case str():
+                self.note(f"update: {name}")
+            case _:
+                self.note("an update without a name")
+
+    def permission(self, stated: dict[str, Any]) -> dict[str, Any]:
+        """Return the answer to a request for permission: once, or not; never for good."""
+        call = stated.get("toolCall")
+        tool = self._tool(call if isinstance(call, dict) else {})
+        use = _USES.get(tool["kind"], "")
+        granted = use in self._allow and not self.cancelled
+        options = stated.get("options")
+        by_kind = {
+            option.get("kind"): option.get("optionId")
+            for option in (options if isinstance(options, list) else [])
+            if isinstance(option, dict)
+        }
+        chosen = by_kind.get("allow_once") if granted else None
+        if granted and chosen is None:
+            self.note("the agent asked for a permission that holds for good, which is never granted")
+        self._add("permission", tool["title"], use or tool["kind"], "allowed" if chosen else "refused")
+        if chosen is None and not self.cancelled:
+            chosen = by_kind.get("reject_once", by_kind.get("reject_always"))
+        outcome = {"outcome": "selected", "optionId": chosen} if chosen else {"outcome": "cancelled"}
+        return {"outcome": outcome}
+
+    def steps(self) -> tuple[AgentStep, ...]:
+        """Return the steps in order."""
+        self._end_thought()
+        return tuple([step if isinstance(step, AgentStep) else _tool_step(step) for step in self._steps])
+
+    def close_text(self) -> None:
+        """Make a step of what was written last: more than text follows."""
+        self._end_thought()
+        if text := self.text.strip():
+            self._add("text", detail=text)
+        self._text.clear()
+        self._room["text"] = _ROOM["text"]
+
+    def _take(self, kind: str, parts: list[str], block: object) -> None:
+        text = self._text_of(block)[: max(self._room[kind], 0)]
+        self._room[kind] -= len(text)
+        parts.append(storable(text))
+
+    def _text_of(self, block: object) -> str:
+        stated = block if isinstance(block, dict) else {}
+        if stated.get("type") == "text" and isinstance(text := stated.get("text"), str):
+            return text
+        self.note(f"content that is no text: {str(stated.get('type'))[:40]}")
+        return ""
+
+    def _end_thought(self) -> None:
+        if thought := "".join(self._thought).strip():
+            self._add("thought", detail=thought)
+        self._thought.clear()
+        self._room["thought"] = _ROOM["thought"]
+
+    def _tool(self, stated: dict[str, Any]) -> dict[str, str]:
+        """Merge what is stated of a tool call, by its id, into its step."""
+        name = str(stated.get("toolCallId"))[:200]
+        tool = self._tools.get(name)
+        if tool is None:
+            self.close_text()
+            tool = dict.fromkeys(("title", "kind", "status", *_PARTS), "")
+            if len(self._steps) < 2 * MOST_STEPS:
+                self._tools[name] = tool
+                self._steps.append(tool)
+        for key in ("title", "kind", "status"):
+            if isinstance(value := stated.get(key), str):
+                tool[key] = _short(value)
+        for key, part in (("rawInput", "input"), ("rawOutput", "output")):
+            if (value := stated.get(key)) is not None:
+                tool[part] = _short(value if isinstance(value, str) else _encode(value).decode())
+        if isinstance(content := stated.get("content"), list):
+            tool["content"] = _short("\n".join(filter(None, map(self._content, content[:100]))))
+        return tool
+
+    def _content(self, part: object) -> str:
+        stated = part if isinstance(part, dict) else {}
+        match stated.get("type"):
+            case "diff":
+                return f"{stated.get('path')}:\n{stated.get('newText')}"
+            case "content":
+                return self._text_of(stated.get("content"))
+        return ""
+
+    def _add(self, kind: StepKind, title: str = "", detail: str = "", status: str = "") -> None:
+        if len(self._steps) < 2 * MOST_STEPS:
+            self._steps.append(AgentStep(kind, _short(title), _short(detail), _short(status)))
+
+
+_encode = msgspec.json.encode
+
+
+def _short(text: str) -> str:
+    return storable(text if len(text) <= MOST_DETAIL else f"{text[: MOST_DETAIL - 1]}…")
+
+
+def _tool_step(tool: dict[str, str]) -> AgentStep:
+    # What a tool put out is often stated twice, as content for people and as it came.
+    detail = "\n".join(dict.fromkeys(filter(None, [tool[part] for part in _PARTS])))
+    return AgentStep("tool", tool["title"] or tool["kind"], _short(detail), tool["status"])
+
+
+def _plan_line(entry: object) -> str:
+    stated = entry if isinstance(entry, dict) else {}
+    return f"[{str(stated.get('status', ''))[:20]}] {str(stated.get('content', ''))[:300]}"
+
+
+def asked(messages: Sequence[tuple[Speaker, str]], known: str | None) -> tuple[str, str]:
+    """Return the text of a request, and the system text that goes with it.
+
+    `known` is the system text that a running agent was sent; None is for a new one, which gets the turns of
+    earlier requests too.
+    """
+    system = "\n\n".join([text for speaker, text in messages if speaker == "system"])
+    turns = [turn for turn in messages if turn[0] != "system"]
+    replies = [at for at, (speaker, _) in enumerate(turns) if speaker == "assistant"]
+    new = replies[-1] + 1 if replies else 0
+    parts = [] if system == known else [system]
+    if known is None and new:
+        heads = {"assistant": "You replied:", "user": "You were asked:"}
+        parts += [f"{heads[speaker]}\n{text}" for speaker, text in turns[:new]]
+        parts.append("You are asked now:")
+    parts += [text for _, text in turns[new:]]
+    return "\n\n".join(filter(None, parts)), system
+
+
+def server_entry(server: McpServer) -> dict[str, Any]:
+    """Return an MCP server as `session/new` has it."""
+    if server.url:
+        return {"type": "http", "name": server.name, "url": server.url, "headers": _pairs(server.headers)}
+    env = _pairs(server.env)
+    return {"name": server.name, "command": server.command, "args": list(server.args), "env": env}
+
+
+def _pairs(values: dict[str, str]) -> list[dict[str, str]]:
+    return [{"name": name, "value": value} for name, value in values.items()]
