@@ -46,7 +46,7 @@ from peerage.engine.calls.calls import Reach
 from peerage.engine.calls.troubles import Trouble
 from peerage.engine.match.driving import CallsNow, MatchRun, Stuck
 from peerage.engine.record.journal import Journal
-from peerage.engine.record.records import MatchTally, answered_first
+from peerage.engine.record.records import MatchTally, recorded_tally
 from peerage.game.match import Fixture, Outcome
 from peerage.ledger import Exchange, FailureRow, Ledger, LedgerError
 from peerage.ledger.forms.codec import read_reply
@@ -147,11 +147,7 @@ class Crew:
     def close(self, number: int, outcome: Outcome) -> None:
         """End a match that no worker drives any more."""
         rows = self._ledger.match(number)
-        tally = MatchTally()
-        for exchange in answered_first(rows.exchanges if rows else ()).values():
-            if exchange.reply is not None:
-                tally.add_recorded(exchange)
-        self._ended(number, tally, outcome)
+        self._ended(number, recorded_tally(rows.exchanges if rows else ()), outcome)
 
     def decide(self) -> None:
         self._permits.decide()

@@ -213,8 +213,7 @@ class WorkersLedger:
         if not self._bodies.dictionary and self._written % LOOKED_FOR_EVERY == 0:
             self._learn()
         self._written += 1
-        inserts = inserts_of(batch, self._bodies)
-        self._store.commit(partial(self._writes.append, inserts), again=True)
+        self._store.commit(partial(self._writes.append, inserts_of(batch, self._bodies)), again=True)
 
     def texts(self, digests: Collection[bytes]) -> dict[bytes, str]:
         return patiently(partial(self._ledger.texts, digests))

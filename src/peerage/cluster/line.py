@@ -105,8 +105,7 @@ async def awaited(address: str, key: bytes, line: Line) -> int:
         return line
 
     here = address if address == "127.0.0.1" else "::" if ":" in address else "0.0.0.0"
-    loop = asyncio.get_running_loop()
-    server = await loop.create_server(
+    server = await asyncio.get_running_loop().create_server(
         lambda: _Caller(key, taken), here, 0, ssl=_encrypted(ssl.Purpose.CLIENT_AUTH)
     )
     return int(server.sockets[0].getsockname()[1])

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from peerage.facts.fact import WRONG, Fact, known, others
+from peerage.values import grouped
 
 _FEWEST = 300_000
 """Inhabitants of the smallest country that is asked about."""
@@ -129,10 +130,7 @@ def _cities() -> tuple[City, ...]:
 @cache
 def _inside() -> Mapping[str, Sequence[City]]:
     """The cities of each country, the most populous first."""
-    inside: dict[str, list[City]] = {}
-    for city in _cities():
-        inside.setdefault(city.country, []).append(city)
-    return inside
+    return grouped((city.country, city) for city in _cities())
 
 
 def codes() -> tuple[str, ...]:

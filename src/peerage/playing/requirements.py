@@ -195,8 +195,7 @@ def _pinned_facts(settings: ArenaSettings, ledger: Ledger) -> tuple[InFlight, di
                 f"depend on it:{differs}. Set it back, or start a new arena "
                 "in another folder"
             )
-    numbers = [_number(ledger, meta, key, least=1) for key in InFlight._fields]
-    return InFlight(*numbers), still
+    return InFlight(*[_number(ledger, meta, key, least=1) for key in InFlight._fields]), still
 
 
 def check(settings: ArenaSettings, ledger: Ledger) -> tuple[InFlight, dict[str, str]]:

@@ -142,8 +142,7 @@ def _hosts(
     hosts = Hosts(
         settings.hosts, everyone, players.hosted, folder, now_ms, guarded=guarded, switches=switches
     )
-    spent = spent_today(ledger, everyone, now_ms())
-    return hosts, Availability(everyone, now_ms, spent, hosts.away)
+    return hosts, Availability(everyone, now_ms, spent_today(ledger, everyone, now_ms()), hosts.away)
 
 
 async def _drive(

@@ -417,8 +417,7 @@ def _irt(data: Answers) -> SpecialTable:
         for name, b, b_error, a, a_error, solved, count in rows
     ]
     challenges.sort(key=lambda row: (-row["difficulty"], row["challenge"]))
-    title = "Item response theory (2PL)"
-    return SpecialTable(title, fitted.rows, [*data.notes, *notes], challenges)
+    return SpecialTable("Item response theory (2PL)", fitted.rows, [*data.notes, *notes], challenges)
 
 
 __all__ = ["METHODS", "Method", "MethodReport", "Options", "duels", "rate", "wanted"]

@@ -63,12 +63,11 @@ def simulated(setup: Setup, number: int) -> Precision:
         history, match = _judged(setup, rng, skill, discernment)
         evidence = of_duels(history, match)
     table = fit_clustered(history, match)
-    above = proven(evidence).sum(axis=1)
     return Precision(
         half_width=float((table.upper - table.lower).mean() / 2),
         tau=tau(table.rating, skill),
         first=float(skill[table.rating.argmax()] == skill.max()) if skill.any() else math.nan,
-        proven=float(above.max() == setup.players - 1),
+        proven=float(proven(evidence).sum(axis=1).max() == setup.players - 1),
     )
 
 

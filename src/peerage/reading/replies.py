@@ -95,11 +95,10 @@ def _counted(asked: Sequence[Step]) -> Iterator[tuple[str, str, str, bool, bool]
             status = "asked again" if status != "ok" or statuses[f"{step.key}{ROOM}"] == "ok" else status
         elif step.key.endswith(ROOM) and status != "ok" and statuses.get(first_key(step.key)) == "ok":
             status = "asked again"
-        cut = step.stored is not None and step.stored.truncated
         yield (
             step.player,
             step.role,
             "waiting" if step.stored is None else status,
             step.key.endswith(REPAIR),
-            cut,
+            step.stored is not None and step.stored.truncated,
         )

@@ -18,6 +18,7 @@ from peerage.ledger import Ledger, LedgerError
 from peerage.ledger.forms.codec import by_hex, read_fixture, read_issued, read_record, read_reply
 from peerage.ledger.topics.public import Opinion, opinions, read_opinion
 from peerage.reading.rows import rows_of
+from peerage.values import grouped
 from peerage.values.inputs import opened
 
 MOST_SAVED = 1_000_000
@@ -121,7 +122,4 @@ def public_scores(ledger: Ledger, match: FinishedTournament) -> dict[str, list[f
         for item, points in opinion.scores.items()
         if item in known
     ]
-    scores: dict[str, list[float]] = {}
-    for gain in normalised_grades(grades):
-        scores.setdefault(gain.grade.author, []).append(gain.value)
-    return scores
+    return grouped((gain.grade.author, gain.value) for gain in normalised_grades(grades))

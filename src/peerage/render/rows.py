@@ -193,14 +193,13 @@ def of_votes(strip: VoteStrip, who: Callable[[str], str | None]) -> Rows:
         verdict = line.given[place]
         return verdict.choice if verdict else None
 
-    several = len(strip.titles) > 1
     columns = [
         Column("judge", strip.name, value=lambda line: who(line.label)),
         *[
             Column(f"given{place}", title or "Vote", value=partial(given, place))
             for place, title in enumerate(strip.titles)
         ],
-        *([Column("counts", "Counts as")] if several else ()),
+        *([Column("counts", "Counts as")] if len(strip.titles) > 1 else ()),
         Column("weight", "Weight", "{:.0%}".format, number=True, spare=1),
     ]
     return Rows(strip.votes, columns, sorts=False)

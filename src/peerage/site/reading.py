@@ -17,6 +17,7 @@ from peerage.ledger.topics.series import shown
 from peerage.ledger.topics.votes import PeopleVotes
 from peerage.settings import ArenaSettings, load
 from peerage.site.addresses import pair_page
+from peerage.values import grouped
 from peerage.views.arena.tables import ArenaTables
 
 Menu: TypeAlias = tuple[tuple[str, str], ...]
@@ -86,11 +87,8 @@ class Site(ArenaTables):
     def entries(self) -> Mapping[int, Sequence[Entry]]:
         """The log's entries about each match, others may see it or not, in the order in which matches entered
         it; none where no checkpoint was signed."""
-        found: dict[int, list[Entry]] = {}
-        for entry in self.ledger.log() if self.checkpoints else ():
-            if match := finished(entry.about):
-                found.setdefault(match, []).append(entry)
-        return found
+        entries = self.ledger.log() if self.checkpoints else ()
+        return grouped((match, entry) for entry in entries if (match := finished(entry.about)))
 
     def covered(self, size: int) -> int:
         """Return how many of the matches shown are in the first `size` entries of the log, as far as a

@@ -13,6 +13,7 @@ from peerage.challenges.pool import ChallengePool, ChallengeReview, PoolChalleng
 from peerage.ledger import Ledger
 from peerage.reading.verdicts.withdrawn import amended
 from peerage.render.blocks import Column, Rows, Small, numbers, texts
+from peerage.values import grouped
 from peerage.values.figures import begun, hundredths, percent, signed, whole
 
 
@@ -102,9 +103,7 @@ def to_review(found: ChallengePool, *, answers: bool = False) -> list[ChallengeR
 
 
 def _tried(entry: PoolChallenge) -> tuple[Tried, ...]:
-    results: dict[str, list[bool]] = {}
-    for attempt in entry.by_others:
-        results.setdefault(attempt.llm_id, []).append(attempt.result == "correct")
+    results = grouped((attempt.llm_id, attempt.result == "correct") for attempt in entry.by_others)
     found = [Tried(player, sum(solved), len(solved)) for player, solved in results.items()]
     return tuple(sorted(found, key=lambda one: (-one.solved / one.attempts, one.player)))
 

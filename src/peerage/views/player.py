@@ -45,10 +45,9 @@ def standing(board: Leaderboard, row: Row, speed: Speed | None = None) -> Facts:
     block = leaderboard.table(board)
     plain = replace(block, columns=[replace(column, hint="") for column in block.columns])
     found = as_facts(plain, row, *_ELSEWHERE)
-    of_many = OF_MANY in board.notes
     more = [
         LoneFigure(
-            "First – shared – other place" if of_many else "Won – drawn – lost",
+            "First – shared – other place" if OF_MANY in board.notes else "Won – drawn – lost",
             dashed((row.wins, row.draws, row.losses)),
         )
     ]
@@ -98,14 +97,13 @@ def records(
         return "player" if kind == "opponent" else kind, row.name
 
     points = () if of_many else numbers(percent, rate="Points")
-    checked = any(row.accuracy for row in rows)
     columns = [
         Column("name", kind.capitalize(), lambda name: name or "none stated", link=to),
         *[
             replace(column, value=attrgetter(f"record.{column.key}"))
             for column in (*numbers(whole, matches=f"{results} ~1"), *points)
         ],
-        *([Column("accuracy", "Accuracy", number=True)] if checked else ()),
+        *([Column("accuracy", "Accuracy", number=True)] if any(row.accuracy for row in rows) else ()),
         *(prices(in_dollars=in_dollars) if kind != "opponent" else ()),
         Column("record", "Won, drawn, lost", dashed, value=_results, draw="record"),
     ]

@@ -160,7 +160,6 @@ def status(ledger: Ledger, folder: Path) -> Status:
         )
         under_way.append(now)
     left = issued - recorded - len(under_way) - len(away)
-    in_probes = sum([cost.unknown for cost in probe_costs(ledger).values()])
     return Status(
         runner=runner or None,
         recorded=recorded,
@@ -169,7 +168,7 @@ def status(ledger: Ledger, folder: Path) -> Status:
         open_calls=calls,
         open_usd=worst / 1e9,
         spent_usd=spent(ledger) / 1e9,
-        unpriced=unpriced(ledger) + in_probes,
+        unpriced=unpriced(ledger) + sum([cost.unknown for cost in probe_costs(ledger).values()]),
         under_way=tuple(under_way),
         workers=workers,
         outside=total(imported(ledger)),

@@ -25,6 +25,7 @@ from peerage.judging.scores.standing import of
 from peerage.ledger import Ledger
 from peerage.reading.tournaments import find, played, public_scores
 from peerage.render.blocks import Column, Rows, numbers, texts
+from peerage.values import grouped
 from peerage.values.figures import hundredths, percent, signed, whole
 from peerage.views.judges.favours import summary
 from peerage.views.judges.report import JudgesReport
@@ -78,10 +79,8 @@ def tournament(ledger: Ledger, number: int | None = None) -> TournamentReport:
 
 def progress(ledger: Ledger) -> list[ProgressRow]:
     """Return how every player did over all tournaments, the best first."""
-    courses: dict[str, list[tuple[int, float]]] = {}
-    for at, match in enumerate(one for one in played(ledger) if not one.void):
-        for player, score in match.scores.items():
-            courses.setdefault(player, []).append((at, score))
+    matches = enumerate(match for match in played(ledger) if not match.void)
+    courses = grouped((name, (at, score)) for at, match in matches for name, score in match.scores.items())
     rows = [_progress(player, course) for player, course in courses.items()]
     return sorted(rows, key=lambda row: (-row.score, row.player))
 

@@ -112,8 +112,7 @@ def choose(
     if not mock:
         _look_at(settings, folder)
     with opened(settings, folder, None, budget=None if mock else budget) as arena:
-        limit = matches or _usual_matches(settings, mock)
-        code = agreed_and_played(arena, limit, yes)
+        code = agreed_and_played(arena, matches or _usual_matches(settings, mock), yes)
     if not code:
         recommend(folder, {"report": "one page to show", "serve": "the arena in a browser"})
     raise typer.Exit(code)

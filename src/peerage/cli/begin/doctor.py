@@ -42,6 +42,7 @@ from peerage.settings import (
 )
 from peerage.settings.lineup import installing
 from peerage.standings.accounts import spent_by, unpriced
+from peerage.values import grouped
 from peerage.values.environment import databases, environment
 from peerage.values.figures import counted, dollars
 from peerage.version import __version__
@@ -88,9 +89,7 @@ def examine(folder: Path) -> list[Finding]:
 
 def report(findings: Sequence[Finding]) -> Iterator[str]:
     """The findings as lines, grouped by area, of those that are alike one line; at the end one sentence."""
-    alike: dict[Finding, list[str]] = {}
-    for finding in findings:
-        alike.setdefault(finding._replace(what=""), []).append(finding.what)
+    alike = grouped((finding._replace(what=""), finding.what) for finding in findings)
     area = ""
     wide = max(len(names[0]) for names in alike.values() if len(names) == 1)
     for finding, names in alike.items():

@@ -81,8 +81,7 @@ def verify(
     kept += [copy for stated in checkpoint or () for copy in kept_of(stated, keys)]
     with _arena(folder) as arena, ledger_in(arena) as ledger, helpers(ledger.address) as helping:
         every = (*kept_in(arena), *kept)
-        votes = PeopleVotes(ledger.address, arena)
-        report = check(ledger, votes=votes, kept=every, helpers=helping)
+        report = check(ledger, votes=PeopleVotes(ledger.address, arena), kept=every, helpers=helping)
     code = 0 if report.ok else 1
     if shape is ReportFormat.json:
         _leave(report, code)

@@ -78,8 +78,7 @@ def plan(
         if shape is TableFormat.json:
             show_json(cost.as_dict())
         else:
-            table = estimate.costs(settings, cost, more)
-            show_table(table, shape)
+            show_table(estimate.costs(settings, cost, more), shape)
         return
     with arena_in(folder) as arena, explained_scope():
         answer = arena.outlook(one, other, until)
@@ -184,8 +183,7 @@ def agree(
         typer.echo(note)
     if small := too_small(settings, made):
         raise ArenaError("\n".join(small))
-    table = costs(settings, made)
-    show_table(table, TableFormat.table)
+    show_table(costs(settings, made), TableFormat.table)
     refuse_unpriced(settings, made.unpriced)
     refuse_too_expensive(settings, priced)
     probed = to_probe(arena.ledger, settings.everyone, priced) if settings.engine.probe else []

@@ -67,6 +67,5 @@ def show_gate(
         raise ArenaError(f"{place}{reason(error)}") from None
     if github:  # GitHub reads commands from both; standard output may be JSON
         typer.echo("\n".join(github_commands(gate)), err=True)
-    blocks = [Conclusion(gate.lines), *([gates(gate.parts)] if gate.parts else ())]
-    show_whole(gate, blocks, shape)
+    show_whole(gate, [Conclusion(gate.lines), *([gates(gate.parts)] if gate.parts else ())], shape)
     raise typer.Exit(gate.exit_code)

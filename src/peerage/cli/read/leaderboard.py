@@ -157,8 +157,7 @@ def show_rejudged(arena: Arena, shape: TableFormat) -> bool:
     if shape is TableFormat.json:
         show_json(report.as_dict())
     elif ranked or not shape.for_people:
-        table = rejudged(report, arena.settings.name)
-        show_table(table, shape)
+        show_table(rejudged(report, arena.settings.name), shape)
     return ranked
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from peerage.engine.record.records import ENGINE, MatchTally, answered_first, settle
+from peerage.engine.record.records import ENGINE, recorded_tally, settle
 from peerage.game.match import Outcome
 from peerage.ledger import Batch, Ledger, LedgerError, RecordRow
 from peerage.ledger.forms.codec import by_hex, read_fixture
@@ -34,16 +34,12 @@ def drop(ledger: Ledger, number: int, at_ms: int) -> None:
         rows, (_, recorded) = ledger.match(number), ledger.heads()
         if rows is None:
             raise LedgerError(f"{ledger.address} lacks match {number}; `peerage verify` says more")
-        tally = MatchTally()
-        for exchange in answered_first(rows.exchanges).values():
-            if exchange.reply is not None:
-                tally.add_recorded(exchange)
         elo = pinned_elo(ledger.meta(), Rating())
         fixture = read_fixture(rows.fixture.body, by_hex(ledger.texts()))
         settled = settle(
             fixture,
             digest_of(rows.fixture.body),
-            tally,
+            recorded_tally(rows.exchanges),
             Outcome(void=DROPPED, detail={"by": ENGINE, "why": BY_OWNER}),
             position(ledger, elo).standings,
             elo,

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from peerage.engine.match.driver import Driver, GameError
-from peerage.engine.record.records import ENGINE, MatchTally, answered_first
+from peerage.engine.record.records import ENGINE, MatchTally, answered_first, recorded_tally
 from peerage.game.match import Fixture, Outcome
 from peerage.game.protocol import SANDBOX
 from peerage.game.spec import GameSpec
@@ -90,9 +90,7 @@ class _MatchesAgain:
         number, sealed = fixture.number, _sealed(fixture)
         differs = partial(Difference, number)
         if by_engine or spec is None or sealed:
-            for exchange in recorded.values():
-                if exchange.reply is not None:
-                    tally.add_recorded(exchange)
+            tally = recorded_tally(recorded.values())
             how: Literal["stated", "elsewhere", "sealed"] = (
                 "stated" if by_engine else "elsewhere" if spec is None else "sealed"
             )

@@ -10,6 +10,7 @@ from peerage.game.match import DONE
 from peerage.ledger import Ledger
 from peerage.ledger.forms.codec import by_hex, read_fixture, read_reply
 from peerage.ledger.forms.codec_requests import read_form, read_shown
+from peerage.values import grouped
 
 LEARNED_FROM = 100
 """Last matches on record from which it is known what calls take."""
@@ -83,9 +84,7 @@ def on_record(ledger: Ledger) -> OnRecord:
 def corrections(planned: Mapping[Part, CallSums], on_record: OnRecord) -> dict[Part, Ratios]:
     """Return by how much what is on record differs from what is planned: of each player in a role, or where
     it took little or nothing yet, of all players in that role. Pure."""
-    roles: dict[tuple[str, str], list[tuple[CallSums, CallSums]]] = {}
-    for part, plan in planned.items():
-        roles.setdefault(part[:2], []).append((plan, on_record.parts.get(part, NOTHING)))
+    roles = grouped((part[:2], (plan, on_record.parts.get(part, NOTHING))) for part, plan in planned.items())
     whole = {role: _nearer(Ratios(), pairs) for role, pairs in roles.items()}
     return {
         part: _nearer(whole[part[:2]], [(plan, on_record.parts.get(part, NOTHING))])

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from peerage.ledger import Amendment, Ledger
 from peerage.ledger.forms.codec import named_model
+from peerage.values import grouped
 from peerage.values.figures import counted
 
 TOPIC = "models"
@@ -90,11 +91,8 @@ class Watch:
 
 def changes(ledger: Ledger) -> dict[str, list[Change]]:
     """Every change on record by player, the first model included."""
-    changes_of: dict[str, list[Change]] = {}
-    for row in ledger.amendments(TOPIC):
-        change = _read(row.body)
-        changes_of.setdefault(change.player, []).append(change)
-    return changes_of
+    changes = [_read(row.body) for row in ledger.amendments(TOPIC)]
+    return grouped((change.player, change) for change in changes)
 
 
 def in_words(by_player: Mapping[str, list[Change]], player: str) -> list[str]:

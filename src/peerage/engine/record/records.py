@@ -77,6 +77,15 @@ def answered_first(exchanges: Iterable[Exchange]) -> dict[str, Exchange]:
     return best
 
 
+def recorded_tally(exchanges: Iterable[Exchange]) -> MatchTally:
+    """Return the tally of what is answered among these exchanges."""
+    tally = MatchTally()
+    for exchange in answered_first(exchanges).values():
+        if exchange.reply is not None:
+            tally.add_recorded(exchange)
+    return tally
+
+
 class Settled(NamedTuple):
     """A finished match: its record with the stored bytes, its row of the narrow table, standings after it."""
 

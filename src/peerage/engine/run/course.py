@@ -35,7 +35,7 @@ from peerage.engine.match.plans import Plans, schedulers
 from peerage.engine.record.benches import want_of
 from peerage.engine.record.journal import Journal
 from peerage.engine.record.memory import remembered
-from peerage.engine.record.records import ENGINE, MatchTally, answered_first
+from peerage.engine.record.records import ENGINE, MatchTally, recorded_tally
 from peerage.engine.run.folding import Folding
 from peerage.engine.run.hosts import Hosts, Needed
 from peerage.engine.run.paused_players import PausedPlayers
@@ -337,8 +337,7 @@ class Course:
         """
         for number in sorted(self.matches.unfinished):
             if number < self.folding.newest and number not in self.waits.left:
-                outcome = Outcome(void=ARENA_BUDGET, detail={"by": ENGINE})
-                self.matches.close(number, outcome)
+                self.matches.close(number, Outcome(void=ARENA_BUDGET, detail={"by": ENGINE}))
 
     def _begin_or_skip(self, fixture: Fixture, digest: str, void: str | None) -> None:
         """Begin a match, or void one that cannot be played, asking nobody."""
@@ -346,11 +345,8 @@ class Course:
         if not void:
             self.matches.start(fixture, digest, recorded)
             return
-        tally = MatchTally()
-        for exchange in answered_first(recorded).values():
-            if exchange.reply is not None:
-                tally.add_recorded(exchange)
-        self._finish(fixture, digest, tally, Outcome(void=void, detail={"by": ENGINE}))
+        outcome = Outcome(void=void, detail={"by": ENGINE})
+        self._finish(fixture, digest, recorded_tally(recorded), outcome)
 
     # --------------------------------------------------------------------------------- matches that wait
 

@@ -55,10 +55,9 @@ def files(matches: Iterable[FinishedMatch]) -> Iterator[tuple[str, str]]:
 
 def _game(match: FinishedMatch) -> dict[str, Any]:
     exact = [round(points, 9) for points in match.earned]
-    ended = datetime.fromtimestamp(match.at_ms / 1e3, UTC).isoformat()
     return {
         "game_id": f"game_{match.record.number:06}",
-        "date": ended.replace("+00:00", "Z"),
+        "date": datetime.fromtimestamp(match.at_ms / 1e3, UTC).isoformat().replace("+00:00", "Z"),
         "game_type": match.game,
         "participants": list(match.players),
         "ranks": [sum(other > points for other in exact) for points in exact],
@@ -161,9 +160,8 @@ def _leaderboard(
         }
         for name, at in places.items()
     ]
-    last = max((game["date"] for game in history), default=None)
     return {
-        "last_updated": last,
+        "last_updated": max((game["date"] for game in history), default=None),
         "method": METHOD,
         "models": sorted(models, key=lambda model: (-model["mu"], model["name"])),
     }

@@ -269,8 +269,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     why = {label: summary["result"] for label, summary in results.items()}
     yield from result_grid(outcome, wins, columns, rows, why, _NO_RESULT)
     yield Heading("The questions that a summary must answer", anchor="facts", closed=True)
-    listed = [f"{at}. {question}" for at, question in enumerate(drawn.questions, 1)]
-    yield TaskText("\n".join(listed))
+    yield TaskText("\n".join([f"{at}. {question}" for at, question in enumerate(drawn.questions, 1)]))
     yield Heading("The summaries")
     for seat in fixture.seats:
         if reply := replies.get(f"write/{seat.label}"):

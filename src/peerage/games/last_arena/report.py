@@ -30,6 +30,7 @@ from peerage.judging.scores.standing import (
     standings,
     zeros,
 )
+from peerage.values import grouped
 
 
 class ReportedAnswer(NamedTuple):
@@ -180,21 +181,15 @@ def _who(item: str) -> tuple[str, str]:
 
 def _by_question(label: str, given: Mapping[str, Received]) -> dict[str, float]:
     """A player's score on each question: the mean over its answers to it."""
-    scores: dict[str, list[float]] = {}
-    for item, own in given.items():
-        question, author = _who(item)
-        if author == label:
-            scores.setdefault(question, []).append(own.mean)
+    by = ((*_who(item), own.mean) for item, own in given.items())
+    scores = grouped((question, mean) for question, author, mean in by if author == label)
     return {question: math.fsum(means) / len(means) for question, means in scores.items()}
 
 
-def _raw_means(grades: Iterable[Grade]) -> dict[str, Any]:
+def _raw_means(grades: Sequence[Grade]) -> dict[str, Any]:
     """The mean of the scores as they were given: to each author, and by each judge."""
-    received_by: dict[str, list[float]] = {}
-    given_by: dict[str, list[float]] = {}
-    for grade in grades:
-        received_by.setdefault(grade.author, []).append(grade.raw)
-        given_by.setdefault(grade.judge, []).append(grade.raw)
+    received_by = grouped((grade.author, grade.raw) for grade in grades)
+    given_by = grouped((grade.judge, grade.raw) for grade in grades)
     return {
         side: {label: math.fsum(values) / len(values) for label, values in sorted(by.items())}
         for side, by in (("received", received_by), ("given", given_by))

@@ -26,7 +26,8 @@ from peerage.game import (
 )
 from peerage.game.match import DEVELOPMENT
 from peerage.games.last_arena.tables import Cell, matrix, ranking, reasons, scaling, sorts
-from peerage.judging.scores.scoring import Grade, recorded
+from peerage.judging.scores.scoring import recorded
+from peerage.values import grouped
 from peerage.values.figures import percent
 
 EXTREMES = 3
@@ -127,9 +128,7 @@ def _answers(outcome: Outcome, replies: Replies) -> Iterator[Block]:
     ranked = [item for item in sorted(worth, key=lambda item: -worth[item]) if _key(item) in replies]
     most = min(EXTREMES, len(ranked) // 2)
     chosen = {"The best answers": ranked[:most], "The weakest answers": ranked[len(ranked) - most :][::-1]}
-    grades: dict[str, list[Grade]] = {}
-    for grade in recorded(outcome, "judge"):
-        grades.setdefault(grade.item, []).append(grade)
+    grades = grouped((grade.item, grade) for grade in recorded(outcome, "judge"))
     why = _reasons(
         replies, {replies[_key(answer)].key: answer for some in chosen.values() for answer in some}
     )

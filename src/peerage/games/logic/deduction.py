@@ -55,11 +55,10 @@ def knights(rng: Random, *, people: int, about: int, nested: float) -> Drawn:
             for name, (text, _, _) in zip(names, claims, strict=True)
         ]
     )
-    honest = [name for at, name in enumerate(names) if truth >> at & 1]
     return Drawn(
         f"Each of {listed(names)} is either a knight, who always tells the truth, or a knave, who always "
         f"lies. {speech} Who are the knights? List their names in alphabetical order, separated by commas.",
-        ", ".join(honest),
+        ", ".join([name for at, name in enumerate(names) if truth >> at & 1]),
         _suppositions([(said, about) for _, said, about in claims], every, people),
     )
 

@@ -57,13 +57,12 @@ def zebra(rng: Random, *, houses: int, rows: int, sparse: float) -> Drawn:
     has = listed(
         [f"one of the {kind.name} {listed(sorted(row))}" for kind, row in zip(kinds, items, strict=True)]
     )
-    last = [item for _, item in sorted(zip(truth[-houses:], items[-1], strict=True))]
     return Drawn(
         f"{listed(sorted(names))} live in a row of {houses} houses, numbered from 1 to {houses} from left to "
         f"right, one person in each house. Everybody has {has}, and no two people have the same. "
         f"{' '.join(clues)} List the {kinds[-1].name} in the order of the houses, from house 1 to house "
         f"{houses}, separated by commas.",
-        ", ".join(last),
+        ", ".join([item for _, item in sorted(zip(truth[-houses:], items[-1], strict=True))]),
         work,
     )
 
@@ -72,11 +71,10 @@ def schedule(rng: Random, *, people: int, sparse: float) -> Drawn:
     """In which order do people speak? Work: pairs of places compared with clues."""
     names = rng.sample(NAMES, people)
     truth, clues, work = _proven(rng, [names], _SLOTS, sparse)
-    order = [name for _, name in sorted(zip(truth, names, strict=True))]
     return Drawn(
         f"{listed(sorted(names))} each give one talk, one after another, in slots 1 to {len(names)}. "
         f"{' '.join(clues)} List the names in the order of their talks, separated by commas.",
-        ", ".join(order),
+        ", ".join([name for _, name in sorted(zip(truth, names, strict=True))]),
         work,
     )
 

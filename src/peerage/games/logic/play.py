@@ -153,8 +153,7 @@ def scored(rules: LogicRules, puzzles: Sequence[Puzzle], came: Came) -> Achieved
     """Return who solved which puzzles: none with a reply that cannot be used."""
     solved = {}
     for label, (reply,) in came.items():
-        given = reply.value.answers if reply.ok else [""] * len(puzzles)
-        pairs = zip(given, puzzles, strict=True)
+        pairs = zip(reply.value.answers if reply.ok else [""] * len(puzzles), puzzles, strict=True)
         solved[label] = [solves(str(answer), puzzle.answer) for answer, puzzle in pairs]
     points = {label: sum(own) for label, own in solved.items()}
     return Achieved(points, {"decided": "by puzzles solved", "solved": solved}, solved)

@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 
 from peerage.games.transform.tables import Cell, DataColumn, DataTable, TableStep, of
+from peerage.values import grouped
 
 _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     "at least": ge,
@@ -87,9 +88,7 @@ def aggregate(rng: Random, table: DataTable) -> TableStep | None:
         return None
     by, summed = rng.sample(words, rng.randint(1, min(3, len(words)))), rng.choice(numbers)
     word, does = rng.choice((("sum", sum), ("smallest", min), ("greatest", max)))
-    groups: dict[tuple[Cell, ...], list[int]] = {}
-    for row in table.rows:
-        groups.setdefault(tuple([row[at] for at in by]), []).append(int(row[summed]))
+    groups = grouped((tuple([row[at] for at in by]), int(row[summed])) for row in table.rows)
     names, number = [table.columns[at].name for at in by], table.columns[summed].name
     made = f"{word}_{number}"
     says = (

@@ -17,6 +17,7 @@ from random import Random
 from typing import Any, NamedTuple, TypeAlias
 
 from peerage.games.names import NAMES
+from peerage.values import grouped
 
 Cell: TypeAlias = str | int
 
@@ -142,8 +143,7 @@ def drawn(rng: Random, rows: int) -> DataTable:
     }
     order = [*rng.sample([*columns], rng.randint(5, 6)), *rng.sample([*more], 1)]
     rng.shuffle(order)
-    ids = rng.sample(range(100, 1000), rows)
-    columns |= more | {DataColumn("id", "id"): ids}
+    columns |= more | {DataColumn("id", "id"): rng.sample(range(100, 1000), rows)}
     order = [DataColumn("id", "id"), *order]
     return DataTable(tuple(order), tuple(zip(*[columns[column] for column in order], strict=True)))
 
@@ -202,9 +202,9 @@ def json_groups(rng: Random, table: DataTable) -> WrittenTable:
         f"a JSON object with a key for each different value of {table.columns[by].name} (as a string), whose "
         "value is the array of the rows with it, in their order, each an object of all other columns"
     )
-    groups: dict[str, list[Any]] = {}
-    for row, record in zip(table.rows, _objects(table, by), strict=True):
-        groups.setdefault(str(row[by]), []).append(record)
+    groups = grouped(
+        (str(row[by]), record) for row, record in zip(table.rows, _objects(table, by), strict=True)
+    )
     lines = [f"  {_plain(key)}: {_plain(rows)}" for key, rows in groups.items()]
     return WrittenTable(says, "{\n" + ",\n".join(lines) + "\n}")
 

@@ -25,6 +25,7 @@ from peerage.game import (
     result_grid,
 )
 from peerage.games.werewolf.rules import ONE
+from peerage.values import grouped
 
 _ALIVE = CellMark("alive", "good")
 _NO_RESULT = {"no_answer": "On one side nobody was left whose provider answered, so there is no result."}
@@ -128,9 +129,7 @@ def _day(event: Mapping[str, Any], roles: Mapping[str, str], replies: Replies) -
                 turn = now
                 yield Sentence("Everybody speaks once more.", "quiet")
             yield quoted(reply)
-    voters: dict[str, list[str]] = {}
-    for voter, named in event["votes"].items():
-        voters.setdefault(named or "nobody", []).append(voter)
+    voters = grouped((named or "nobody", voter) for voter, named in event["votes"].items())
     cast = [f"{_listed(labels)} for {named}" for named, labels in voters.items()]
     if cast:
         yield Sentence(f"Votes: {'; '.join(cast)}.")

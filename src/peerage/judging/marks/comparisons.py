@@ -168,11 +168,10 @@ def of_votes(votes: Votes) -> Marks:
     if again.any():  # a judge with several votes on one match
         order = np.lexsort((author, contest, judge))
         judge, author, contest, value = judge[order], author[order], contest[order], value[order]
-    names = tuple(map(str, contests))
     return Marks(
         judges=votes.judges,
         authors=votes.players,
-        contests=names,
+        contests=tuple(map(str, contests)),
         judge=judge,
         author=author,
         contest=contest,
@@ -214,14 +213,13 @@ def in_orders(marks: Marks, unjudged: Flags | None = None) -> Votes:
         judges = ~unjudged[marks.contest, marks.author]
         marks = marks if judges.all() else marks.only(judges)
     history = duels(len(table.authors), first, second, score, weight)
-    nobody = np.zeros(len(first), np.int64)
     return Votes(
         players=table.authors,
         history=history,
         judges=table.judges,
         judge=table.judge[upper],
         matches=contest,
-        shown=nobody,
+        shown=np.zeros(len(first), np.int64),
         worth=worth,
         scores=marks,
     )

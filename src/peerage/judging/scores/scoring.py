@@ -19,6 +19,7 @@ from msgspec import Struct
 from peerage.formats import Score, Scored, Scores
 from peerage.game.match import Outcome, Seat
 from peerage.game.protocol import MATERIAL, Ask, Prompt, Quote, Reply, Steps, Works
+from peerage.values import grouped
 
 SCORE_TOKENS = 12
 """Tokens of one item's score in a list, as they usually are, without a reason."""
@@ -163,10 +164,7 @@ def scoring(
 
 def _shuffled(items: Sequence[Item], rng: Random) -> list[Item]:
     """Questions in a drawn order, and in a drawn order what answers each of them."""
-    by_question: dict[str, list[Item]] = {}
-    for item in items:
-        by_question.setdefault(item.question.text, []).append(item)
-    groups = list(by_question.values())
+    groups = list(grouped((item.question.text, item) for item in items).values())
     rng.shuffle(groups)
     for group in groups:
         rng.shuffle(group)

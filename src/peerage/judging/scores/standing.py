@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from peerage.judging.scores.scoring import Grade
 from peerage.ratings.table import quantile
+from peerage.values import grouped
 
 MEAN = 5.0
 """Average that every judge gives, once normalised."""
@@ -70,10 +71,7 @@ def zeros(grades: Iterable[Grade]) -> dict[str, float]:
 
 
 def _by_judge(grades: Iterable[Grade]) -> dict[str, list[Grade]]:
-    given: dict[str, list[Grade]] = {}
-    for grade in grades:
-        given.setdefault(grade.judge, []).append(grade)
-    return given
+    return grouped((grade.judge, grade) for grade in grades)
 
 
 class Received(NamedTuple):
@@ -86,9 +84,7 @@ class Received(NamedTuple):
 
 def received(gains: Iterable[Gain]) -> dict[str, Received]:
     """Return what each item was given, by id."""
-    values: dict[str, list[float]] = {}
-    for gain in gains:
-        values.setdefault(gain.grade.item, []).append(gain.value)
+    values = grouped((gain.grade.item, gain.value) for gain in gains)
     return {item: of(given) for item, given in values.items()}
 
 
@@ -194,9 +190,7 @@ class MatrixCell(Struct, frozen=True):
 
 def matrix(gains: Sequence[Gain]) -> dict[str, dict[str, MatrixCell]]:
     """Judge → author → what the one gave the other."""
-    by_item: dict[str, list[float]] = {}
-    for gain in gains:
-        by_item.setdefault(gain.grade.item, []).append(gain.value)
+    by_item = grouped((gain.grade.item, gain.value) for gain in gains)
     totals = {item: (math.fsum(values), len(values)) for item, values in by_item.items()}
     cells: dict[str, dict[str, list[Gain]]] = {}
     for gain in gains:

@@ -175,8 +175,7 @@ class MongoStore(ServerStore, MongoReads):
             self._run = run = self._patience.wait(partial(self._taken, session))
         self._patience.runs = True
         ended = threading.Event()
-        renewer = threading.Thread(target=self._renew, args=(run, ended), daemon=True)
-        renewer.start()
+        threading.Thread(target=self._renew, args=(run, ended), daemon=True).start()
         try:
             with session:
                 self._writes = MongoTransaction(self.base, session, self.place)

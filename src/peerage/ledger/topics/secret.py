@@ -67,8 +67,7 @@ def read_secret(ledger: Ledger) -> Secret | None:
         raise LedgerError(
             f"{ledger.address}: the entry about its secret cannot be read ({error}); restore it from a copy"
         ) from error
-    over = any(entry.entry == "disclose" for entry in entries)
-    return Secret(value, begun.seed, over)
+    return Secret(value, begun.seed, any(entry.entry == "disclose" for entry in entries))
 
 
 def arena_secret(ledger: Ledger, seed: int | None = None, *, at_ms: int = 0) -> str:

@@ -54,8 +54,7 @@ def shown(ledger: Ledger) -> int:
         return done
     open_now = [(header.series, header.number) for header in in_series(ledger, done + 1)]
     earlier = [number for first, last in dict(sorted(open_now)).items() for number in range(first, last)]
-    places = [ledger.place(number) for number in earlier]
-    return min([done + 1, *places]) - 1
+    return min([done + 1, *[ledger.place(number) for number in earlier]]) - 1
 
 
 def matches_of(ledger: Ledger, series: int) -> list[int]:

@@ -107,8 +107,7 @@ class Waits:
         """Take an entry in; the row to be written. `key` is its match's, disclosed when that is over."""
         self._take(entry, at_ms)
         sealed = seal(salt(key, f"wait/{self.entries}"), entry[3:]) if entry.player else {}
-        body = msgspec.json.encode(_Stored(*entry[:3], sealed=sealed))
-        return Amendment(TOPIC, body, at_ms)
+        return Amendment(TOPIC, msgspec.json.encode(_Stored(*entry[:3], sealed=sealed)), at_ms)
 
     @property
     def entries(self) -> int:

@@ -73,13 +73,12 @@ class DensityGrid(Conditionals):
         draws = Draws(draws.strength[:, some], draws.tie[some], draws.spread[some], draws.share[some])
         centre, scale, reach = _places(counts, draws)
         lowest = -np.arcsinh(reach / scale)
-        step = -2 * lowest / (_POINTS - 1)
         bare = cls(
             strength=draws.strength,
             centre=centre,
             scale=scale,
             lowest=lowest,
-            step=step,
+            step=-2 * lowest / (_POINTS - 1),
             density=_NOTHING,
             slope=_NOTHING,
             beyond=_NOTHING,

@@ -36,6 +36,7 @@ from peerage.settings import suggest
 from peerage.standings.accounts import Account, count
 from peerage.standings.fold import moves_elo, unrated
 from peerage.standings.looks import looks
+from peerage.values import grouped
 
 Field: TypeAlias = Literal["game", "topic", ""]
 """The field that groups matches; empty: none."""
@@ -100,8 +101,7 @@ class PlayedMatches(MatchEvidence):
 
     @cached_property
     def finished(self) -> list[Summary]:
-        rows = islice(amended(self.ledger), len(self._numbers))
-        return [*compress(rows, self._within.tolist())]
+        return [*compress(islice(amended(self.ledger), len(self._numbers)), self._within.tolist())]
 
     @cached_property
     def decided(self) -> list[Summary]:
@@ -223,9 +223,7 @@ class PlayedMatches(MatchEvidence):
     def apart(self, by: Field = "game") -> Iterator[tuple[str, list[Summary], Duels, Ints]]:
         """The decided matches of each game or topic, in order of names, or all under an empty name, and
         these as duels, which number the same players as `history`, with the place of each one's match."""
-        groups: dict[str, list[Summary]] = {}
-        for match in self.decided:
-            groups.setdefault(getattr(match, by) if by else "", []).append(match)
+        groups = grouped((getattr(match, by) if by else "", match) for match in self.decided)
         for name in sorted(groups):
             yield name, groups[name], *self._duels(groups[name], {})
 
@@ -245,9 +243,8 @@ class PlayedMatches(MatchEvidence):
         return np.array([self.cluster(match.number) for match in matches], np.int64) if self._series else None
 
     def _evidence(self, matches: Sequence[Summary]) -> Evidence:
-        two = all(len(match.scores) == 2 for match in matches)
         return evidence_of(
-            self._duels(matches, {})[0] if two else None,
+            self._duels(matches, {})[0] if all(len(match.scores) == 2 for match in matches) else None,
             lambda: self._ranked(matches, {}),
             self._clusters(matches),
         )
@@ -267,9 +264,7 @@ class PlayedMatches(MatchEvidence):
     def _strengths_by(self, by: Field, most: int | None = None) -> dict[str, Strengths]:
         """The posterior of strengths in each game, or on each of the topics with the `most` matches, each
         borrowing from the others; of the players of all, in order of names."""
-        groups: dict[str, list[Summary]] = {}
-        for match in self.decided:
-            groups.setdefault(getattr(match, by), []).append(match)
+        groups = grouped((getattr(match, by), match) for match in self.decided)
         names = sorted(sorted(groups, key=lambda name: (-len(groups[name]), name))[:most])
         drawn = pooled([self._evidence(groups[name]) for name in names], seed=SEED)
         return dict(zip(names, drawn, strict=True))
@@ -298,10 +293,7 @@ class PlayedMatches(MatchEvidence):
 
     def newest(self, most: int) -> dict[str, list[Summary]]:
         """Return the last decided matches by game, `most` of each in the mean. Raises LedgerError."""
-        by_game: dict[str, list[Summary]] = {}
-        for row in self._last(most * len(self.games)):
-            by_game.setdefault(row.game, []).append(row)
-        return by_game
+        return grouped((row.game, row) for row in self._last(most * len(self.games)))
 
     def _last(self, most: int) -> list[Summary]:
         """The last decided matches, so many at most, without reading all."""

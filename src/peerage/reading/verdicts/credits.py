@@ -17,6 +17,7 @@ from peerage.ledger import Ledger, LedgerError, Summary
 from peerage.ledger.forms.codec import read_header, read_issued
 from peerage.ratings.accuracy import Accuracy, OnTask, accuracies
 from peerage.reading.rows import records_of, rows_of
+from peerage.values import grouped
 
 
 class TaskMatch(Struct, frozen=True):
@@ -104,10 +105,7 @@ class Credits(Struct, frozen=True, dict=True):
     @cached_property
     def by_category(self) -> dict[str, Credits]:
         """The same in each category, in order of names; tasks without one are in none."""
-        parts: dict[str, list[TaskMatch]] = {}
-        for match in self.matches:
-            if match.category:
-                parts.setdefault(match.category, []).append(match)
+        parts = grouped((match.category, match) for match in self.matches if match.category)
         return {category: Credits(parts[category]) for category in sorted(parts)}
 
 

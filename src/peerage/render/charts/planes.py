@@ -26,6 +26,7 @@ from peerage.render.charts.drawings import (
     fitted,
 )
 from peerage.render.charts.labels import CROWD, Point, placed
+from peerage.values import grouped
 from peerage.values.figures import axis_dollars, dollars, shortened
 from peerage.values.texts import visible
 
@@ -127,9 +128,7 @@ def trajectories(
     """Ratings, called `what`, over the matches. Rows hold player, match, rating, low and high (its band); the
     players in `names` are drawn in the colour of their `makers` and named at the end of their lines. At
     `marks` stand dashed lines: matches, each with what happened there."""
-    courses: dict[str, list[Mapping[str, Any]]] = {}
-    for point in points:
-        courses.setdefault(point["player"], []).append(point)
+    courses: dict[str, list[Mapping[str, Any]]] = grouped((point["player"], point) for point in points)
     coloured = {name: style for name, style in styled(names, makers).items() if name in courses}
     shown = [row["rating"] for row in points]
     shown += [row[end] for name in coloured for row in courses[name] for end in ("low", "high")]
@@ -143,8 +142,7 @@ def trajectories(
     )
     for name in courses:
         if name not in coloured:
-            last = courses[name][-1]
-            plane.line(_course(courses[name]), LINE, size=1, tip=_told(last))
+            plane.line(_course(courses[name]), LINE, size=1, tip=_told(courses[name][-1]))
     for at, why in marks:
         plane.line([(at, plane.y.low), (at, plane.y.high)], QUIET, size=1, dash="4 3", tip=why)
     named = sorted(coloured, key=lambda name: float(courses[name][-1]["rating"]), reverse=True)

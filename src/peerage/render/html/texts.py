@@ -43,8 +43,7 @@ def breakable(name: str) -> str:
         return f"{_BETWEEN}<wbr>".join([f"<span>{breakable(part)}</span>" for part in whole.split(_BETWEEN)])
     if len(whole) <= 12:
         return escape(whole)
-    parts = re.split(r"(?<=[/:_-])|(?<=\.)(?!\d)", whole)
-    return "<wbr>".join(map(escape, parts))
+    return "<wbr>".join(map(escape, re.split(r"(?<=[/:_-])|(?<=\.)(?!\d)", whole)))
 
 
 def folded(title: str, inside: str, anchor: str = "", kind: str = "narrower") -> str:

@@ -91,7 +91,6 @@ def _endpoint(path: str) -> Callable[[_F], _F]:
 def _arena(site: Site) -> ArenaRow:
     """The arena: its game, its tracks, how far it is."""
     settings = site.settings
-    issued = max(site.ledger.heads()[0], site.number)
     return ArenaRow(
         name=settings.name,
         version=__version__,
@@ -100,7 +99,7 @@ def _arena(site: Site) -> ArenaRow:
         players=tuple([player.name for player in settings.players]),
         settled=site.number,
         results=site.results(site.number),
-        issued=issued,
+        issued=max(site.ledger.heads()[0], site.number),
         head=site.chain,
         votes=site.votes.count(),
         games=tuple(settings.lineup),

@@ -216,8 +216,7 @@ def _matches(site: Site) -> Iterator[tuple[str, bytes]]:
         if match == number:  # not where it ended before anybody was asked
             attempts = [_attempt(row) for row in rows]
             match, rows = next(asked, (0, iter(())))
-        whole = {**document, "summary": summary, "attempts": attempts}
-        yield match_file(number), _json(whole)
+        yield match_file(number), _json({**document, "summary": summary, "attempts": attempts})
 
 
 def _attempt(row: Exchange) -> _Attempt:
@@ -238,8 +237,7 @@ def _rest(site: Site) -> Iterator[tuple[str, bytes]]:
         yield f"{LOG}/{at // ENTRIES:03}.jsonl", b"".join(lines)
     for path in stored(site):
         yield path, read_bytes(site.folder / path)
-    facts = LedgerFacts(site.number, site.chain, meta, amendments)
-    yield FACTS, _json(facts)
+    yield FACTS, _json(LedgerFacts(site.number, site.chain, meta, amendments))
     rows = {track: [row.as_dict() for row in site.table(track)] for track in site.tracks}
     yield "leaderboard.json", _json(rows)
     yield FILE_NAME, yaml.safe_dump(_settings(site), allow_unicode=True, sort_keys=False).encode()

@@ -63,8 +63,7 @@ def notables(site: Site, first: int) -> list[tuple[str, ...]]:
 def shard(site: Site, first: int, writer: Html) -> bytes:
     """A piece of the list as a script: the rows of matches from `first` on, the newest first."""
     rows: list[Summary] = [*site.moment.summaries(first, first + SHARD - 1)]
-    matches = site.matches(first, first + SHARD - 1)
-    found = zip(matches, rows, notables(site, first), strict=True)
+    found = zip(site.matches(first, first + SHARD - 1), rows, notables(site, first), strict=True)
     return as_script(first, [line_of(match, row, plain) for match, row, plain in found], writer)
 
 

@@ -72,12 +72,11 @@ class Annotator:
 
     def cast(self, duel: CheckpointShown, verdict: Verdict, at_ms: int) -> None:
         """Record what the expert said. Raises VotedAlready, LedgerError."""
-        choice = SKIPPED if verdict == "skipped" else chosen(verdict, duel.order)
         vote = Vote(
             duel.ballot.match,
             duel.ballot.record,
             duel.order,
-            choice,
+            SKIPPED if verdict == "skipped" else chosen(verdict, duel.order),
             expert_voter(self.name, duel.take),
             expert=self.name,
             take=duel.take,

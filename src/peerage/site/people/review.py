@@ -43,8 +43,7 @@ class ReviewRoutes:
         """`review.html?after=ID`: GET shows the next challenge that waits, POST takes a verdict on one."""
         if request.method == "POST":
             return await self._take(request)
-        after = request.query_params.get("after", "")
-        values = await asyncio.to_thread(self._next, after)
+        values = await asyncio.to_thread(self._next, request.query_params.get("after", ""))
         return await self._frame.page(REVIEW, PageView("Review", REVIEW, template=REVIEW, values=values))
 
     def _next(self, after: str) -> dict[str, object]:

@@ -18,6 +18,7 @@ from markupsafe import Markup
 from peerage.games.last_arena.tables import FinishedTournament
 from peerage.reading.tournaments import token
 from peerage.site.rendering import inline, render
+from peerage.values import grouped
 
 
 class Exhibit(NamedTuple):
@@ -35,10 +36,7 @@ def sample(match: FinishedTournament, texts: Mapping[str, str], count: int) -> l
     (unusable, refused) is not shown.
     """
     rng = Random(f"audience/{match.record}")
-    by_question: dict[str, list[str]] = {}
-    for answer in match.answers:
-        if answer in texts:
-            by_question.setdefault(answer.split("/")[0], []).append(answer)
+    by_question = grouped((answer.split("/")[0], answer) for answer in match.answers if answer in texts)
     asked = [one for one in match.questions if one["id"] in by_question]
     rng.shuffle(asked)
     each, left = max(2, -(-count // max(len(asked), 1))), max(count, 2)

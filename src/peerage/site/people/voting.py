@@ -149,8 +149,7 @@ class VotingService:
     def skip(self, voter: str, ticket: str) -> None:
         """Show this voter another pair instead, in this session. Raises TicketUnknown."""
         with self._lock:
-            pending = self._of(voter, ticket)
-            self._skipped.setdefault(voter, set()).add(pending.match)
+            self._skipped.setdefault(voter, set()).add(self._of(voter, ticket).match)
             if len(self._skipped) > TICKETS:
                 self._skipped.popitem(last=False)
             self._forget(ticket)
@@ -176,8 +175,7 @@ class VotingService:
         return pending
 
     def _forget(self, ticket: str) -> None:
-        pending = self._tickets.pop(ticket)
-        self._now_judging.pop(pending.voter, None)
+        self._now_judging.pop(self._tickets.pop(ticket).voter, None)
 
 
 def _comparable(row: Summary) -> bool:

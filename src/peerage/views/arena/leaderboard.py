@@ -186,8 +186,7 @@ def _others(
         else:
             groups["Rating"].append(Link(METHODS[other.track].name, at(other), other == wanted))
     matches = f"{kind}: {name}" if kind not in ("", "source") else (name or every).lower()
-    current = f"{METHODS[wanted.track].name}, {matches}"
-    return OtherViews(current, [*groups.items()])
+    return OtherViews(f"{METHODS[wanted.track].name}, {matches}", [*groups.items()])
 
 
 def _compared(block: Rows, found: Leaderboard) -> Rows:

@@ -25,6 +25,7 @@ from peerage.reading.speed import Speed, speeds_of
 from peerage.reading.verdicts.credits import about_tasks
 from peerage.settings import ArenaSettings
 from peerage.standings.fold import NOBODY, Standings, after_all
+from peerage.values import grouped
 from peerage.views.challenges import ChallengeRow, rows
 from peerage.views.decision.decision import decision
 from peerage.views.judges.report import JudgesReport, judges_of
@@ -152,11 +153,7 @@ class ArenaTables(Reading):
     @cached_property
     def decided_by(self) -> Mapping[str, Sequence[Summary]]:
         """The matches with a result in which each player sat, in order."""
-        found: dict[str, list[Summary]] = {}
-        for row in self.decided:
-            for player in row.players:
-                found.setdefault(player, []).append(row)
-        return found
+        return grouped((player, row) for row in self.decided for player in row.players)
 
     @cached_property
     def by_topic(self) -> list[Profile]:
@@ -168,8 +165,7 @@ class ArenaTables(Reading):
         if number not in self._standings:
             last = max([stop for stop in list(self._standings) if stop < number], default=0)
             since = self._standings.get(last, NOBODY)
-            further = played.finished[last:]
-            self._standings[number] = after_all(since, further, self.elo)
+            self._standings[number] = after_all(since, played.finished[last:], self.elo)
         return self._standings[number]
 
     @property
@@ -218,8 +214,7 @@ class ArenaTables(Reading):
     @cached_property
     def judges(self) -> JudgesReport:
         """Agreement, flips and favours of the judges."""
-        pick = self.board().verdict.pick
-        return judges_of(self, voters=self.votes, pick=pick)
+        return judges_of(self, voters=self.votes, pick=self.board().verdict.pick)
 
     def corrected(self, wanted: Sequence[Correction], game: str = "", topic: str = "") -> list[CorrectedRow]:
         """The players by the judges' votes or scores, as they are and corrected. Raises ScopeError where

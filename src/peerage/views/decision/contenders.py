@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from peerage.reading.verdicts.credits import Credits, TaskMatch
 from peerage.render.blocks import Column, Rows, Small
+from peerage.values import grouped
 from peerage.values.figures import begun, dollars, percent
 from peerage.views.leaderboard.board import Leaderboard
 from peerage.views.leaderboard.columns import accuracies, to_player
@@ -39,10 +40,9 @@ def by_category(credits: Credits) -> dict[str, CategoryPart]:
 
 
 def _shares(matches: Sequence[TaskMatch]) -> dict[str, tuple[float, int]]:
-    sums: dict[str, list[float]] = {}
-    for match in matches:
-        for player, score in zip(match.players.values(), match.scores, strict=False):
-            sums.setdefault(player, []).append(score)
+    sums = grouped(
+        pair for match in matches for pair in zip(match.players.values(), match.scores, strict=False)
+    )
     return {player: (sum(scores) / len(scores), len(scores)) for player, scores in sums.items()}
 
 

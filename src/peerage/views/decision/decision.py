@@ -47,7 +47,6 @@ def decision(reading: Reading, board: Leaderboard, ahead: Callable[[], Outlook |
     if not ranked:
         return verdict
     behind = _less_accurate(ranked, credits)
-    order = [row.player for row in ranked]
     return replace(
         verdict,
         by_task=True,
@@ -56,7 +55,7 @@ def decision(reading: Reading, board: Leaderboard, ahead: Callable[[], Outlook |
         would_change=tuple(
             _would_change(ranked, board, parts, ahead() if board.verdict.may_be_as_good else None)
         ),
-        examples=tuple(examples(reading, credits.matches, order)),
+        examples=tuple(examples(reading, credits.matches, [row.player for row in ranked])),
     )
 
 

@@ -154,7 +154,6 @@ def gate(
     single = these or not shared.repeats
     least = 0.5 - limit.part if of == "wins" else -limit.part
     unit = "task" if not single else "match" if of == "wins" else "answer"
-    about = "these tasks" if these else "tasks like these"
     asked = {
         "new": new,
         "old": old,
@@ -162,7 +161,7 @@ def gate(
         "margin": limit.words,
         "limit": least,
         "unit": unit,
-        "about": about,
+        "about": "these tasks" if these else "tasks like these",
     }
     # With topics half of the 5% is left to claims that `new` is worse on one of them.
     many = len(topics)

@@ -13,6 +13,7 @@ from peerage.judging.measures.agreement import FEWEST, Agreement, ScoredPair, ag
 from peerage.ratings.arrays import Flags, Floats
 from peerage.reading.verdicts.people import PersonVerdict
 from peerage.render.blocks import Column, Rows, bounded, numbers
+from peerage.values import grouped
 from peerage.values.figures import counted, hundredths, percent, whole
 from peerage.views.judges.measures import bounds, named
 
@@ -36,9 +37,7 @@ FEWEST_OF_A_SORT = 5
 def against_people(ballots: Ballots, verdicts: Iterable[PersonVerdict]) -> Anchors:
     """Return judges' ballots next to what people said of the same answers. What people were shown was drawn
     more often where judges split, so each duel weighs by one over the share of its sort that they judged."""
-    said: dict[str, list[PersonVerdict]] = {}
-    for verdict in verdicts:
-        said.setdefault(str(verdict.match), []).append(verdict)
+    said = grouped((str(verdict.match), verdict) for verdict in verdicts)
     valid = np.flatnonzero(ballots.compared)
     panel = ballots.panel[valid]
     score = ballots.points("A")[valid]  # of the answer that people's scores are of

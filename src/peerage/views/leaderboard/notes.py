@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from peerage.reading.results.played import PlayedMatches
 from peerage.settings.players.families import AGENTS
+from peerage.values import grouped
 
 WITHDRAWN = 8
 """Withdrawn players that a note names."""
@@ -42,9 +43,7 @@ def maker_of(family: str) -> str:
 def of_makers(families: Mapping[str, str], listed: Collection[str], played: Iterable[str]) -> Iterator[str]:
     """A note for each maker of several players of which only some are still listed: one that enters many and
     keeps the best looks better than it is (Singh and others, "The Leaderboard Illusion", 2025)."""
-    of: dict[str, list[str]] = {}
-    for name in sorted({*played, *listed}):
-        of.setdefault(maker_of(families.get(name, "")) or name, []).append(name)
+    of = grouped((maker_of(families.get(name, "")) or name, name) for name in sorted({*played, *listed}))
     for maker, names in of.items():
         gone = [name for name in names if name not in listed]
         left = len(names) - len(gone)

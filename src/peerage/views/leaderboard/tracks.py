@@ -29,6 +29,7 @@ from peerage.reading.results.played import PlayedMatches
 from peerage.reading.results.sides import ELSEWHERE
 from peerage.settings import Rating
 from peerage.standings.fold import NOBODY, Standings, after_all, elo_settings
+from peerage.values import grouped
 from peerage.values.figures import tenths, whole
 from peerage.views.leaderboard.overall import games_of, in_words
 
@@ -187,10 +188,7 @@ def points(played: PlayedMatches, rating: Rating, standings: Standings) -> Ratin
     The spread of a match's points around its player's mean is taken to be the same for everybody, and one
     point more than observed, so that a single match has an interval too.
     """
-    found: dict[str, list[float]] = {}
-    for one, scored in played.points():
-        for player, earned in zip(one.players, scored, strict=True):
-            found.setdefault(player, []).append(earned)
+    found = grouped(pair for one, scored in played.points() for pair in zip(one.players, scored, strict=True))
     number: Floats = np.array([len(own) for own in found.values()], np.float64)
     total: Floats = np.array([sum(own) for own in found.values()], np.float64)
     scatter: float = sum((one - sum(own) / len(own)) ** 2 for own in found.values() for one in own)

@@ -63,12 +63,11 @@ def _of_player(name: str, account: Account, host: HostedStats | None) -> CostSta
     cost = account.cost_usd
     if cost is not None and host is not None:
         cost += host.unused_usd or 0.0
-    known = cost if not account.unknown_costs else None
     return CostStats(
         player=name,
         matches=account.matches,
         cost_usd=cost,
-        matches_per_usd=_per(account.matches, known),
+        matches_per_usd=_per(account.matches, cost if not account.unknown_costs else None),
         gpu_hours=hours,
         matches_per_gpu_hour=_per(account.matches, hours),
     )
@@ -115,8 +114,7 @@ def by_player(rows: Sequence[CostStats]) -> Rows:
         *numbers(hundredths, gpu_hours="Hours held ~1"),
         *numbers(rounded, matches_per_gpu_hour="Matches/h ~1"),
     ]
-    title = "Players: what dollars and hours bought"
-    return Rows(rows, columns, title=title, name="costs")
+    return Rows(rows, columns, title="Players: what dollars and hours bought", name="costs")
 
 
 def by_kind(rows: Sequence[KindStats]) -> Rows:
