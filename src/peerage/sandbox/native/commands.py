@@ -20,7 +20,6 @@ from peerage.sandbox.program import SandboxUnavailable
 from peerage.values.system_errors import reason
 
 _TIMED_OUT = 124
-
 _free: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
 
@@ -51,75 +50,65 @@ async def run_command(
     returned, in which the files of `overlay` are as they were before that. As many run at once as there are
     cores. Raises ValueError where the files cannot be had, and SandboxUnavailable where there is no jail.
     """
-    free = _free.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(os.cpu_count() or 1))
-    async with free:
-        place = await asyncio.to_thread(WorkPlace)
+
+    def prepare() -> WorkPlace:
+        place = WorkPlace()
         try:
-            await asyncio.to_thread(_fill, place, folder, patch, overlay, base)
-            end = await _run(place, command, seconds, output, base)
-            return await asyncio.to_thread(_kept, end, place, folder, patch, overlay, base) if keeps else end
+            place.fill(folder, base)
+            place.lay(patch)
+            if overlay is not None:
+                place.fill(overlay, base)
+        except BaseException:
+            place.remove()
+            raise
+        return place
+
+    def kept() -> str:
+        laid = paths_of(overlay, base) if overlay is not None else ()
+        hidden = {path: patch[path] for path in laid if path in patch}
+        return patch_text({**place.patch(folder, base, without=laid), **hidden})
+
+    async with _free.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(os.cpu_count() or 1)):
+        try:
+            place = await asyncio.to_thread(prepare)
+            try:
+                end = await _run(place, command, seconds, output, base)
+                return end._replace(patch=await asyncio.to_thread(kept)) if keeps else end
+            except PatchTooLarge as error:
+                return end._replace(status="size", output=f"{end.output}\n{error}\n")
+            finally:
+                await asyncio.shield(asyncio.to_thread(place.remove))
         except OSError as error:
             raise SandboxUnavailable(f"a command cannot be run: {reason(error)}") from None
-        finally:
-            await asyncio.shield(asyncio.to_thread(place.remove))
-
-
-def _fill(place: WorkPlace, folder: WorkFolder, patch: Patch, overlay: WorkFolder | None, base: Path) -> None:
-    place.fill(folder, base)
-    place.lay(patch)
-    if overlay is not None:
-        place.fill(overlay, base)
-
-
-def _kept(
-    end: CommandEnd,
-    place: WorkPlace,
-    folder: WorkFolder,
-    patch: Patch,
-    overlay: WorkFolder | None,
-    base: Path,
-) -> CommandEnd:
-    laid = paths_of(overlay, base) if overlay is not None else ()
-    try:
-        now = {
-            **place.patch(folder, base, without=laid),
-            **{path: patch[path] for path in laid if path in patch},
-        }
-    except PatchTooLarge as error:
-        return end._replace(status="size", output=f"{end.output}\n{error}\n")
-    return end._replace(patch=patch_text(now))
 
 
 async def _run(place: WorkPlace, command: str, seconds: float, output: int, base: Path) -> CommandEnd:
     env = {"PATH": os.environ.get("PATH", os.defpath), "PYTHONHASHSEED": "0", "TZ": "UTC"}
-    report, reported = os.pipe()
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *place.launcher([base], report=reported),
-            *("sh", "-c", command),
-            cwd=place.work,
-            env=place.environment(env),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            start_new_session=True,
-            pass_fds=[reported],
-        )
-    except BaseException:
-        os.close(report)
-        raise
-    finally:
-        os.close(reported)
-    with open(report, "rb") as said:
-        assert process.stdout is not None
-        reading = asyncio.ensure_future(_bounded(process.stdout, output))
+    read, written = os.pipe()
+    with open(read, "rb") as report:
         try:
-            waiting = asyncio.ensure_future(process.wait())
-            late = bool((await asyncio.wait([reading, waiting], timeout=seconds))[1])
+            process = await asyncio.create_subprocess_exec(
+                *place.launcher([base], report=written),
+                *("sh", "-c", command),
+                cwd=place.work,
+                env=place.environment(env),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.STDOUT,
+                start_new_session=True,
+                pass_fds=[written],
+            )
         finally:
-            await _ended(process)
+            os.close(written)
+        assert process.stdout is not None
+        reading = asyncio.ensure_future(_both_ends(process.stdout, output))
+        waiting = asyncio.ensure_future(process.wait())
+        try:
+            late = (await asyncio.wait([reading, waiting], timeout=seconds))[1]
+        finally:
+            await _stop(process)
         text = place.without_its_path((await reading).decode("utf-8", "replace").replace("\0", "\ufffd"))
-        ended = msgspec.json.decode(said.readline() or b"null", type=Ended | None)
+        ended = msgspec.json.decode(report.readline() or b"null", type=Ended | None)
     if late:
         return CommandEnd("timeout", _TIMED_OUT, text)
     if ended is None or ended["end"] == "jail":
@@ -128,8 +117,8 @@ async def _run(place: WorkPlace, command: str, seconds: float, output: int, base
     return CommandEnd("size" if ended["end"] == "size" else "error" if code else "ok", code, text)
 
 
-async def _bounded(stream: asyncio.StreamReader, most: int) -> bytes:
-    """Read a stream to its end, and keep so many bytes of both its ends."""
+async def _both_ends(stream: asyncio.StreamReader, most: int) -> bytes:
+    """Read a stream to its end, and return so many bytes of its start and of its end."""
     head, tail, cut = b"", bytearray(), 0
     while part := await stream.read(65_536):
         room = most // 2 - len(head)
@@ -141,7 +130,7 @@ async def _bounded(stream: asyncio.StreamReader, most: int) -> bytes:
     return head + (f"\n[… {cut:,} bytes are left out …]\n".encode() if cut else b"") + tail
 
 
-async def _ended(process: asyncio.subprocess.Process) -> None:
+async def _stop(process: asyncio.subprocess.Process) -> None:
     """Let the launcher end all that it started, and wait for that."""
     if process.returncode is None:
         with suppress(ProcessLookupError):

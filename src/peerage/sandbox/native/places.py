@@ -1,6 +1,7 @@
 """Folders to work in, each for one seat or one command, with the launcher of their jail (see `locked`).
 
-All of a process lie below one private folder in the system's folder for temporary files.
+All of a process lie below one private folder in the system's folder for temporary files. These functions
+block: call them in a thread.
 """
 
 from __future__ import annotations
@@ -25,6 +26,11 @@ from peerage.sandbox.folder import File, Patch, WorkFolder, checked_path, digest
 from peerage.sandbox.jail import supported
 from peerage.sandbox.native.confined import available, launcher
 from peerage.sandbox.native.repositories import files_at, usable
+from peerage.values.system_errors import reason
+
+if sys.platform != "win32":
+    import fcntl
+    import pwd
 
 Network: TypeAlias = Literal["none", "gateway", "all"]
 
@@ -37,37 +43,26 @@ _TOO_LARGE = (
     "JSON, were expected"
 )
 IGNORED = (
-    *(".git", "__pycache__", ".pytest_cache", ".mypy_cache", "node_modules", ".venv", ".hypothesis"),
-    *(".ruff_cache", ".tox"),
+    *(".git", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"),
+    *("node_modules", ".venv", ".tox"),
 )
-"""Folders that belong to no patch, and `*.pyc`."""
+"""Files and folders that belong to no patch; `*.pyc` does not either."""
 SECRET = (
-    *("/dev", "/run", "/tmp", "/var/tmp", "/var/run", "/etc/shadow", "/etc/gshadow", "/etc/ssh"),
-    *("/etc/ssl/private", "/var/spool", "/root/.ssh"),
+    *("/dev", "/run", "/tmp", "/var/tmp", "/var/spool", "/root/.ssh"),
+    *("/etc/shadow", "/etc/gshadow", "/etc/ssh", "/etc/ssl/private"),
 )
-"""Hidden wherever it is there, with everything in the home that starts with a dot. Sockets of services lie
-there too: a file that cannot be found cannot be connected to."""
-DEVICES = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty"))
+"""Hidden wherever it exists, with everything in the home that starts with a dot."""
+SHOWN = (
+    *(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty")),
+    *("/etc/resolv.conf", "/run/current-system", sys.prefix, sys.base_prefix),
+)
 PROGRAMS = (
-    *(
-        ".local/bin",
-        ".local/lib",
-        ".local/pipx",
-        ".cargo/bin",
-        ".opencode/bin",
-        ".codex/bin",
-        ".claude/local",
-    ),
+    *(".local/bin", ".local/lib", ".local/pipx", ".cargo/bin", ".opencode/bin", ".claude/local"),
     *(f".local/share/{name}" for name in ("uv", "pipx", "pnpm", "fnm", "mise", "claude", "cursor-agent")),
     *(".nvm", ".pyenv", ".rbenv", ".asdf", ".volta", ".nodenv", ".bun", ".deno", ".rustup", ".sdkman"),
     *(".npm", ".npm-global", ".npm-packages", ".yarn", ".linuxbrew", ".juliaup", ".ghcup", ".dotnet"),
 )
 """Below the home, programs and what they need; of `.cargo`, say, the keys remain hidden."""
-
-if sys.platform != "win32":
-    import fcntl
-    import pwd
-
 _NAME, _LOCK = "peerage-work-", "lock"
 
 
@@ -76,84 +71,69 @@ class PatchTooLarge(ValueError):
 
 
 class WorkPlace:
-    """A folder of its own with `work`, `home` and `tmp`; `remove` it in the end. Blocks: use a thread."""
+    """A folder of its own with `work`, `home` and `tmp`; `remove` it in the end."""
 
     def __init__(self) -> None:
-        self.path = _root() / f"{next(_numbers):06}"
+        self.path = _root(os.getpid()) / f"{next(_numbers):06}"
         self.work, self.home, self.tmp = (self.path / name for name in ("work", "home", "tmp"))
         for folder in (self.path, self.work, self.home, self.tmp):
             folder.mkdir(mode=0o700)
         self._repositories: list[Path] = []
 
     def fill(self, folder: WorkFolder, base: Path) -> None:
-        """Write the files of a task; `base` is the arena's folder, where a path of a repository begins.
-
-        They win over what is there. Raises ValueError, in words, where they are not those that are meant, or
-        cannot be had.
-        """
-        if not folder.repo:
-            listing = [(path, file.executable, file.content) for path, file in folder.files.items()]
-            if digest_of(listing) != folder.digest:
-                raise ValueError("the files of a task are not those that its digest means")
-            self.lay(folder.files)
-            return
-        self._repositories.append(base / folder.repo)
+        """Write the files of a task, which win over what is there; `base` is the arena's folder, where a path
+        of a repository begins. Raises ValueError, in words, where they cannot be had or are not those that
+        are meant."""
+        if folder.repo:
+            self._repositories.append(base / folder.repo)
         tree = _unpacked(folder, base)
         if next(self.work.iterdir(), None) is None:
             shutil.copytree(tree, self.work, dirs_exist_ok=True)
-            return
-        for path, status, handle in _regular(tree):
-            self.lay({path: File.of(_read(handle), bool(status.st_mode & stat.S_IXUSR))})
+        else:
+            for path, executable, _, handle in _files(str(tree)):
+                self.lay({path: File.of(_read(handle), executable)})
 
     def lay(self, patch: Patch) -> None:
-        """Make files as a patch has them. What is in their way goes, whatever it is."""
-        for path, file in sorted(patch.items()):
-            parts = checked_path(path).split("/")
+        """Make files as a patch has them, while no program works there. What is in their way goes."""
+        for path, file in sorted(patch.items(), key=lambda item: (item[1] is not None, item[0])):
             target = self.work
-            for part in parts[:-1]:
-                target /= part
-                if not stat.S_ISDIR(_mode(target)):
+            if file is None and not os.path.lexists(target / checked_path(path)):
+                continue
+            for part in checked_path(path).split("/"):
+                if target.is_symlink() or not target.is_dir():
                     target.unlink(missing_ok=True)
                     target.mkdir()
-            target /= parts[-1]
-            if stat.S_ISDIR(_mode(target)):
+                target /= part
+            if target.is_dir() and not target.is_symlink():
                 shutil.rmtree(target)
-            else:
-                target.unlink(missing_ok=True)
+            target.unlink(missing_ok=True)
             if file is not None:
-                target.write_bytes(file.content)
-                target.chmod(0o755 if file.executable else 0o644)
+                _write(target, file.executable, file.content)
 
     def patch(self, folder: WorkFolder, base: Path, *, without: Collection[str] = ()) -> Patch:
         """Return what differs from `folder`, but for paths `without`. Links, devices, sockets and pipes are
         no files: they are neither followed nor kept. Raises PatchTooLarge."""
-        before = _Before(folder, base)
-        found: dict[str, File | None] = {}
-        there: set[str] = set()
+        before = _unpacked(folder, base)
+        changed: dict[str, File | None] = {path: None for path, *_ in _files(str(before))}
         room = MOST_PATCH
-        for path, status, handle in _regular(self.work):
-            there.add(path)
-            executable = bool(status.st_mode & stat.S_IXUSR)
-            if path in without or before.same(path, executable, status.st_size, handle):
-                continue
-            room -= status.st_size
-            if room < 0:
-                raise PatchTooLarge(f"{_TOO_LARGE}; up to {path} they are larger")
-            os.lseek(handle, 0, os.SEEK_SET)
-            found[path] = File.of(_read(handle, room), executable)
-        gone = {*before.paths()} - there - {*without}
-        found |= {path: None for path in gone if not _ignored(path)}
-        if len(found) > MOST_CHANGED or len(patch_text(found)) > MOST_PATCH:
+        for path, executable, size, handle in _files(str(self.work)):
+            if path in changed and _same(before / path, executable, size, handle):
+                del changed[path]
+            elif path not in without:
+                room -= size
+                if room < 0:
+                    raise PatchTooLarge(f"{_TOO_LARGE}; up to {path} they are larger")
+                changed[path] = File.of(_read(handle, room + size), executable)
+        kept = {path: file for path, file in sorted(changed.items()) if path not in without}
+        if len(kept) > MOST_CHANGED or len(patch_text(kept)) > MOST_PATCH:
             raise PatchTooLarge(_TOO_LARGE)
-        return dict(sorted(found.items()))
+        return kept
 
     def environment(self, env: Mapping[str, str]) -> dict[str, str]:
         """Return variables with which programs keep things in this place. PATH ends with Python's folder."""
-        home = str(self.home)
-        own = {"HOME": home, "TMPDIR": str(self.tmp), "PYTHONDONTWRITEBYTECODE": "1"}
-        own |= {
-            f"XDG_{name}_HOME": f"{home}/.{name.lower()}" for name in ("CONFIG", "CACHE", "DATA", "STATE")
-        }
+        own = {"HOME": str(self.home), "TMPDIR": str(self.tmp), "PYTHONDONTWRITEBYTECODE": "1"}
+        for name in ("config", "cache", "data", "state"):
+            own[f"XDG_{name.upper()}_HOME"] = f"{self.home}/.{name}"
         own["PATH"] = os.pathsep.join([env.get("PATH", os.defpath), os.path.dirname(sys.executable)])
         return {"LANG": "C.UTF-8", **env, **own}
 
@@ -167,30 +147,28 @@ class WorkPlace:
         report: int = 0,
         most: tuple[int, int] = (MOST_BYTES, MOST_FILES),
     ) -> list[str]:
-        """Return the words to put before those of a program, to run it with `work` as its current folder and
-        what `environment` returns.
+        """Return the words to put before those of a program, to run it once in the jail of this place, with
+        `work` as its current folder and what `environment` returns.
 
         It sees neither what is `hidden` (name the arena's folder, and the repositories of tasks) nor any
         other place; of the program's own `words`, files that exist are shown wherever they lie. With the
         network `gateway`, port 127.0.0.1:PORT leads to that Unix socket, as `gateway` names them. `report` is
         a descriptor that the process inherits, see `locked.Ended`; `most` are the bytes and files of a place.
         """
-        secret = {*SECRET, tempfile.gettempdir()}
-        shown = {*DEVICES, sys.prefix, sys.base_prefix, "/etc/resolv.conf", "/run/current-system"}
+        secret, shown = {*SECRET, tempfile.gettempdir()}, {*SHOWN}
         for home in _homes():
             programs = {os.path.join(home, name) for name in PROGRAMS}
             with suppress(OSError):
-                dotted = {os.path.join(home, name) for name in os.listdir(home) if name.startswith(".")}
-                secret |= dotted - programs
+                secret |= {os.path.join(home, name) for name in os.listdir(home) if name[0] == "."} - programs
             shown |= programs
         secret |= {os.path.abspath(path) for path in (*hidden, *self._repositories)}
+        secret = {os.path.realpath(path) for path in secret} - {"/"}
         shown |= _own_files(words, secret)
-        whole = {os.path.realpath(path) for path in secret} - {"/"}
         port, socket = gateway or (0, "")
         options = {
             "parent": os.getpid(),
-            "hidden": sorted(whole),
-            "shown": sorted({os.path.realpath(path) for path in shown if os.path.exists(path)} - whole),
+            "hidden": sorted(secret),
+            "shown": sorted({os.path.realpath(path) for path in shown if os.path.exists(path)} - secret),
             "place": str(self.path),
             "bytes": most[0],
             "files": most[1],
@@ -213,140 +191,92 @@ class WorkPlace:
         _remove(self.path)
 
 
-def _homes() -> set[str]:
-    """The home folders of this user: the one that is stated, and the one on record."""
-    with suppress(KeyError):
-        return {os.path.expanduser("~"), pwd.getpwuid(os.getuid()).pw_dir} - {"/"}
-    return {os.path.expanduser("~")} - {"/"}
-
-
-def _own_files(words: Sequence[str], hidden: Iterable[str]) -> set[str]:
-    """The files that a command names, and the folder where its program really lies, as long as that is none
-    that is hidden as a whole."""
-    found = {os.path.abspath(word) for word in words if os.path.isfile(word)}
-    program = shutil.which(words[0]) if words else None
-    if program:
-        folder = os.path.dirname(os.path.realpath(program))
-        whole = [os.path.realpath(path) for path in hidden]
-        above = any(path == folder or path.startswith(f"{folder}/") for path in whole)
-        found |= {os.path.abspath(program), os.path.realpath(program)} | (set() if above else {folder})
-    return found
+def paths_of(folder: WorkFolder, base: Path) -> list[str]:
+    """Return the paths of a folder's files. Raises ValueError as `WorkPlace.fill`."""
+    return [path for path, *_ in _files(str(_unpacked(folder, base)))]
 
 
 @cache
 def lacking() -> str:
-    """Return in words what this system lacks for the jail of agents and commands; empty where it has all.
-
-    It runs a program there to know, once.
-    """
+    """Return in words what this system lacks for the jail of agents and commands; empty where it has all. It
+    runs a program there to know, once."""
     if not supported():
         return "agents and commands work in a jail of Linux; use Linux, a container or a virtual machine"
     if not available():
         return "the kernel has no Landlock: use Linux 5.13 or newer, with `landlock` in its parameter `lsm`"
     place = WorkPlace()
-    try:
-        tried = subprocess.run([*place.launcher(), "true"], cwd=place.work, capture_output=True, text=True)
-    finally:
-        place.remove()
+    tried = subprocess.run([*place.launcher(), "true"], cwd=place.work, capture_output=True, text=True)
+    place.remove()
     return (
         tried.stderr.strip() or f"a jail ended with exit code {tried.returncode}" if tried.returncode else ""
     )
 
 
-def paths_of(folder: WorkFolder, base: Path) -> list[str]:
-    """Return the paths of a folder's files."""
-    return _Before(folder, base).paths()
+def _homes() -> set[str]:
+    """The home folders of this user: the one that is stated, and the one on record."""
+    homes = {os.path.expanduser("~")}
+    with suppress(KeyError):
+        homes.add(pwd.getpwuid(os.getuid()).pw_dir)
+    return homes - {"/"}
 
 
-class _Before:
-    """The files of a folder as `WorkPlace.fill` writes them, to tell what changed."""
-
-    def __init__(self, folder: WorkFolder, base: Path) -> None:
-        self._files = folder.files
-        self._tree = _unpacked(folder, base) if folder.repo else None
-
-    def paths(self) -> list[str]:
-        if self._tree is None:
-            return list(self._files)
-        return [path for path, _, _ in _regular(self._tree)]
-
-    def same(self, path: str, executable: bool, size: int, handle: int) -> bool:
-        """Return whether it was there with these bytes, those of an open file."""
-        if self._tree is None:
-            was = self._files.get(path)
-            alike = was is not None and was.executable == executable and len(was.content) == size
-            return alike and was is not None and was.content == _read(handle)
-        try:
-            known = (self._tree / path).lstat()
-        except OSError:
-            return False
-        if not stat.S_ISREG(known.st_mode) or known.st_size != size:
-            return False
-        changed_mode = bool(known.st_mode & stat.S_IXUSR) != executable
-        return not changed_mode and (self._tree / path).read_bytes() == _read(handle)
+def _own_files(words: Sequence[str], hidden: Collection[str]) -> set[str]:
+    """The files that a command names, and the folder where its program really lies, unless that holds
+    something hidden."""
+    found = {os.path.abspath(word) for word in words if os.path.isfile(word)}
+    if words and (program := shutil.which(words[0])):
+        folder = os.path.dirname(os.path.realpath(program))
+        above = any(f"{path}/".startswith(f"{folder}/") for path in hidden)
+        found |= {program} if above else {program, folder}
+    return found
 
 
-def _regular(top: Path) -> Iterator[tuple[str, os.stat_result, int]]:
-    """The files below a folder whose paths may be in a patch: path, status, and the open file.
-
-    Every step is made from an open folder, so nobody can lead it elsewhere meanwhile.
-    """
-    handle = os.open(top, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+def _files(name: str, folder: int | None = None, path: str = "") -> Iterator[tuple[str, bool, int, int]]:
+    """The files below a folder that may be in a patch: path, whether it may be executed, bytes, and the open
+    file. Every step is made from an open folder, so nobody can lead it elsewhere meanwhile."""
     try:
-        yield from _below(handle, "")
+        handle = _opened(name, folder)
+    except OSError:  # a link, a socket, or gone
+        return
+    try:
+        status = os.fstat(handle)
+        if stat.S_ISREG(status.st_mode):
+            yield path, bool(status.st_mode & stat.S_IXUSR), status.st_size, handle
+        elif stat.S_ISDIR(status.st_mode):
+            for child in sorted(os.listdir(handle)):
+                below = f"{path}/{child}" if path else child
+                if usable(below) and not child.endswith(".pyc") and child not in IGNORED:
+                    yield from _files(child, handle, below)
     finally:
         os.close(handle)
 
 
-def _below(folder: int, above: str) -> Iterator[tuple[str, os.stat_result, int]]:
-    for name in sorted(os.listdir(folder)):
-        path = f"{above}{name}"
-        if not usable(path) or _ignored(path):
-            continue
-        with suppress(OSError):
-            status = os.lstat(name, dir_fd=folder)
-            if not (stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode)):
-                continue
-            handle = _opened(name, folder)
-            try:
-                now = os.fstat(handle)
-                if stat.S_ISDIR(now.st_mode):
-                    yield from _below(handle, f"{path}/")
-                elif stat.S_ISREG(now.st_mode):
-                    yield path, status, handle
-            finally:
-                os.close(handle)
-
-
-def _opened(name: str, folder: int) -> int:
+def _opened(name: str, folder: int | None) -> int:
     """Open a file or folder of ours to read, also where its permissions were taken away."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
         return os.open(name, flags, dir_fd=folder)
     except PermissionError:
-        place = os.open(name, os.O_PATH | os.O_NOFOLLOW, dir_fd=folder)
+        found = os.open(name, os.O_PATH | os.O_NOFOLLOW, dir_fd=folder)
         try:
-            os.chmod(f"/proc/self/fd/{place}", 0o700)
+            mode = os.fstat(found).st_mode
+            os.chmod(f"/proc/self/fd/{found}", mode & 0o777 | (0o500 if stat.S_ISDIR(mode) else 0o400))
         finally:
-            os.close(place)
+            os.close(found)
         return os.open(name, flags, dir_fd=folder)
 
 
-def _read(handle: int, room: int = -1) -> bytes:
-    """The bytes of an open file, or more than `room` of them: it may grow meanwhile."""
+def _read(handle: int, most: int = -1) -> bytes:
+    """The bytes of an open file from its start, at most so many and one more: it may grow meanwhile."""
+    os.lseek(handle, 0, os.SEEK_SET)
     with os.fdopen(os.dup(handle), "rb") as file:
-        return file.read(room + 1 if room >= 0 else -1)
+        return file.read(most + 1 if most >= 0 else -1)
 
 
-def _ignored(path: str) -> bool:
-    return path.endswith(".pyc") or not {*path.split("/")}.isdisjoint(IGNORED)
-
-
-def _mode(path: Path) -> int:
-    try:
-        return path.lstat().st_mode
-    except OSError:
-        return 0
+def _same(before: Path, executable: bool, size: int, handle: int) -> bool:
+    status = before.stat()
+    alike = (bool(status.st_mode & stat.S_IXUSR), status.st_size) == (executable, size)
+    return alike and before.read_bytes() == _read(handle, size)
 
 
 _numbers = count(1)
@@ -354,59 +284,59 @@ _unpacking = Lock()
 
 
 def _unpacked(folder: WorkFolder, base: Path) -> Path:
-    """Return the files of a repository at its commit, unpacked once for all places of this process.
-
-    Raises ValueError where they are not those that the folder means.
-    """
+    """Return a folder's files on disk, unpacked once for all places of this process. Raises ValueError."""
     with _unpacking:
-        tree = _root() / f"tree-{folder.digest[:64]}"
+        tree = _root(os.getpid()) / f"tree-{folder.digest[:64]}"
         if tree.exists():
             return tree
         half = tree.with_suffix(".half")
         half.mkdir(mode=0o700)
+        files: Iterable[tuple[str, bool, bytes]]
+        files = ((path, file.executable, file.content) for path, file in folder.files.items())
+        if folder.repo:
+            files = files_at(base / folder.repo, folder.commit, folder.only)
         try:
-            digest = digest_of(_written(files_at(base / folder.repo, folder.commit, folder.only), half))
-            if digest != folder.digest:
+            if (digest := digest_of(_written(files, half))) != folder.digest:
                 raise ValueError(
-                    f"{base / folder.repo} holds other files at commit {folder.commit[:12]} than the task "
-                    f"means: their digest is {digest[:12]}…, {folder.digest[:12]}… was expected"
+                    f"the files of a task{folder.repo and f' in {base / folder.repo}'} have the digest "
+                    f"{digest[:12]}…; {folder.digest[:12]}… was expected: name the commit that was meant"
                 )
             return half.rename(tree)
+        except OSError as error:
+            raise ValueError(f"{error.filename} of a task cannot be written: {reason(error)}") from None
         finally:
             _remove(half)
 
 
 def _written(files: Iterable[tuple[str, bool, bytes]], top: Path) -> Iterator[tuple[str, bool, bytes]]:
     for path, executable, content in files:
-        target = top / path
+        target = top / checked_path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content)
-        target.chmod(0o755 if executable else 0o644)
+        _write(target, executable, content)
         yield path, executable, content
 
 
-def _root() -> Path:
-    return _root_of(os.getpid())
+def _write(target: Path, executable: bool, content: bytes) -> None:
+    target.write_bytes(content)
+    target.chmod(0o755 if executable else 0o644)
 
 
 @cache
-def _root_of(process: int) -> Path:
-    """The private folder of this process. Those of processes that were killed go when the next one starts."""
+def _root(process: int) -> Path:
+    """The private folder of a process. Those of processes that were killed go when the next one starts."""
     for other in Path(tempfile.gettempdir()).glob(f"{_NAME}*"):
         with suppress(OSError), open(other / _LOCK) as held:
-            if other.stat().st_uid == os.getuid():
-                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                _remove(other)
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _remove(other)
     root = Path(tempfile.mkdtemp(prefix=_NAME))
     lock = os.open(root / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX)  # held until this process ends, however it does
-    atexit.register(_remove, root, process)
+    atexit.register(lambda: _remove(root) if os.getpid() == process else None)
     return root
 
 
-def _remove(path: Path, process: int = 0) -> None:
-    if process in (0, os.getpid()) and path.exists():
-        shutil.rmtree(path, ignore_errors=True)
-        if path.exists():  # what is too deep, or may not be read; both of these follow no link
-            for words in (["chmod", "-R", "u+rwX"], ["rm", "-rf"]):
-                subprocess.run([*words, "--", str(path)], stderr=subprocess.DEVNULL)
+def _remove(path: Path) -> None:
+    """Remove a folder, however deep, whatever may be read there. Neither program follows links."""
+    for words in (["rm", "-rf"], ["chmod", "-R", "u+rwX"], ["rm", "-rf"]):
+        if path.exists():
+            subprocess.run([*words, "--", path], stderr=subprocess.DEVNULL)
