@@ -45,7 +45,10 @@ def price(**stated: Any) -> Price:
 def test_a_request_may_cost_its_budget_and_usually_a_quarter() -> None:
     agents = price(request_budget=0.2)
     assert agents.worst_nano(10, 10) == agents.worst_nano(10**6, 10**6, more_room=True) == 200_000_000
-    assert usual_call(BOUND, agents).nano == 50_000_000
+    asked, said, nano = usual_call(BOUND, agents)
+    assert nano == 50_000_000
+    assert agents.cost_nano(asked, said, 0) == pytest.approx(nano, rel=0.001)
+    assert asked == pytest.approx(2 * said, rel=0.001)
     assert worst_of(BOUND, agents) == BOUND.worst * 200_000_000
     assert reach(BOUND, agents) == 200_000_000
     free = price(price={"input": 0, "output": 0})

@@ -36,20 +36,22 @@ class Usual(NamedTuple):
 
 
 def usual_call(bound: CallBound, price: Price, thinking: int | None = None) -> Usual:
-    """Return what a call within `bound` usually takes, with so much `thinking`; None: as usual."""
+    """Return what a call within `bound` usually takes, with so much `thinking`; None: as usual.
+
+    A request to an agent is taken to cost a quarter of what it may cost at most, in tokens of the same mix.
+    """
     output = min(bound.usual_output_tokens, price.limit or bound.usual_output_tokens)
     output += price.thinking.usual if thinking is None else thinking
     asked = bound.usual_input_tokens + price.prompt_bytes // 4
-    return Usual(asked, output, usual_cost(price, asked, output))
+    nano = usual_cost(price, asked, output)
+    if price.request_nano is not None and nano:
+        times = price.request_nano / 4 / nano
+        asked, output, nano = round(asked * times), round(output * times), price.request_nano // 4
+    return Usual(asked, output, nano)
 
 
 def usual_cost(price: Price, asked: int, output: int) -> int | None:
-    """Return the cost of a call of so many tokens, in 1e-9 dollars; None without a price.
-
-    A request to an agent is taken to cost a quarter of what it may cost at most.
-    """
-    if price.request_nano is not None and not price.free:
-        return price.request_nano // 4 if price.known else None
+    """Return the cost of a call of so many tokens, in 1e-9 dollars; None without a price."""
     return price.cost_nano(asked, output, min(output * 1000 // TOKENS_PER_SECOND, price.timeout_ms))
 
 

@@ -48,7 +48,6 @@ _FREE = (503, 529)
 """Statuses of 500 and more with which a provider does no work."""
 _NATIVE = {"anthropic": "https://api.anthropic.com", "google": "https://generativelanguage.googleapis.com"}
 _NOTHING: Mapping[str, Any] = {"input_tokens": 0, "output_tokens": 0, "cost_nano": 0}
-_log = logging.getLogger("peerage")
 _SILENT = logging.getLogger("peerage.gateway")
 _SILENT.disabled = True  # or an agent's broken requests would fill the log
 
@@ -96,7 +95,7 @@ class GatewaySession:
 
     async def call(self, form: str, verb: str, request: web.BaseRequest) -> web.StreamResponse:
         """Pass a call of the agent on, and the reply back; or refuse it in words."""
-        account, task = self._account, asyncio.current_task()
+        account, task, settings = self._account, asyncio.current_task(), self._gateway.settings
         assert task is not None
         if account is None:
             return _refused(form, 402, "insufficient budget: nothing is asked of this agent now")
@@ -105,13 +104,18 @@ class GatewaySession:
         account.tasks.add(task)
         try:
             async with self._slots:
-                body, stated, name = forms.rebuilt(form, await _received(request), self._gateway.settings)
-                wanted = self._gateway.wanted(stated)
+                # A body of four bytes for each token that is left fits only if most of it is blank.
+                content = await _received(request, min(MAX_BODY, 4 * max(0, account.tokens)))
+                body, stated, name = forms.rebuilt(form, content, settings)
+                wanted = min(stated or settings.max_tokens or USUAL_OUTPUT, settings.max_tokens or 2**30)
                 forms.set_limit(body, name, wanted)
                 call, size = MeteredCall(ModelCall(form)), forms.input_bound(msgspec.json.encode(body))
                 forms.set_limit(body, name, await account.reserve(call, size, wanted))
                 return await self._gateway.send(account, call, msgspec.json.encode(body), verb, request)
-        except Unfit as unfit:
+        except Exception as fault:
+            unfit = (
+                fault if isinstance(fault, Unfit) else Unfit(f"it failed with {type(fault).__name__}", 500)
+            )
             account.refused += 1
             account.calls.append(MeteredCall(ModelCall(form, refused=str(unfit), **_NOTHING)))
             return _refused(form, unfit.status, str(unfit))
@@ -123,16 +127,15 @@ def _refused(form: str, status: int, message: str) -> web.Response:
     return web.json_response(forms.refusal(form, status, message), status=status)
 
 
-async def _received(request: web.BaseRequest) -> Any:
-    """The JSON of a request. Raises Unfit."""
-    parts, size = [], 0
-    async for part in request.content.iter_any():
-        size += len(part)
-        if size > MAX_BODY:
-            raise Unfit(f"the request is longer than {MAX_BODY // 2**20} MiB", 413)
-        parts.append(part)
+async def _received(request: web.BaseRequest, most: int) -> Any:
+    """The JSON of a request of so many bytes at most. Raises Unfit."""
+    content = bytearray()
     try:
-        return read_json(b"".join(parts))
+        async for part in request.content.iter_any():
+            content += part
+            if len(content) > most:
+                raise Unfit(f"the request is longer than the {most:,} bytes that may still be sent", 413)
+        return read_json(bytes(content))
     except (msgspec.DecodeError, RecursionError):
         raise Unfit("the body is no JSON") from None
 
@@ -204,15 +207,10 @@ class Gateway:
             raise PlayerError(f"its gateway cannot listen: {reason(error)}", kind="permanent") from None
         return runner
 
-    def wanted(self, stated: int | None) -> int:
-        """Return the output tokens of a call for which the agent states a limit, or none."""
-        own = self.settings.max_tokens
-        return min(stated or own or USUAL_OUTPUT, own or 2**30)
-
     async def _handle(self, only: GatewaySession | None, request: web.BaseRequest) -> web.StreamResponse:
         form, verb = forms.form_of(request.path)
         headers = request.headers
-        stated = [headers.get("Authorization", "").removeprefix("Bearer "), request.query.get("key", "")]
+        stated = [headers.get("Authorization", "").rpartition(" ")[2], request.query.get("key", "")]
         stated += [headers.get(name, "") for name in ("x-api-key", "x-goog-api-key")]
         session = next((self.sessions[key] for key in stated if key in self.sessions), None)
         if session is None or only not in (None, session):
@@ -222,11 +220,7 @@ class Gateway:
             return web.json_response({"object": "list", "data": [model]})
         if not form or request.method != "POST":
             return _refused(form, 404, f"{request.method} {request.path} is not served here")
-        try:
-            return await session.call(form, verb, request)
-        except Exception as fault:
-            _log.warning("%s: its gateway failed: %s", self.settings.name, type(fault).__name__)
-            return _refused(form, 500, "the gateway failed")
+        return await session.call(form, verb, request)
 
     def _address(self, form: str, verb: str, request: web.BaseRequest) -> str:
         base, root = self._base, self._base.removesuffix("/v1beta").removesuffix("/v1")
