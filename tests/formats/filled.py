@@ -25,6 +25,10 @@ def filled_in(expects: Format, text: str) -> dict[str, str]:
     }
 
 
+_TAGS = {"type": ("pass", "raise", "", ""), "do": ("read", "write", "run", "done")}
+"""Tags of the forms that a field of one of several may have, in their order."""
+
+
 def _at(value: Any, path: list[str]) -> Any:
     """Return what stands at the place of a field; None for nothing, and where the value has another shape."""
     for step in path:
@@ -35,7 +39,9 @@ def _at(value: Any, path: list[str]) -> Any:
                 value = value[at]
             except (LookupError, TypeError):
                 return None
-        if ways and (value is None or value["type"] != ("pass", "raise")[int(ways[0]) - 1]):
+        if ways and not any(
+            value and value.get(tag) == tags[int(ways[0]) - 1] for tag, tags in _TAGS.items()
+        ):
             return None
     return value
 

@@ -1,0 +1,102 @@
+"""Changes that contestants made: what counts of them, and as diffs for judges and pages. Pure.
+
+Judges read diffs blind: without files of agents' own, lines that sign a work, names of players and paths of
+a machine.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import unified_diff
+from fnmatch import fnmatchcase
+from shlex import quote
+
+from peerage.game import Steps
+from peerage.game.work import ShellCommand
+from peerage.games.workshop.tasks import WorkTask
+from peerage.sandbox.folder import File, Patch
+
+STEERING = (
+    *("conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "noxfile.py", "pyproject.toml"),
+    *("sitecustomize.py", "usercustomize.py", "*.pth", "pytest.py", "pytest", "_pytest*", "pluggy*"),
+    *("unittest.py", "unittest", "package.json", "jest.config.*", "vitest.config.*", ".mocharc*", "Makefile"),
+    *("karma.conf.*", "Cargo.toml", ".npmrc", ".coveragerc"),
+)
+"""Names of files that say how tests are run: they are as the task has them, whatever a patch says."""
+_LEFT_BEHIND = ("__pycache__", ".*_cache", "*.pyc", ".DS_Store", "node_modules", ".venv", "venv")
+_AGENTS = (
+    *("CLAUDE*.md", "AGENTS*.md", "AGENT.md", "GEMINI.md", "QWEN.md", "CRUSH.md", ".goosehints", ".goose*"),
+    *(".claude*", ".cursor*", ".codex*", ".gemini*", ".opencode*", "opencode.json*", ".aider*", ".qwen*"),
+    *(".windsurf*", ".clinerules*", ".crush*", "copilot-instructions.md"),
+)
+_SIGNED = re.compile(
+    r"(?:generated|created|written|made|authored|implemented|assisted)[ -](?:with|by|using)\b.*"
+    r"|co-authored-by.*|signed-off-by.*|\U0001f916.*",
+    re.IGNORECASE,
+)
+_MACHINE = re.compile(r"(?:/(?:tmp|home|root|Users|private|var|work|mnt)|[A-Za-z]:\\)[/\\][^\s'\"`)>,;:]*")
+_SHORTEST_NAME = 3
+_MOST_PATHS, _MOST_BEFORE = 200, 1_000_000
+_SHOWN, _BETWEEN = "printf '\\036%s\\036' {}; cat -- {} 2>/dev/null\n", "\x1e"
+
+
+def _named(path: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(part, pattern) for part in path.split("/") for pattern in patterns)
+
+
+def _folders(path: str) -> list[str]:
+    return [path[:at] for at, letter in enumerate(path) if letter == "/"]
+
+
+def counting(patch: Patch, task: WorkTask) -> tuple[dict[str, File | None], list[str]]:
+    """Return what counts of a patch, and the paths that it edits of hidden tests and of what steers them,
+    which are as the task has them. What interpreters and installers leave behind counts as nothing."""
+    hidden = {*task.hidden}
+    above = {folder for path in hidden for folder in _folders(path)}
+    edited = [
+        path
+        for path in sorted(patch)
+        if path in above or hidden & {path, *_folders(path)} or _named(path, STEERING)
+    ]
+    kept = {path for path in patch if path not in edited and not _named(path, _LEFT_BEHIND)}
+    return {path: patch[path] for path in sorted(kept)}, edited
+
+
+def originals(task: WorkTask, paths: Iterable[str]) -> Steps[Mapping[str, str]]:
+    """Return the texts that files have in the task's folder, by path; those of a repository are printed
+    there. A file that it lacks has none, or an empty one."""
+    if not task.folder.repo:
+        return {path: _text(file) for path, file in task.folder.files.items()}
+    named = sorted(paths)[:_MOST_PATHS]
+    if not named:
+        return {}
+    shown = [_SHOWN.format(quote(path), quote(f"./{path}")) for path in named]
+    ran = yield ShellCommand("before", task.folder, "".join(shown), output=_MOST_BEFORE)
+    _, *parts = ran.value.output.split(_BETWEEN)
+    return dict(zip(parts[::2], parts[1::2], strict=False))
+
+
+def diffs(patch: Patch, before: Mapping[str, str]) -> dict[str, str]:
+    """Return a unified diff for each file of a patch."""
+    return {path: "\n".join(_diff(path, before.get(path, ""), file)) for path, file in patch.items()}
+
+
+def _diff(path: str, before: str, file: File | None) -> Iterator[str]:
+    old, new = before.splitlines(), [] if file is None else _text(file).splitlines()
+    yield f"diff {path}{' (removed)' if file is None else ''}"
+    yield from [*unified_diff(old, new, n=3, lineterm="")][2:]
+
+
+def _text(file: File) -> str:
+    return f"({len(file.content):,} bytes, no text)" if file.base64 else file.text
+
+
+def blind(by_path: Mapping[str, str], names: Iterable[str]) -> str:
+    """Return diffs as judges read them, where players have these names; empty where nothing is left."""
+    text = "\n".join([diff for path, diff in by_path.items() if not _named(path, _AGENTS)])
+    text = _MACHINE.sub("PATH", _SIGNED.sub("", text))
+    for name in names:
+        if len(name) >= _SHORTEST_NAME:
+            text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "NAME", text, flags=re.IGNORECASE)
+    return text

@@ -1,0 +1,295 @@
+"""Workshop: everybody works in a copy of one folder; hidden tests decide, then judges who read diffs.
+
+    A        < {"action": {"do": "write", "files": […]}}, …              (work/A/turn/1, … by a loop of ours)
+    B        < {"program/debit.py": {"text": "…"}}                       (work/B/patch: an agent with hands)
+    sandbox  > [0, "26 10 13 0 0 0"] …                                   (tests/A, tests/B: what was printed)
+    judge/1  > {"reason": "The first changes less.", "verdict": "A"}     (judge/1/A-B, where tests tie)
+
+The README in this folder states every rule.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from random import Random
+from typing import Any
+
+import msgspec
+
+from peerage.game import (
+    Asks,
+    Demo,
+    Fixture,
+    GameSpec,
+    GameTable,
+    Needs,
+    Outcome,
+    Prompt,
+    Reply,
+    RoleRequirement,
+    Seat,
+    Secrecy,
+    Steps,
+    Text,
+    Together,
+    by_rank,
+    texts,
+)
+from peerage.game.levels import by_level, fact
+from peerage.game.programs.run_tests import same_output
+from peerage.game.work import CommandResult, ShellCommand
+from peerage.games.judged import judges_required, verdicts_asked
+from peerage.games.workshop.diffs import blind, counting, diffs, originals
+from peerage.games.workshop.hands import ACTION, MOST_PATCH, Work, turns_bounded, worked
+from peerage.games.workshop.house import worker
+from peerage.games.workshop.rules import DIFF_CHARS, WorkshopRules
+from peerage.games.workshop.show import show
+from peerage.games.workshop.tasks import WorkTask, work_task
+from peerage.judging.panels.panel import panel
+from peerage.judging.panels.prompts import Instructions, framed
+from peerage.sandbox.folder import Patch, patch_text, read_patch
+from peerage.values.sealing import by_turns
+
+PEERS = 3
+"""Peers that judge a match, where there are so many."""
+TASK = "task"
+"""Key under which a fixture holds it."""
+_JUDGED = 0.3
+"""Share of the matches that judges decide, as a rule."""
+_NO_COMMAND = (126, 127)
+"""Exit codes of `sh` where a command is not there or cannot be run."""
+DIFFS = Instructions(
+    "You are an impartial reviewer of code. Two anonymous contestants worked on the same issue in copies of "
+    "the same folder; you say whose change you would rather merge.",
+    "does what the issue asks, and all of it; correct, also in cases that the issue does not name; breaks "
+    "nothing, and leaves alone what has nothing to do with it; as simple and readable as the code around it",
+    "The issue:\n{issue}",
+)
+"""Instructions to judges."""
+
+
+def play(table: GameTable) -> Steps[Outcome]:
+    """One task between all seats of `table`."""
+    rules: WorkshopRules = table.rules
+    task = msgspec.convert(table.drawn[TASK], WorkTask)
+    detail: dict[str, Any] = {"task": task.id}
+    if task.tests is not None and task.reference is None:
+        start: Reply = yield tests_run("start", task, {}, rules)
+        if start.value.status == "ok" or start.value.code in _NO_COMMAND:
+            void = "nothing_to_do" if start.value.status == "ok" else "no_command"
+            return Outcome(void=void, detail={**detail, "output": start.value.output[-DIFF_CHARS:]})
+    came: dict[str, Work] = yield Together(
+        {f"work/{seat.label}": _work(table, task, seat) for seat in table.seats}
+    )
+    works = {name.partition("/")[2]: work for name, work in came.items() if work.reply.status != "void"}
+    if len(works) < 2:
+        return Outcome(void="no_answer", detail=detail)
+    kept = {label: counting(work.patch, task) for label, work in works.items()}
+    patches = {label: patch for label, (patch, _) in kept.items()}
+    before = yield from originals(task, {path for patch in patches.values() for path in patch})
+    changes = {label: diffs(patch, before) for label, patch in patches.items()}
+    results: dict[str, list[bool]] = {}
+    if task.tests is not None:
+        changed = {label: patch for label, patch in patches.items() if patch}
+        trials = yield [tests_run(label, task, patch, rules) for label, patch in changed.items()]
+        ended = {label: trial.value for label, trial in zip(changed, trials, strict=True)}
+        results = {label: _verdicts(task, ended.get(label)) for label in works}
+    detail["work"] = {
+        label: {
+            "ended": work.reply.status,
+            "tests": results.get(label, []),
+            "files": sorted(patches[label]),
+            "edited": kept[label][1],
+            "diff": "\n".join(changes[label].values())[:DIFF_CHARS],
+        }
+        for label, work in works.items()
+    }
+    achieved = {label: _achieved(task, results.get(label, ())) for label in works}
+    outcome = Outcome(scores=by_rank(achieved), facts=_facts(table, task, achieved), detail=detail)
+    detail["decided"] = "by tests" if len({*achieved.values()}) > 1 else "tie"
+    if detail["decided"] == "tie" and rules.judges and len(works) == 2:
+        names = {seat.player for seat in table.seats}
+        answers = {
+            label: Reply("ok", text, text, hidden=works[label].reply.hidden)
+            for label, each in changes.items()
+            if (text := blind(each, names))
+        }
+        return (yield from _judged(table, task, answers, outcome))
+    return outcome
+
+
+def _judged(table: GameTable, task: WorkTask, answers: Mapping[str, Reply], tie: Outcome) -> Steps[Outcome]:
+    """The outcome of two works between which tests do not decide; a tie where one changed nothing, both are
+    the same, or there are no judges."""
+    judges = table.officials.get("judge", ())
+    if not judges or len({reply.text for reply in answers.values()}) < 2:
+        return tie
+    verdict = yield from panel(
+        judges,
+        answers,
+        {"issue": framed("issue", task.statement)},
+        table.rules.panel(),
+        DIFFS,
+        table.rng("order"),
+    )
+    detail = {**tie.detail, **verdict.detail(), "decided": "by judges"}
+    if verdict.score is None:
+        return Outcome(void="inconclusive", detail=detail)
+    first, second = answers
+    return msgspec.structs.replace(
+        tie, scores={first: verdict.score, second: 1 - verdict.score}, detail=detail
+    )
+
+
+def _work(table: GameTable, task: WorkTask, seat: Seat) -> Steps[Work]:
+    """Let a contestant work: in a folder with its own hands, or by a loop of ours."""
+    rules: WorkshopRules = table.rules
+    ready = seat.label in table.hands
+    prompt: Prompt = texts(__package__, rules.texts)["agent" if ready else "loop"]
+    expects = Text(MOST_PATCH) if ready else ACTION
+    ask = prompt.ask(seat.label, "patch", expects, _fill(task, rules), rules.max_tokens, oracle=task)
+    if not ready:
+        return (yield from worked(ask, task, rules.turns, rules.command_seconds))
+    reply: Reply = yield msgspec.structs.replace(ask, folder=task.folder)
+    return Work(_patch(reply), reply)
+
+
+def _patch(reply: Reply) -> Patch:
+    """Return the patch that a reply is; an empty one where it is none, or too large a one."""
+    try:
+        return read_patch(reply.value) if reply.ok else {}
+    except ValueError:
+        return {}
+
+
+def _fill(task: WorkTask, rules: WorkshopRules) -> dict[str, str]:
+    """Return what fills the prompts of contestants."""
+    listed = sorted(task.folder.files)
+    return {
+        "issue": task.statement,
+        "files": f"Its files: {', '.join(listed)}." if 0 < len(listed) <= _LISTED else "",
+        "check": f" `{task.check}` runs the tests that you may see." if task.check else "",
+        "setup": f" Before hidden tests `{task.setup}` is run." if task.setup else "",
+        "turns": str(rules.turns),
+        "seconds": f"{rules.command_seconds:g}",
+    }
+
+
+_LISTED = 60
+
+
+# -------------------------------------------------------------------------------------------------- tests
+
+
+def tests_run(name: str, task: WorkTask, patch: Patch, rules: WorkshopRules) -> ShellCommand:
+    """Return the command that runs the hidden tests of a task on what a patch makes of its folder."""
+    command = f"( {task.setup} ) && ( {task.command} )" if task.setup else task.command
+    text, seconds = patch_text(patch), rules.command_seconds
+    return ShellCommand(f"tests/{name}", task.folder, command, text, task.tests, seconds=seconds)
+
+
+def _verdicts(task: WorkTask, result: CommandResult | None) -> list[bool]:
+    """Return which hidden tests passed, where nothing was changed (None) those that pass at first.
+
+    Of the owner's all did or none, by the exit code. Of a drawn task each, by what the program printed, which
+    is compared here: nothing in the jail knows what is right.
+    """
+    made = task.reference
+    if made is None:
+        return [result is not None and result.status == "ok"]
+    if result is None:
+        return [at not in made.failing for at in range(len(made.tests))]
+    lines = result.output.splitlines()
+    lines += [""] * (len(made.tests) - len(lines))
+    return [_right(line, expected) for line, (_, expected) in zip(lines, made.tests, strict=False)]
+
+
+def _right(line: str, expected: str) -> bool:
+    try:
+        code, printed = json.loads(line)
+    except (ValueError, TypeError, RecursionError):
+        return False
+    return code == 0 and isinstance(printed, str) and same_output(printed, expected)
+
+
+def _achieved(task: WorkTask, verdicts: Sequence[bool]) -> tuple[bool, int, int]:
+    """Return how far a work came: whether all passed, how many did, and less what it broke."""
+    failing = () if task.reference is None else task.reference.failing
+    broken = sum(not passed for at, passed in enumerate(verdicts) if at not in failing)
+    return bool(verdicts) and all(verdicts), sum(verdicts), -broken
+
+
+def _facts(
+    table: GameTable, task: WorkTask, achieved: Mapping[str, tuple[bool, int, int]]
+) -> tuple[Mapping[str, Any], ...]:
+    """Return what a match teaches later ones: who solved a drawn task."""
+    if task.reference is None:
+        return ()
+    solved = {label: [float(each[0])] for label, each in achieved.items()}
+    return (fact(table.seats, [task.reference.level], solved),)
+
+
+# ------------------------------------------------------------------------------------------- declarations
+
+
+def draw(rules: WorkshopRules, levels: Sequence[int], secret: str, number: int) -> dict[str, Any]:
+    """The task of match `number`: a drawn one, or the owner's in turns, none again before all have come."""
+    if rules.tasks:
+        own = rules.tasks[by_turns(f"{secret}/workshop", number, len(rules.tasks))[0]]
+        return {TASK: own.model_dump(mode="json", exclude_defaults=True)}
+    task = work_task(Random(f"{secret}/workshop/{number}"), levels[0])
+    return {TASK: msgspec.to_builtins(task)}
+
+
+def asks(rules: WorkshopRules, fixture: Fixture) -> Iterator[Asks]:
+    """Contestants with hands are asked once, others turn by turn; judges as a panel asks."""
+    task = msgspec.convert(fixture.drawn[TASK], WorkTask)
+    shown = sum([len(text) for text in _fill(task, rules).values()])
+    prompts = texts(__package__, rules.texts)
+    for seat in fixture.seats:
+        asked = partial(Asks, seat.label, max_tokens=rules.max_tokens, quoted=shown, usual_output=900)
+        if seat.label in fixture.hands:
+            yield asked(prompts["agent"], Text(MOST_PATCH), 1)
+        else:
+            yield turns_bounded(asked(prompts["loop"], ACTION, 1), rules.turns)
+    if rules.judges:
+        yield from verdicts_asked(
+            fixture,
+            rules.panel(),
+            rules.panel().asks(DIFFS, ("issue",)),
+            len(task.statement) + 2 * DIFF_CHARS + 400,
+            share=_JUDGED if task.tests else 1.0,
+            usual_quoted=len(task.statement) // 4 + 1_500,
+        )
+
+
+def officials(rules: WorkshopRules) -> tuple[RoleRequirement, ...]:
+    """Judges, for matches of two; a task without tests needs them."""
+    needed = any(task.tests is None for task in rules.tasks)
+    return (judges_required(PEERS, 2 if needed else 0, rules.panel()),) if rules.judges else ()
+
+
+def _forgets(rules: WorkshopRules) -> str:
+    """Return why players that remember other matches may not play: the owner's tasks come again."""
+    return "it may be given a task that it did before. Leave `rules.tasks` out" if rules.tasks else ""
+
+
+GAME: GameSpec[WorkshopRules] = GameSpec(
+    name="workshop",
+    texts=__package__,
+    about="Everybody works in a copy of one folder; hidden tests decide, then judges who read diffs.",
+    contestants=(2, 6),
+    rules=WorkshopRules,
+    play=play,
+    officials=officials,
+    asks=asks,
+    survives=True,
+    house=worker,
+    show=show,
+    secrecy=Secrecy(hides=True, forgets=_forgets, unshown=(TASK,)),
+    needs=Needs(commands=lambda rules: True),
+    demo=Demo(40, {"judge": False}),
+    **by_level(draw, lambda rules: 1),
+)

@@ -1,0 +1,77 @@
+"""The settings of workshops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field, model_validator
+
+from peerage.game import MaxTokens, SettingsSection
+from peerage.game.levels import LevelRules
+from peerage.games.judged import JudgedRules
+from peerage.judging.panels.panel import PanelRules
+
+DIFF_CHARS = 20_000
+"""Characters of a diff that judges and pages show."""
+
+
+class OwnTask(SettingsSection):
+    """A task of the arena's owner, its folders as they were found."""
+
+    id: str = Field("", max_length=200, description="Its name in tables.")
+    statement: str = Field(min_length=1, max_length=100_000, description="The issue, as contestants get it.")
+    folder: Mapping[str, Any] = Field(description="The folder to work in.")
+    tests: Mapping[str, Any] | None = Field(None, description="Hidden tests, laid over what came of it.")
+    command: str = Field("", max_length=4_000, description="Runs the tests: exit code 0 says they passed.")
+    setup: str = Field("", max_length=4_000, description="What is run before the tests.")
+
+
+class WorkshopRules(LevelRules, JudgedRules):
+    """Settings of workshops."""
+
+    seats: int = Field(2, ge=2, le=6, description="Contestants of a match.")
+    tasks: tuple[OwnTask, ...] = Field(
+        (),
+        description="Your tasks: a list with `folder` or `files`, `statement`, `tests` and `command`; or "
+        "`{repo: ., commits: […], command: …}`, past commits whose tests are hidden. Default: programs drawn "
+        "for each match.",
+    )
+    turns: int = Field(20, ge=1, le=200, description="Actions of a contestant without tools of its own.")
+    command_seconds: float = Field(
+        120, gt=0, le=3_600, description="Seconds that a command, and the tests, may take."
+    )
+    judge: bool = Field(
+        True,
+        description="In matches of two, judges (or peers) read both diffs blind where tests do not decide. "
+        "`false`: they tie.",
+    )
+    max_tokens: MaxTokens = 8_000
+
+    @model_validator(mode="after")
+    def _tested(self) -> WorkshopRules:
+        for task in self.tasks:
+            if task.tests is not None and not task.command:
+                raise ValueError(f"the task {task.id!r} has tests and no `command` that runs them; add one")
+            if task.tests is None and not (self.judge and self.seats == 2):
+                raise ValueError(
+                    f"the task {task.id!r} has no tests, so judges decide: set `judge: true` and `seats: 2`, "
+                    "or give it tests"
+                )
+        return self
+
+    @property
+    def adapts(self) -> bool:
+        """Return whether levels follow the players."""
+        return not self.tasks and super().adapts
+
+    @property
+    def judges(self) -> bool:
+        """Return whether judges decide where tests do not."""
+        return self.judge and self.seats == 2
+
+    def panel(self) -> PanelRules:
+        """Return the rules of the panel of judges."""
+        return self.judging.panel(
+            PanelRules("opposite", early_stop=True, weights="equal", answer_chars=DIFF_CHARS)
+        )
