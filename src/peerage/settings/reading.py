@@ -31,6 +31,7 @@ from peerage.settings.own_tasks import (
 from peerage.settings.players.programs import of_one_family
 from peerage.settings.shape import READING, ArenaSettings
 from peerage.settings.source import SettingsError, SettingsSource, bytes_of, parsed, text_of
+from peerage.settings.work_tasks import WORKSHOP, read_work_tasks
 
 FILE_NAME = "arena.yaml"
 _log = logging.getLogger("peerage")
@@ -102,6 +103,8 @@ def loads(
             rules[TEMPLATES] = templates_of(data.get("players"))
             schema_of_file(rules, Path(folder or "."), source.place((*path, SCHEMA)))
         _listed(spec, rules, Path(folder or "."), source, path)
+        if spec.name == WORKSHOP and rules.get("tasks") and not reading:
+            read_work_tasks(rules, Path(folder or "."), source.place((*path, "tasks")))
         wrong += texts_of_owner(spec, rules, Path(folder or "."), source, path)
         if PROGRAMS in spec.rules.model_fields:
             programs_of_files(rules, Path(folder or "."), source.place((*path, "tasks")))

@@ -45,6 +45,11 @@ def _named(path: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(part, pattern) for part in path.split("/") for pattern in patterns)
 
 
+def steers(path: str) -> bool:
+    """Tell a file that says how tests are run."""
+    return _named(path, STEERING)
+
+
 def _folders(path: str) -> list[str]:
     return [path[:at] for at, letter in enumerate(path) if letter == "/"]
 
@@ -55,9 +60,7 @@ def counting(patch: Patch, task: WorkTask) -> tuple[dict[str, File | None], list
     hidden = {*task.hidden}
     above = {folder for path in hidden for folder in _folders(path)}
     edited = [
-        path
-        for path in sorted(patch)
-        if path in above or hidden & {path, *_folders(path)} or _named(path, STEERING)
+        path for path in sorted(patch) if path in above or hidden & {path, *_folders(path)} or steers(path)
     ]
     kept = {path for path in patch if path not in edited and not _named(path, _LEFT_BEHIND)}
     return {path: patch[path] for path in sorted(kept)}, edited

@@ -44,7 +44,7 @@ from peerage.games.judged import judges_required, verdicts_asked
 from peerage.games.workshop.diffs import blind, counting, diffs, originals
 from peerage.games.workshop.hands import ACTION, MOST_PATCH, Work, turns_bounded, worked
 from peerage.games.workshop.house import worker
-from peerage.games.workshop.rules import DIFF_CHARS, WorkshopRules
+from peerage.games.workshop.rules import DIFF_CHARS, WorkshopRules, read_tasks
 from peerage.games.workshop.show import show
 from peerage.games.workshop.tasks import WorkTask, work_task
 from peerage.judging.panels.panel import panel
@@ -290,6 +290,7 @@ GAME: GameSpec[WorkshopRules] = GameSpec(
     show=show,
     secrecy=Secrecy(hides=True, forgets=_forgets, unshown=(TASK,)),
     needs=Needs(commands=lambda rules: True),
+    files={"tasks": read_tasks},
     demo=Demo(40, {"judge": False}),
     **by_level(draw, lambda rules: 1),
 )

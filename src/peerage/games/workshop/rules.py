@@ -11,9 +11,18 @@ from peerage.game import MaxTokens, SettingsSection
 from peerage.game.levels import LevelRules
 from peerage.games.judged import JudgedRules
 from peerage.judging.panels.panel import PanelRules
+from peerage.values.yaml_text import read_yaml
 
 DIFF_CHARS = 20_000
 """Characters of a diff that judges and pages show."""
+
+
+def read_tasks(body: bytes, name: str, rules: Mapping[str, Any]) -> Any:
+    """Return the tasks that a YAML or JSON file states. Raises ValueError."""
+    try:
+        return read_yaml(body.decode())[0] or []
+    except UnicodeDecodeError:
+        raise ValueError("no UTF-8; save the file so") from None
 
 
 class OwnTask(SettingsSection):

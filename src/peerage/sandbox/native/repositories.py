@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from posixpath import dirname, join, normpath
+from typing import NamedTuple
 
 from peerage.sandbox.folder import WorkFolder, checked_path, digest_of
 
@@ -44,6 +45,43 @@ def folder_at(repo: str, base: Path, commit: str, only: Sequence[str] = ()) -> W
     return WorkFolder(digest, repo=repo, commit=whole, only=tuple(only))
 
 
+class Change(NamedTuple):
+    """A commit with one `parent` (whole hashes): its message, the `paths` that it has and those that were
+    there `before`, those of files that it wrote, and of those that it removed."""
+
+    commit: str
+    parent: str
+    message: str
+    paths: list[str]
+    before: list[str]
+    written: list[str]
+    removed: list[str]
+
+
+def change_at(repo: Path, commit: str) -> Change:
+    """Return what a commit changed. Raises ValueError, in words, where there is none, and for a first commit
+    or one that merges."""
+    name = f"{commit}^{{commit}}"
+    words = ("rev-parse", "--verify", "--quiet", "--end-of-options")
+    whole = _git(repo, *words, name, commit=commit).decode().strip()
+    head, _, message = _git(repo, "cat-file", "commit", whole, commit=commit).partition(b"\n\n")
+    parents = [line[7:].decode() for line in head.split(b"\n") if line.startswith(b"parent ")]
+    if len(parents) != 1:
+        kind = "merges others" if parents else "is the first of its repository"
+        raise ValueError(f"commit {commit[:80]} {kind}; name one with one parent, from which work can begin")
+    entries = [_entries(repo, each) for each in (whole, parents[0])]
+    after, before = entries
+    return Change(
+        whole,
+        parents[0],
+        message.decode("utf-8", "replace"),
+        [*after],
+        [*before],
+        [path for path, entry in after.items() if before.get(path) != entry],
+        [path for path in before if path not in after],
+    )
+
+
 def files_at(repo: Path, commit: str, only: Sequence[str] = ()) -> Iterator[tuple[str, bool, bytes]]:
     """The files of a commit (a whole hash): path, whether it may be executed, and bytes.
 
@@ -53,13 +91,7 @@ def files_at(repo: Path, commit: str, only: Sequence[str] = ()) -> Iterator[tupl
         raise ValueError(
             f"{commit[:80]!r} is no commit; write its whole hash, as `git rev-parse HEAD` prints it"
         )
-    listed = _git(repo, "ls-tree", "-r", "-z", "--full-tree", commit, "--", *only, commit=commit)
-    entries: dict[str, tuple[str, str]] = {}
-    for line in listed.split(b"\0")[:-1]:
-        about, _, raw = line.partition(b"\t")
-        mode, kind, number = about.decode().split()
-        if kind == "blob" and usable(name := os.fsdecode(raw)):
-            entries[name] = mode, number
+    entries = _entries(repo, commit, only)
     for path in only:
         if not any(name == path or name.startswith(f"{path.rstrip('/')}/") for name in entries):
             raise ValueError(f"{repo} has no {path!r} at commit {commit[:12]}")
@@ -72,6 +104,18 @@ def files_at(repo: Path, commit: str, only: Sequence[str] = ()) -> Iterator[tupl
     contents = _contents(repo, [number for _, number in files.values()])
     for (path, (mode, _)), content in zip(files.items(), contents, strict=True):
         yield path, mode == _EXECUTABLE, content
+
+
+def _entries(repo: Path, commit: str, only: Sequence[str] = ()) -> dict[str, tuple[str, str]]:
+    """Return the mode and the number of each file of a commit, by its path."""
+    listed = _git(repo, "ls-tree", "-r", "-z", "--full-tree", commit, "--", *only, commit=commit)
+    entries: dict[str, tuple[str, str]] = {}
+    for line in listed.split(b"\0")[:-1]:
+        about, _, raw = line.partition(b"\t")
+        mode, kind, number = about.decode().split()
+        if kind == "blob" and usable(name := os.fsdecode(raw)):
+            entries[name] = mode, number
+    return entries
 
 
 def usable(path: str) -> bool:

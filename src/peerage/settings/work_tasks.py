@@ -1,0 +1,135 @@
+"""The owner's tasks of a workshop, read from folders and from past commits of a repository.
+
+tasks: [{folder: todo, statement: "Add --done.", tests: todo-tests, command: python -m pytest -q}]
+tasks: {repo: ., commits: [4f2c81d, 09aa3e1], command: python -m pytest -q}
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from peerage.games.workshop.diffs import steers
+from peerage.sandbox.folder import File, WorkFolder
+from peerage.sandbox.native.places import IGNORED
+from peerage.sandbox.native.repositories import change_at, folder_at
+from peerage.settings.source import SettingsError
+from peerage.values.figures import suggest
+
+TESTS = ("test/*", "tests/*", "*/test/*", "*/tests/*", "test_*.py", "*/test_*.py")
+TEST_NAMES = ("*_test.*", "*.test.*", "*.spec.*")
+"""Patterns of paths that are tests, where the owner names none."""
+WORKSHOP = "workshop"
+MOST_FILES, MOST_BYTES = 500, 1_000_000
+"""Bounds of a folder that is named by its path: every fixture holds all of it."""
+_OWN = ("id", "statement", "folder", "files", "tests", "command", "setup")
+_PAST = ("repo", "commits", "tests", "command", "setup", "issues")
+
+
+def read_work_tasks(rules: dict[str, Any], base: Path, where: str) -> None:
+    """Put tasks as `OwnTask` has them in place of those that an owner wrote; paths begin at `base`, and
+    `where` is the place of the key. Raises SettingsError with all that is wrong."""
+    stated = rules.get("tasks") or []
+    tasks: list[dict[str, Any]] = []
+    wrong: list[str] = []
+    for at, task in enumerate([stated] if isinstance(stated, dict) else stated, 1):
+        place = f"{where}, task {at}" if isinstance(stated, list) else where
+        try:
+            if not isinstance(task, dict):
+                raise ValueError(f"found {task!r:.60}; expected `folder` or `files`, or `repo` and `commits`")
+            tasks += _past(task, base) if "repo" in task else [_own(task, base, str(at))]
+        except (ValueError, OSError) as error:
+            wrong.append(f"{place}: {error}")
+    if wrong:
+        raise SettingsError("\n".join(wrong))
+    rules["tasks"] = tasks
+
+
+def _checked(task: Mapping[str, Any], keys: Collection[str], needed: Collection[str]) -> None:
+    for key in task:
+        if key not in keys:
+            raise ValueError(f"{key!r} is not known{suggest(str(key), keys)}; a task has {', '.join(keys)}")
+    for key in needed:
+        if not task.get(key):
+            raise ValueError(f"`{key}` is missing")
+
+
+def _own(task: Mapping[str, Any], base: Path, name: str) -> dict[str, Any]:
+    """Return a task whose files stand in a folder, or are written out."""
+    _checked(task, _OWN, ["statement", *["command"] * bool(task.get("tests"))])
+    if ("folder" in task) == ("files" in task):
+        raise ValueError("expected `folder: PATH` or `files: {PATH: TEXT}`, one of the two")
+    stated = {key: task[key] for key in ("statement", "command", "setup") if key in task}
+    tests = {"tests": _folder(task["tests"], base)} if task.get("tests") else {}
+    folder = _folder(task["files"] if "files" in task else task["folder"], base)
+    return {"id": str(task.get("id", name)), **stated, "folder": folder, **tests}
+
+
+def _folder(stated: object, base: Path) -> Any:
+    """Return the files of a folder by its path, or those that are written out."""
+    if isinstance(stated, dict):
+        texts = {str(path): text for path, text in stated.items()}
+        if wrong := [path for path, text in texts.items() if not isinstance(text, str)]:
+            raise ValueError(f"the file {wrong[0]!r} is no text")
+        return msgspec.to_builtins(WorkFolder.of(texts))
+    top = base / str(stated)
+    if not top.is_dir():
+        raise ValueError(f"{top} is no folder; a path begins at the arena's folder")
+    files: dict[str, str | File] = {}
+    size = 0
+    for path in sorted(_below(top)):
+        size += path.stat().st_size
+        if len(files) >= MOST_FILES or size > MOST_BYTES:
+            raise ValueError(
+                f"{top} holds more than {MOST_FILES} files or {MOST_BYTES:,} bytes; put it into a git "
+                "repository, and name that as `repo`"
+            )
+        files[path.relative_to(top).as_posix()] = File.of(path.read_bytes(), os.access(path, os.X_OK))
+    return msgspec.to_builtins(WorkFolder.of(files))
+
+
+def _below(top: Path) -> Iterator[Path]:
+    for folder, _, names in os.walk(top):
+        for name in names:
+            path = Path(folder, name)
+            known = {*path.relative_to(top).parts}.isdisjoint(IGNORED) and path.suffix != ".pyc"
+            if known and path.is_file() and not path.is_symlink():
+                yield path
+
+
+def _past(task: Mapping[str, Any], base: Path) -> Iterator[dict[str, Any]]:
+    """Yield a task for each commit: what its parent holds, and the commit's tests as hidden ones."""
+    _checked(task, _PAST, ("commits", "command"))
+    repo, patterns, issues = (
+        str(task["repo"]),
+        task.get("tests", [*TESTS, *TEST_NAMES]),
+        task.get("issues", {}),
+    )
+    patterns = [patterns] if isinstance(patterns, str) else patterns
+    commits = task["commits"] if isinstance(task["commits"], list) else [task["commits"]]
+
+    def tests(paths: Collection[str]) -> list[str]:
+        return [path for path in paths if any(fnmatchcase(path, str(pattern)) for pattern in patterns)]
+
+    for commit in map(str, commits):
+        change = change_at(base / repo, commit)
+        if not tests(change.written):
+            raise ValueError(
+                f"commit {commit} changes no file that `tests` matches, so nothing would tell whether an "
+                f"issue is solved; name another commit, or `tests`: {', '.join(map(str, patterns))}"
+            )
+        hidden = [path for path in change.paths if path in {*tests(change.paths)} or steers(path)]
+        gone = {*tests(change.removed)}
+        kept = [path for path in change.before if path not in gone] if gone else []
+        yield {
+            "id": change.commit[:10],
+            "statement": str(issues.get(commit, change.message)).strip(),
+            "folder": msgspec.to_builtins(folder_at(repo, base, change.parent, kept)),
+            "tests": msgspec.to_builtins(folder_at(repo, base, change.commit, hidden)),
+            **{key: task[key] for key in ("command", "setup") if key in task},
+        }
