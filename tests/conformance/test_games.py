@@ -9,6 +9,7 @@ from unittest.mock import patch
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.conformance.test_rules import OWN_WORK, UNTESTED_WORK
 from tests.offline import check, choose, fixture, play, points, scripted
 
 from peerage.formats import Choice, Json, Questions, Score, Scores
@@ -92,6 +93,11 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
             "programs": {"c.py": "def same(answer, expected):\n    return answer == expected, 'compared'\n"},
         },
     ],
+    "workshop": [
+        {"difficulty": 3},
+        {"seats": 3, "judge": False},
+        {"tasks": [OWN_WORK, UNTESTED_WORK], "turns": 3, "judging": {"order": "one", "ties": False}},
+    ],
     "text-metrics": [{"seats": 4}, {"seats": 2, "metric": "f1"}],
     "transform": [{}, {"seats": 2, "tasks": 1, "difficulty": 1}],
     "code-golf": [{"seats": 2}],
@@ -149,6 +155,8 @@ CHECKED = [
 def test_holds_what_every_game_must_hold(spec: GameSpec[Any], rules: dict[str, Any], one: Any) -> None:
     if one is memory_wins_nothing and spec.name == "tasks":
         pytest.skip("tasks of one's own come again, so a memory helps: its page says so")
+    if one is memory_wins_nothing and spec.name == "workshop" and "tasks" in rules:
+        pytest.skip("tasks of the owner come again: its page says so")
     if one is memory_wins_nothing and "quiz" in rules:
         pytest.skip("a quiz of one's own comes again when all of it has been asked: its page says so")
     if one is memory_wins_nothing and getattr(spec.rules.model_validate(rules), "color", "") == "same":

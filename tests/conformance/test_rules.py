@@ -16,6 +16,7 @@ from tests.offline import call, check, fixture, house, play
 
 from peerage.game.protocol import USED
 from peerage.games import GAMES
+from peerage.sandbox.folder import WorkFolder
 from peerage.settings import Faults, PlayerSettings
 
 PLAYERS = [f"p{at}" for at in range(12)]
@@ -35,6 +36,17 @@ CLOSE: Rules = {"weights": "equal", "binary": False}
 
 WITH_VARIABLE = {"template": "Describe {{name}}.", "tasks": [{"name": "the Rhine", "prompt": ""}]}
 """A task that is a variable alone."""
+
+UNTESTED_WORK = {
+    "id": "greet",
+    "statement": "Greet by name.",
+    "folder": msgspec.to_builtins(WorkFolder.of({"greet.py": "print('hello')\n"})),
+}
+"""A task of a workshop that judges decide alone."""
+OWN_WORK = UNTESTED_WORK | {
+    "tests": msgspec.to_builtins(WorkFolder.of({"test.sh": "python3 greet.py Ann | grep Ann\n"})),
+    "command": "sh test.sh",
+}
 
 OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
     "duel": {
@@ -211,6 +223,26 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "difficulty": ({}, 10),
         "answers": ({}, "choice"),
         "quiz": ({}, [{"question": "Which river flows through Vienna?", "answer": "the Danube"}]),
+        "max_tokens": ({}, 777),
+    },
+    "workshop": {
+        "seats": ({}, 3),
+        "tasks": ({}, [OWN_WORK]),
+        "turns": ({}, 3),
+        "difficulty": ({}, 10),
+        "command_seconds": ({}, 60),
+        "judge": ({}, False),
+        **{
+            f"judging.{key}": ({"tasks": [UNTESTED_WORK]}, value)
+            for key, value in {
+                "rubric": "The shorter one.",
+                "criteria": ["correct", {"name": "tone", "weight": 0.5}],
+                "prompt": "{{prompt}} {{answer_a}} {{answer_b}} {{format}}",
+                "ties": False,
+                "order": "one",
+                "early_stop": False,
+            }.items()
+        },
         "max_tokens": ({}, 777),
     },
 }

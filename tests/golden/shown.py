@@ -42,6 +42,8 @@ SHOWN = (
     "werewolf",
     "trivia",
     "transform",
+    "workshop",
+    "workshop-judged",
     "fact-check",
     "fact-check-confidence",
     "rejudge",

@@ -11,8 +11,8 @@ from peerage.game.levels import chance
 from peerage.games.workshop.hands import Action, FileText, Finish, WriteFiles
 from peerage.games.workshop.tasks import WorkTask, package
 
-BREAKS = 0.2
-"""Chance with which a player without any skill breaks the program."""
+BREAKS, NEEDLESS = 0.2, 6
+"""Chance with which a player without any skill breaks the program, and lines that it adds needlessly."""
 
 
 def worker(call: HouseCall, skill: float, rng: Random) -> Any:
@@ -36,7 +36,10 @@ def worker(call: HouseCall, skill: float, rng: Random) -> Any:
     modules = package(made.parts, bugs, lacking)
     if rng.random() < BREAKS * (1 - solves):
         modules["main.py"] += "print(balance)\n"
-    known = task.folder.files
-    files = [FileText(path, text.rstrip()) for path, text in modules.items() if known[path].text != text]
-    action = WriteFiles(files) if first and files else Finish()
-    return HouseReply(Action(action), worth(rng.gauss(skill, SPREAD)))
+    quality = rng.gauss(skill, SPREAD)
+    modules["main.py"] += "# checked\n" * round(NEEDLESS * (1 - quality))
+    known = {path: file.text for path, file in task.folder.files.items()}
+    files = [FileText(path, text.rstrip()) for path, text in modules.items() if known.get(path) != text]
+    changed = any(each.path != "main.py" for each in files)
+    action = WriteFiles(files) if first and changed else Finish()
+    return HouseReply(Action(action), worth(quality))

@@ -172,6 +172,7 @@ def _fill(task: WorkTask, rules: WorkshopRules) -> dict[str, str]:
         "files": f"Its files: {', '.join(listed)}." if 0 < len(listed) <= _LISTED else "",
         "check": f" `{task.check}` runs the tests that you may see." if task.check else "",
         "setup": f" Before hidden tests `{task.setup}` is run." if task.setup else "",
+        "judged": ", else judges who read the changes without names decide" if rules.judges else "",
         "turns": str(rules.turns),
         "seconds": f"{rules.command_seconds:g}",
     }
