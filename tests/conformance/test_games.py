@@ -1,7 +1,7 @@
 """Every game goes through the checks that are shipped, each in the ways its settings change it."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 from unittest.mock import patch
@@ -17,8 +17,10 @@ from peerage.game.protocol import Ask, Encoding, Reply, Text
 from peerage.game.spec import GameSpec
 from peerage.games import GAMES
 from peerage.games.bug_hunt import play as play_of_hunts
-from peerage.games.bug_hunt.tasks import BuggyTask, buggy
+from peerage.games.bug_hunt.tasks import buggy
 from peerage.games.challenge_exchange.creation import Proposed
+from peerage.games.workshop import play as play_of_workshops
+from peerage.games.workshop.tasks import work_task
 from peerage.testing import CHECKS
 from peerage.testing.conformance import HOSTILE, PLAYERS, memory_wins_nothing, skill_share, skill_wins
 
@@ -125,15 +127,21 @@ every_game = pytest.mark.parametrize(("spec", "rules"), CASES)
 @pytest.fixture(autouse=True, scope="module")
 def hunts_drawn_once() -> Iterator[None]:
     """The checks play hunts of the same seeds, and a hunt takes a tenth of a second to draw."""
-    drawn: dict[tuple[object, ...], BuggyTask] = {}
+    drawn: dict[tuple[object, ...], Any] = {}
 
-    def once(rng: Random, *numbers: int) -> BuggyTask:
-        key = rng.getstate(), *numbers
-        if key not in drawn:
-            drawn[key] = buggy(rng, *numbers)
-        return drawn[key]
+    def once(draw: Callable[..., Any]) -> Callable[..., Any]:
+        def known(rng: Random, *numbers: int) -> Any:
+            key = draw, rng.getstate(), *numbers
+            if key not in drawn:
+                drawn[key] = draw(rng, *numbers)
+            return drawn[key]
 
-    with patch.object(play_of_hunts, "buggy", once):
+        return known
+
+    with (
+        patch.object(play_of_hunts, "buggy", once(buggy)),
+        patch.object(play_of_workshops, "work_task", once(work_task)),
+    ):
         yield
 
 

@@ -272,11 +272,6 @@ def officials(rules: WorkshopRules) -> tuple[RoleRequirement, ...]:
     return (judges_required(PEERS, 2 if needed else 0, rules.panel()),) if rules.judges else ()
 
 
-def _forgets(rules: WorkshopRules) -> str:
-    """Return why players that remember other matches may not play: the owner's tasks come again."""
-    return "it may be given a task that it did before. Leave `rules.tasks` out" if rules.tasks else ""
-
-
 GAME: GameSpec[WorkshopRules] = GameSpec(
     name="workshop",
     texts=__package__,
@@ -289,7 +284,7 @@ GAME: GameSpec[WorkshopRules] = GameSpec(
     survives=True,
     house=worker,
     show=show,
-    secrecy=Secrecy(hides=True, forgets=_forgets, unshown=(TASK,)),
+    secrecy=Secrecy(hides=True, unshown=(TASK,)),
     needs=Needs(commands=lambda rules: True),
     files={"tasks": read_tasks},
     demo=Demo(40, {"judge": False}),
