@@ -31,7 +31,7 @@ from peerage.settings.own_tasks import (
 from peerage.settings.players.programs import of_one_family
 from peerage.settings.shape import READING, ArenaSettings
 from peerage.settings.source import SettingsError, SettingsSource, bytes_of, parsed, text_of
-from peerage.settings.work_tasks import WORKSHOP, read_work_tasks
+from peerage.settings.work_tasks import WORKSHOP, work_tasks
 
 FILE_NAME = "arena.yaml"
 _log = logging.getLogger("peerage")
@@ -103,8 +103,9 @@ def loads(
             rules[TEMPLATES] = templates_of(data.get("players"))
             schema_of_file(rules, Path(folder or "."), source.place((*path, SCHEMA)))
         _listed(spec, rules, Path(folder or "."), source, path)
-        if spec.name == WORKSHOP and rules.get("tasks") and not reading:
-            read_work_tasks(rules, Path(folder or "."), source.place((*path, "tasks")))
+        if spec.name == WORKSHOP and rules.get("tasks"):
+            at = source.place((*path, "tasks"))
+            rules["tasks"] = [] if reading else work_tasks(rules["tasks"], Path(folder or "."), at)
         wrong += texts_of_owner(spec, rules, Path(folder or "."), source, path)
         if PROGRAMS in spec.rules.model_fields:
             programs_of_files(rules, Path(folder or "."), source.place((*path, "tasks")))

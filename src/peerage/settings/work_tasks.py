@@ -31,10 +31,9 @@ _OWN = ("id", "statement", "folder", "files", "tests", "command", "setup")
 _PAST = ("repo", "commits", "tests", "command", "setup", "issues")
 
 
-def read_work_tasks(rules: dict[str, Any], base: Path, where: str) -> None:
-    """Put tasks as `OwnTask` has them in place of those that an owner wrote; paths begin at `base`, and
-    `where` is the place of the key. Raises SettingsError with all that is wrong."""
-    stated = rules.get("tasks") or []
+def work_tasks(stated: Any, base: Path, where: str) -> list[dict[str, Any]]:
+    """Return tasks as `OwnTask` has them, of those that an owner wrote; paths begin at `base`, and `where` is
+    the place of the key. Raises SettingsError with all that is wrong."""
     tasks: list[dict[str, Any]] = []
     wrong: list[str] = []
     for at, task in enumerate([stated] if isinstance(stated, dict) else stated, 1):
@@ -47,7 +46,7 @@ def read_work_tasks(rules: dict[str, Any], base: Path, where: str) -> None:
             wrong.append(f"{place}: {error}")
     if wrong:
         raise SettingsError("\n".join(wrong))
-    rules["tasks"] = tasks
+    return tasks
 
 
 def _checked(task: Mapping[str, Any], keys: Collection[str], needed: Collection[str]) -> None:

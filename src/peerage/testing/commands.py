@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
@@ -37,7 +38,7 @@ def _result(command: ShellCommand, base: Path) -> CommandResult:
         ended = subprocess.run(
             ["sh", "-c", command.command],
             cwd=place.work,
-            env=place.environment({"PATH": os.environ["PATH"]}),
+            env=place.environment({"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -62,8 +62,9 @@ def counting(patch: Patch, task: WorkTask) -> tuple[dict[str, File | None], list
     edited = [
         path for path in sorted(patch) if path in above or hidden & {path, *_folders(path)} or steers(path)
     ]
-    kept = {path for path in patch if path not in edited and not _named(path, _LEFT_BEHIND)}
-    return {path: patch[path] for path in sorted(kept)}, edited
+    same = {} if task.folder.repo else {path: task.folder.files.get(path) == patch[path] for path in patch}
+    left = [path for path in sorted(patch) if path not in edited and not _named(path, _LEFT_BEHIND)]
+    return {path: patch[path] for path in left if not same.get(path)}, edited
 
 
 def originals(task: WorkTask, paths: Iterable[str]) -> Steps[Mapping[str, str]]:

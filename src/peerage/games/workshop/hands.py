@@ -22,13 +22,14 @@ from peerage.game import Ask, Asks, Quote, Reply, Steps
 from peerage.game.protocol import Message
 from peerage.game.work import CommandResult, ShellCommand
 from peerage.games.workshop.tasks import WorkTask
-from peerage.sandbox.folder import File, Patch, checked_path, patch_text, read_patch
+from peerage.sandbox.folder import File, Patch, checked_path, patch_text, patched, read_patch
 
-MOST_PATCH = 1_000_000
+MOST_PATCH = 150_000
 """Characters of the longest patch, as JSON, that counts."""
 SAID_CHARS, SHOWN_CHARS = 12_000, 8_000
 """Characters of a contestant's own reply, and of a file or an output, that its later turns show."""
 USUAL_TURNS = 8
+_NEW = File()
 _FRAME_CHARS = 1_200
 _SHOWN = "{what}\n{came}\nTurns left: {left}. {format}"
 
@@ -90,7 +91,7 @@ def worked(ask: Ask, task: WorkTask, turns: int, seconds: float) -> Steps[Work]:
             break
         action, held = reply.value.action, patch
         if isinstance(action, WriteFiles):
-            patch, what = _written(action, held)
+            patch, what = _written(action, held, task)
             came: str | Quote = ""
         else:
             ran: Reply = yield command(f"run/{turn}", action, task, held, seconds)
@@ -113,13 +114,13 @@ def command(
     return ShellCommand(key, task.folder, text, patch_text(patch), keeps=not reads, seconds=seconds)
 
 
-def _written(action: WriteFiles, held: Patch) -> tuple[Patch, str]:
-    """Return the patch after an action, and what is said of it."""
+def _written(action: WriteFiles, held: Patch, task: WorkTask) -> tuple[Patch, str]:
+    """Return the patch after an action, and what is said of it. A file may be executed as before."""
+    known, written = patched(task.folder.files, held), dict[str, File | None]()
     try:
-        written = {
-            checked_path(each.path): None if each.text is None else File(each.text.rstrip("\n") + "\n")
-            for each in action.files
-        }
+        for path, text in [(checked_path(each.path), each.text) for each in action.files]:
+            may = known.get(path, _NEW).executable
+            written[path] = None if text is None else File(text.rstrip("\n") + "\n", executable=may)
     except ValueError as error:
         return held, f"Nothing was written: {error}."
     if len(patch_text(after := {**held, **written})) > MOST_PATCH:

@@ -76,7 +76,7 @@ def play(table: GameTable) -> Steps[Outcome]:
     task = msgspec.convert(table.drawn[TASK], WorkTask)
     detail: dict[str, Any] = {"task": task.id}
     if task.tests is not None and task.reference is None:
-        start: Reply = yield tests_run("start", task, {}, rules)
+        start: Reply = yield trial_run("start", task, {}, rules)
         if start.value.status == "ok" or start.value.code in _NO_COMMAND:
             void = "nothing_to_do" if start.value.status == "ok" else "no_command"
             return Outcome(void=void, detail={**detail, "output": start.value.output[-DIFF_CHARS:]})
@@ -93,9 +93,9 @@ def play(table: GameTable) -> Steps[Outcome]:
     results: dict[str, list[bool]] = {}
     if task.tests is not None:
         changed = {label: patch for label, patch in patches.items() if patch}
-        trials = yield [tests_run(label, task, patch, rules) for label, patch in changed.items()]
+        trials = yield [trial_run(label, task, patch, rules) for label, patch in changed.items()]
         ended = {label: trial.value for label, trial in zip(changed, trials, strict=True)}
-        results = {label: _verdicts(task, ended.get(label)) for label in works}
+        results = {label: verdicts(task, ended.get(label)) for label in works}
     detail["work"] = {
         label: {
             "ended": work.reply.status,
@@ -184,14 +184,14 @@ _LISTED = 60
 # -------------------------------------------------------------------------------------------------- tests
 
 
-def tests_run(name: str, task: WorkTask, patch: Patch, rules: WorkshopRules) -> ShellCommand:
+def trial_run(name: str, task: WorkTask, patch: Patch, rules: WorkshopRules) -> ShellCommand:
     """Return the command that runs the hidden tests of a task on what a patch makes of its folder."""
     command = f"( {task.setup} ) && ( {task.command} )" if task.setup else task.command
     text, seconds = patch_text(patch), rules.command_seconds
     return ShellCommand(f"tests/{name}", task.folder, command, text, task.tests, seconds=seconds)
 
 
-def _verdicts(task: WorkTask, result: CommandResult | None) -> list[bool]:
+def verdicts(task: WorkTask, result: CommandResult | None) -> list[bool]:
     """Return which hidden tests passed, where nothing was changed (None) those that pass at first.
 
     Of the owner's all did or none, by the exit code. Of a drawn task each, by what the program printed, which
@@ -287,6 +287,6 @@ GAME: GameSpec[WorkshopRules] = GameSpec(
     secrecy=Secrecy(hides=True, unshown=(TASK,)),
     needs=Needs(commands=lambda rules: True),
     files={"tasks": read_tasks},
-    demo=Demo(40, {"judge": False}),
+    demo=Demo(60, {"judge": False}),
     **by_level(draw, lambda rules: 1),
 )

@@ -45,7 +45,7 @@ def folder_at(repo: str, base: Path, commit: str, only: Sequence[str] = ()) -> W
     return WorkFolder(digest, repo=repo, commit=whole, only=tuple(only))
 
 
-class Change(NamedTuple):
+class CommitChange(NamedTuple):
     """A commit with one `parent` (whole hashes): its message, the `paths` that it has and those that were
     there `before`, those of files that it wrote, and of those that it removed."""
 
@@ -58,7 +58,7 @@ class Change(NamedTuple):
     removed: list[str]
 
 
-def change_at(repo: Path, commit: str) -> Change:
+def change_at(repo: Path, commit: str) -> CommitChange:
     """Return what a commit changed. Raises ValueError, in words, where there is none, and for a first commit
     or one that merges."""
     name = f"{commit}^{{commit}}"
@@ -71,7 +71,7 @@ def change_at(repo: Path, commit: str) -> Change:
         raise ValueError(f"commit {commit[:80]} {kind}; name one with one parent, from which work can begin")
     entries = [_entries(repo, each) for each in (whole, parents[0])]
     after, before = entries
-    return Change(
+    return CommitChange(
         whole,
         parents[0],
         message.decode("utf-8", "replace"),

@@ -1,0 +1,185 @@
+"""The owner's tasks of workshops: past commits and folders become values, and mistakes are said."""
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from peerage.game.work import command_result
+from peerage.games.workshop import GAME
+from peerage.games.workshop.play import trial_run, verdicts
+from peerage.games.workshop.rules import WorkshopRules
+from peerage.games.workshop.tasks import WorkTask
+from peerage.sandbox.folder import File
+from peerage.sandbox.native.repositories import files_at
+from peerage.settings.reading import loads
+from peerage.settings.source import SettingsError
+from peerage.testing.commands import commanded
+
+COMMAND = "python3 tests/test_new.py"
+OLD = "from pathlib import Path\nassert 'a - b' in Path('calc.py').read_text()\n"
+NEW = "from pathlib import Path\nassert 'a + b' in Path('calc.py').read_text()\n"
+
+
+def git(repo: Path, *words: str) -> str:
+    who = ("-c", "user.name=ann", "-c", "user.email=ann@example.org", "-c", "commit.gpgsign=false")
+    ran = subprocess.run(["git", *who, "-C", repo, *words], check=True, capture_output=True, text=True)
+    return ran.stdout.strip()
+
+
+def committed(repo: Path, message: str, **files: str | None) -> str:
+    for name, text in files.items():
+        path = repo / name.replace("__", "/").replace("_py", ".py")
+        path.parent.mkdir(exist_ok=True)
+        path.unlink() if text is None else path.write_text(text)
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", message)
+    return git(repo, "rev-parse", "HEAD")
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    path = tmp_path / "repo"
+    path.mkdir()
+    git(path, "init", "-q", "-b", "main")
+    committed(path, "first", calc_py="a - b\n", tests__test_old_py=OLD, conftest_py="1\n")
+    return path
+
+
+def tasks_of(base: Path, tasks: Any) -> list[Any]:
+    players = [{"model": f"house:0.{at}"} for at in (3, 6)]
+    stated = msgspec.yaml.encode({"game": "workshop", "rules": {"tasks": tasks}, "players": players})
+    rules = loads(stated.decode(), folder=base).lineup["workshop"].rules
+    return list(WorkshopRules.model_validate(rules).tasks)
+
+
+def refused(base: Path, tasks: Any) -> str:
+    with pytest.raises(SettingsError) as caught:
+        tasks_of(base, tasks)
+    return str(caught.value)
+
+
+def solved(base: Path, task: WorkTask, patch: Mapping[str, File | None]) -> bool:
+    run = trial_run("A", task, patch, WorkshopRules.model_validate({}))
+    return verdicts(task, command_result(commanded(run, base).text)) == [True]
+
+
+def test_a_past_commit_is_a_task_with_its_parent_as_the_start_and_its_tests_hidden(repo: Path) -> None:
+    calc = committed(repo, "Add adds", calc_py="a + b\n", tests__test_new_py=NEW, tests__test_old_py=None)
+    [own] = tasks_of(repo.parent, {"repo": "repo", "commits": [calc[:12]], "command": COMMAND})
+    task = msgspec.convert(own.model_dump(mode="json", exclude_defaults=True), WorkTask)
+    assert task.id == calc[:10]
+    assert task.statement == "Add adds"
+    assert task.tests is not None
+    assert {path for path, _, _ in files_at(repo, task.folder.commit, task.folder.only)} == {
+        "calc.py",
+        "conftest.py",
+    }
+    assert {*task.hidden} == {"tests/test_new.py", "conftest.py"}
+    assert not solved(repo.parent, task, {})
+    assert solved(repo.parent, task, {"calc.py": File("a + b\n")})
+    assert not solved(repo.parent, task, {"tests/test_new.py": File("1\n")})
+
+
+def test_issues_and_patterns_of_tests_are_the_owners(repo: Path) -> None:
+    calc = committed(repo, "x", calc_py="a + b\n", checks_py="1\n")
+    stated = {
+        "repo": str(repo),
+        "commits": [calc],
+        "command": "true",
+        "tests": "check*",
+        "issues": {calc: "Add."},
+    }
+    [own] = tasks_of(repo.parent, stated)
+    assert own.statement == "Add."
+    assert {*own.tests["only"]} == {"checks.py", "conftest.py"}
+
+
+def test_commits_that_are_no_tasks_are_refused_in_words(repo: Path, tmp_path: Path) -> None:
+    first = git(repo, "rev-parse", "HEAD")
+    plain = committed(repo, "no tests", calc_py="a * b\n")
+    git(repo, "checkout", "-q", "-b", "side", first)
+    committed(repo, "side", side_py="1\n")
+    git(repo, "-c", "user.name=a", "merge", "-q", "--no-edit", "main")
+    merge = git(repo, "rev-parse", "HEAD")
+
+    def why(commit: str, where: str = "repo") -> str:
+        return refused(tmp_path, [{"repo": where, "commits": [commit], "command": "true"}])
+
+    assert "rules.tasks, task 1: " in why(first)
+    assert "is the first of its repository" in why(first)
+    assert "merges others" in why(merge)
+    assert "changes no file that `tests` matches" in why(plain)
+    assert "has no commit 'abcdef1234'" in why("abcdef1234")
+    assert "is no git repository" in why(first, ".")
+    assert "`command` is missing" in refused(tmp_path, {"repo": "repo", "commits": [plain]})
+    assert "did you mean" in refused(tmp_path, {"repo": "repo", "commit": [plain], "command": "true"})
+
+
+def test_a_repositorys_settings_run_nothing(repo: Path, tmp_path: Path) -> None:
+    calc = committed(repo, "Add adds", calc_py="a + b\n", tests__test_new_py=NEW)
+    evil = tmp_path / "evil.sh"
+    evil.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    evil.chmod(0o755)
+    for key in ("core.fsmonitor", "diff.external", "core.pager", "gpg.program", "core.sshCommand"):
+        git(repo, "config", key, str(evil))
+    git(repo, "config", "log.showSignature", "true")
+    (repo / ".gitattributes").write_text("* filter=evil diff=evil\n")
+    for key in ("filter.evil.smudge", "filter.evil.clean", "diff.evil.textconv"):
+        git(repo, "config", key, str(evil))
+    assert tasks_of(repo.parent, {"repo": "repo", "commits": [calc], "command": COMMAND})
+    assert not (tmp_path / "ran").exists()
+
+
+def test_folders_and_files_are_tasks_and_a_file_may_list_them(tmp_path: Path) -> None:
+    (tmp_path / "todo" / "sub").mkdir(parents=True)
+    (tmp_path / "todo" / "sub" / "a.py").write_text("1\n")
+    (tmp_path / "todo" / "__pycache__").mkdir()
+    (tmp_path / "todo" / "__pycache__" / "a.pyc").write_bytes(b"1")
+    (tmp_path / "todo" / "out").symlink_to("/etc")
+    (tmp_path / "todo" / "run.sh").write_text("true\n")
+    (tmp_path / "todo" / "run.sh").chmod(0o755)
+    one = {
+        "folder": "todo",
+        "statement": "Do it.",
+        "tests": {"t.sh": "true\n"},
+        "command": "sh t.sh",
+        "id": "one",
+    }
+    two = {"files": {"b.py": "2\n"}, "statement": "Do that."}
+    (tmp_path / "tasks.yaml").write_bytes(msgspec.yaml.encode([one, two]))
+    for stated in ([one, two], "tasks.yaml"):
+        first, second = tasks_of(tmp_path, stated)
+        assert {*first.folder["files"]} == {"sub/a.py", "run.sh"}
+        assert first.folder["files"]["run.sh"]["executable"]
+        assert (first.id, second.id) == ("one", "2")
+        assert second.tests is None
+    drawn = {GAME.draw(WorkshopRules(tasks=(first, second)), "s", at)["task"]["id"] for at in (1, 2)}
+    assert drawn == {"one", "2"}
+
+
+def test_mistakes_in_tasks_are_said_with_their_place(tmp_path: Path) -> None:
+    (tmp_path / "big").mkdir()
+    (tmp_path / "big" / "x").write_bytes(b"x" * 1_000_001)
+    good = {"statement": "Do it.", "files": {"a": "1"}}
+    wrong = {
+        "`statement` is missing": {"files": {"a": "1"}},
+        "expected `folder: PATH` or `files": {"statement": "x"},
+        "is no folder": {"statement": "x", "folder": "nowhere"},
+        "holds more than": {"statement": "x", "folder": "big"},
+        "leads out of the folder": {"statement": "x", "files": {"../a": "1"}},
+        "is no text": {"statement": "x", "files": {"a": 1}},
+        "`command` is missing": {**good, "tests": {"t": "1"}},
+        "is not known": {**good, "comand": "x"},
+        "expected `folder` or `files`, or `repo`": 7,
+    }
+    said = refused(tmp_path, [good, *wrong.values()])
+    for at, (words, line) in enumerate(zip(wrong, said.splitlines(), strict=True), 2):
+        assert f"task {at}: " in line
+        assert words in line
+    no_judges = {"seats": 3, "tasks": tasks_of(tmp_path, [good])}
+    with pytest.raises(ValueError, match="has no tests, so judges decide"):
+        WorkshopRules.model_validate(no_judges)
