@@ -65,7 +65,7 @@ SILENT: dict[str, dict[str, str]] = {
     "trivia": {"seats": WHO},
     "transform": {"seats": WHO},
     "fact-check": {"seats": WHO},
-    "workshop": dict.fromkeys(("seats", "judging.order", "judging.early_stop"), WHO),
+    "workshop": dict.fromkeys(("judging.order", "judging.early_stop"), WHO),
 }
 """Game → setting → why it changes no prompt."""
 
