@@ -41,6 +41,7 @@ SHARED = {
     "game/work.py": ({""}, "an agent's step has a detail"),
     "views/match/ways.py": ({""}, "an agent's step has a detail"),
     "challenges/drafting.py": ({"drafts"}, "written and read by drafting, for every game that drafts"),
+    "players/agents/acp.py": ({""}, "an agent's step has a detail"),
     "engine/match/driver.py": ({""}, "adds `unranked`"),
     "engine/record/memory.py": ({""}, "hands what was drawn to a game's memory, whole"),
     "inspect.py": ({"share"}, "a panel's share, of the one game that it plays"),

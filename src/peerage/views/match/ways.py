@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from peerage.game.blocks import Block, Grid, Quoted, Sentence, SourceCode, State, TaskText, Tone, keys_of
-from peerage.game.work import ModelCall
+from peerage.game.work import ModelCall, Trace
 from peerage.render.blocks import Fold
 from peerage.values.figures import counted, dollars
 from peerage.views.match.exchanges import ExchangeView
@@ -35,14 +35,16 @@ def way(one: ExchangeView) -> list[Fold]:
     """Return what opens to the way to a reply; nothing where none is known."""
     if one.trace is None:
         return []
-    return [Fold(f"How it got there: {one.player} ({one.label})", [*_steps(one), *_calls(one.trace.calls)])]
+    title = f"How it got there: {one.player} ({one.label})"
+    return [Fold(title, [*_steps(one.trace), *_calls(one.trace.calls)], f"way-{one.key}")]
 
 
-def _steps(one: ExchangeView) -> Iterator[Block]:
-    for step in one.trace.steps if one.trace else ():
+def _steps(trace: Trace) -> Iterator[Block]:
+    for step in trace.steps:
         tone: Tone = "bad" if step.status in _BAD else ""
         text, note = (step.detail, step.title) if step.detail else (step.title, "")
-        yield Quoted(step.kind, text, verdict=step.status, tone=tone, note=note)
+        about = "", step.status, tone, note
+        yield SourceCode(text, step.kind, *about) if step.kind == "tool" else Quoted(step.kind, text, *about)
 
 
 def _calls(calls: Sequence[ModelCall]) -> Iterator[Block]:
