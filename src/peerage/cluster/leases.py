@@ -259,11 +259,9 @@ class WorkersLedger:
 
 
 class _LeaseWriter(PostgresStore):
-    """The server, as a worker writes to it next to others, as long as the run and the worker are wanted.
-
-    All that is inserted at once is a transaction, which the server ends by itself: others wait for the
-    leader's row no longer than that takes, and not for a way there and back.
-    """
+    """The server, as a worker writes to it next to others, as long as the run and the worker are wanted. All
+    that is inserted at once is a transaction, which the server ends by itself: others wait for the leader's
+    row no longer than that takes, and not for a way there and back."""
 
     # What an earlier connection of this worker may still commit is waited for.
     _written = "SELECT written FROM workers WHERE run = %s AND number = %s FOR SHARE"

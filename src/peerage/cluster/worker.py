@@ -64,10 +64,8 @@ another: where all players reply at once, and where some take a while, so that f
 
 class Worker:
     """One worker, on one event loop. It is an `engine.match.driving.MatchRun` to the matches it drives.
-
     `begin` opens players and ledger, `order` takes what the leader says, `send` gives it what it is to hear,
-    `close` releases everything.
-    """
+    `close` releases everything."""
 
     def __init__(self, posting: Posting, send: Callable[[Sequence[News]], None]) -> None:
         self._posting = posting

@@ -85,10 +85,8 @@ def known(entries: Sequence[Entry], level: int) -> Sequence[Entry]:
 
 
 def others(rng: Random, pool: Iterable[str], right: Iterable[str]) -> tuple[str, ...]:
-    """`WRONG` of a pool at random, plainly different from each other and from all that is right.
-
-    Raises ValueError where the pool does not hold so many.
-    """
+    """`WRONG` of a pool at random, plainly different from each other and from all that is right. Raises
+    ValueError where the pool does not hold so many."""
     seen = {plain(answer) for answer in right}
     chosen: list[str] = []
     listed = list(dict.fromkeys(pool))

@@ -99,11 +99,9 @@ def languages(rng: Random, level: int) -> Fact:
 
 
 def _names(code: str, what: str) -> Mapping[int, str]:
-    """The full names of months or weekdays in a language, as they stand alone where it tells that apart.
-
-    They are read from the data as it is: `Locale.months` gives some languages the names of another one, the
-    first whose alias babel resolved (it writes that into data that all locales share).
-    """
+    """The full names of months or weekdays in a language, as they stand alone where it tells that apart. They
+    are read from the data as it is: `Locale.months` gives some languages the names of another one, the first
+    whose alias babel resolved (it writes that into data that all locales share)."""
     from babel import localedata
 
     contexts: Any = localedata.load(code)[what]

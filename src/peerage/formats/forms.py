@@ -63,11 +63,9 @@ def for_person(expects: Format, text: str) -> str:
 
 
 def reply(expects: Format, values: Mapping[str, str]) -> str:
-    """The text of the reply that these values make, by name of their field; a field left out is empty.
-
-    Raises FormatError, in words for the person who filled them in, for whatever is no reply in this format;
-    FormProblems where they are of single fields.
-    """
+    """The text of the reply that these values make, by name of their field; a field left out is empty. Raises
+    FormatError, in words for the person who filled them in, for whatever is no reply in this format;
+    FormProblems where they are of single fields."""
     form = fields(expects)
     if isinstance(expects, WithTool):
         if not values.get(PROGRAM, "").strip():

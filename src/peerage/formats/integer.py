@@ -21,10 +21,8 @@ _EXPECTED = f"a whole number of at most {DIGITS} digits from 0 to 9, with nothin
 
 
 def whole_number(value: object) -> int | None:
-    """A JSON integer or the text of one: a sign if any and 1 to 60 of the digits 0 to 9, nothing else.
-
-    Not `42.`, `42.0`, `1e3`, `1,000`, `٤٢`, `**42**` or words.
-    """
+    """A JSON integer or the text of one: a sign if any and 1 to 60 of the digits 0 to 9, nothing else. Not
+    `42.`, `42.0`, `1e3`, `1,000`, `٤٢`, `**42**` or words."""
     if isinstance(value, str):
         return int(value) if _NUMBER.fullmatch(value) else None
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**DIGITS:
@@ -41,10 +39,8 @@ def _read(value: Any) -> tuple[int | None] | None:
 
 
 class Integer(Struct, frozen=True, tag="integer"):
-    """A whole number, or a pass: the value is None then. Read as `reading` says.
-
-    What counts as a number says `whole_number`; marks around it and a full stop after it do not count.
-    """
+    """A whole number, or a pass: the value is None then. Read as `reading` says. What counts as a number says
+    `whole_number`; marks around it and a full stop after it do not count."""
 
     field: str = "answer"
 

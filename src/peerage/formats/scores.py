@@ -49,10 +49,8 @@ class Scored(Struct, frozen=True, gc=False):
 
 
 class Score(Struct, frozen=True, tag="score"):
-    """A score from 0 to 10, read as `reading` says.
-
-    With `explain`, a 0 or a 10 without a reason is unusable.
-    """
+    """A score from 0 to 10, read as `reading` says. With `explain`, a 0 or a 10 without a reason is
+    unusable."""
 
     explain: bool = False
     reason_chars: int = 300

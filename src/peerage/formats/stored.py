@@ -60,11 +60,8 @@ def _fields(value: Any) -> Any:
 
 
 class StoredFormat(Struct, frozen=True):
-    """A format that is known from a ledger alone, as its stored JSON `text`.
-
-    Replies to a `Json` are read by their schema, as `Fields`; of any other format nothing is known but the
-    text.
-    """
+    """A format that is known from a ledger alone, as its stored JSON `text`. Replies to a `Json` are read by
+    their schema, as `Fields`; of any other format nothing is known but the text."""
 
     text: str
 

@@ -69,10 +69,8 @@ class EarlierDeals:
 
 
 def showing(showdown: Showdown, players: Sequence[str], moves: Sequence[str]) -> list[int]:
-    """Return the players whose views all see when a deal is over. `moves` are as on record, "A: Fold".
-
-    Of players who may fold nobody shows anything when one alone is left.
-    """
+    """Return the players whose views all see when a deal is over. `moves` are as on record, "A: Fold". Of
+    players who may fold nobody shows anything when one alone is left."""
     if not showdown.shown:
         return []
     fold, _, bet = showdown.fold.partition(" after ")

@@ -41,10 +41,8 @@ def task_rows(
     body: bytes, name: str, known: Sequence[str], needed: Sequence[str], report: ReadingReport
 ) -> Iterator[dict[str, Any]]:
     """Yield the tasks of a file by the `known` columns that there are; a text alone is the first of them.
-
     Raises ValueError, which names all columns at fault, where a table has no header with those that are
-    `needed`. Bad rows are added to `report`.
-    """
+    `needed`. Bad rows are added to `report`."""
 
     def header(cells: list[str]) -> list[str]:
         names = distinct([cell.lower() for cell in cells])

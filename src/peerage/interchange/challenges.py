@@ -79,11 +79,9 @@ class Entered(NamedTuple):
 def enter_challenges(
     ledger: Ledger, records: Iterable[tuple[str, Any]], at_ms: int, seed: int | None = None
 ) -> Entered:
-    """Enter the good ones of these records, each with the place that a refusal names.
-
-    They have the fields of `exported`, or are files of ValyrianTech/ValyrianGamesCodingChallenge as they are.
-    `seed` is what the arena's secret follows from when there is none yet (`ArenaSettings.secret_seed`).
-    """
+    """Enter the good ones of these records, each with the place that a refusal names. They have the fields of
+    `exported`, or are files of ValyrianTech/ValyrianGamesCodingChallenge as they are. `seed` is what the
+    arena's secret follows from when there is none yet (`ArenaSettings.secret_seed`)."""
     with ledger.runner():
         known = pool(ledger)
         key = sealing_key(arena_secret(ledger, seed, at_ms=at_ms))

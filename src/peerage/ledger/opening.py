@@ -13,10 +13,8 @@ from peerage.version import __version__
 
 
 def prepare(store: Store, *, create: bool) -> None:
-    """Check that this is a ledger we can use; make one (`create`) where there is none.
-
-    Raises LedgerError when there is none, when it is something else, or newer than this program.
-    """
+    """Check that this is a ledger we can use; make one (`create`) where there is none. Raises LedgerError
+    when there is none, when it is something else, or newer than this program."""
     if not _is_ledger(store):
         if not create:
             empty = "{} is empty; `peerage run` makes a ledger of it"

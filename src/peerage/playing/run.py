@@ -212,10 +212,8 @@ def _crew(
 
 
 def begin(settings: ArenaSettings, ledger: Ledger) -> None:
-    """Open the ledger of an arena before its first match: the secret's commitment, players and settings.
-
-    Once it is open, and after the first match, nothing is written. Raises as a run does.
-    """
+    """Open the ledger of an arena before its first match: the secret's commitment, players and settings. Once
+    it is open, and after the first match, nothing is written. Raises as a run does."""
     with ledger.runner():
         if ledger.heads()[0] or statements(ledger):
             return

@@ -51,11 +51,8 @@ _SEED = 1  # of the posterior from which chances come
 
 @dataclass(frozen=True)
 class MethodReport:
-    """A table from best to worst: plain rows, what they are, and what a reader must know.
-
-    `challenges` is the second table of item response theory, hardest first, and `pairs` that of paired
-    differences.
-    """
+    """A table from best to worst: plain rows, what they are, and what a reader must know. `challenges` is the
+    second table of item response theory, hardest first, and `pairs` that of paired differences."""
 
     title: str
     rows: tuple[dict[str, Any], ...]
@@ -116,10 +113,8 @@ def _weighed(data: Battles, bad: np.ndarray, weight: float) -> Battles:
 
 
 def _compare(data: Battles | PlayedGames, options: Options, rows: list[dict[str, Any]]) -> tuple[str, ...]:
-    """Write into each row, in order of players, its chance to be the best and whom it is proven above.
-
-    Return notes on them. Rows stay as they are where a covariate is held equal, or clusters are too few.
-    """
+    """Write into each row, in order of players, its chance to be the best and whom it is proven above. Return
+    notes on them. Rows stay as they are where a covariate is held equal, or clusters are too few."""
     hangs = [] if isinstance(data, PlayedGames) else _clusters(data, options)
     labels = [np.unique(np.asarray(column), return_inverse=True)[1] for column in hangs]
     fewest = min([int(column.max(initial=-1)) + 1 for column in labels], default=FEWEST)

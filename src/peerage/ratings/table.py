@@ -17,10 +17,8 @@ _EXACT = 60  # degrees of freedom; beyond, the expansion is exact to nine digits
 @cache
 def quantile(confidence: float, freedom: int) -> float:
     """The two-sided quantile at `confidence`, between 0 and 1, of Student's t with `freedom` degrees from 1.
-
     Up to 60 degrees from the distribution itself (Abramowitz and Stegun 26.7.3 and 26.7.4), beyond by Cornish
-    and Fisher's expansion (26.7.5).
-    """
+    and Fisher's expansion (26.7.5)."""
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     if freedom > _EXACT:
         terms = (
@@ -58,11 +56,8 @@ _OF_NONE = 3.0  # about -log(5%): where none of n games was decided, this many o
 
 @dataclass(frozen=True, slots=True)
 class RatingRow:
-    """One player's line.
-
-    `lower` and `upper` bound the rating at 95%. `rank` is 1 for the best, shared by equal ratings.
-    `mu` and `sigma` are the method's own scale, where it has one.
-    """
+    """One player's line. `lower` and `upper` bound the rating at 95%. `rank` is 1 for the best, shared by
+    equal ratings. `mu` and `sigma` are the method's own scale, where it has one."""
 
     player: int
     rating: float

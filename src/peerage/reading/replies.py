@@ -81,11 +81,9 @@ class ReplyCounts:
 
 
 def _counted(asked: Sequence[Step]) -> Iterator[tuple[str, str, str, bool, bool]]:
-    """Of each reply its player, role and status, whether it is a repair, and whether it was cut.
-
-    The status is `asked again` where the other reply of two decides: the second, or the first when it was cut
-    and could be used and the second, with more room, cannot.
-    """
+    """Of each reply its player, role and status, whether it is a repair, and whether it was cut. The status
+    is `asked again` where the other reply of two decides: the second, or the first when it was cut and could
+    be used and the second, with more room, cannot."""
     statuses = {step.key: step.status for step in asked if step.stored is not None}
     for step in asked:
         status = step.status

@@ -87,10 +87,8 @@ class VotesRefused(Exception):
 
 
 def opinion(ledger: Ledger, file: Path) -> Opinion:
-    """Return what somebody saved on the audience's page, with the answers named as they are on record.
-
-    Raises VotesRefused, LedgerError when there is no such tournament, and OSError.
-    """
+    """Return what somebody saved on the audience's page, with the answers named as they are on record. Raises
+    VotesRefused, LedgerError when there is no such tournament, and OSError."""
     with opened(file) as stream:
         body = stream.read(MOST_SAVED + 1)
     if len(body) > MOST_SAVED:

@@ -28,11 +28,8 @@ ALL_PAIRS, MOST_PAIRS = 12, 300
 
 
 class Site(ArenaTables):
-    """The tables of an arena for its pages.
-
-    `refreshed` gives those of the next moment. `menu` are entries for what only a server has. `url` says
-    where people reach the pages, where that is known.
-    """
+    """The tables of an arena for its pages. `refreshed` gives those of the next moment. `menu` are entries
+    for what only a server has. `url` says where people reach the pages, where that is known."""
 
     def __init__(
         self,
@@ -54,10 +51,8 @@ class Site(ArenaTables):
 
     @classmethod
     def open(cls, folder: Path, menu: Menu = (), url: str = "") -> Site:
-        """The arena in `folder` as it is now; `menu` are entries for what only a server has.
-
-        Raises SettingsError and LedgerError.
-        """
+        """The arena in `folder` as it is now; `menu` are entries for what only a server has. Raises
+        SettingsError and LedgerError."""
         settings = load(folder, reading=True)
         ledger = open_ledger(settings.ledger, folder, create=False)
         return cls(settings, ledger, PeopleVotes(ledger.address, folder), menu=menu, folder=folder, url=url)

@@ -45,9 +45,7 @@ def pinned_elo(meta: Mapping[str, str], unpinned: Rating) -> EloSettings:
 
 def pinned_rating(meta: Mapping[str, str], unpinned: Rating) -> Rating:
     """The rating settings that an arena was made with, from the facts its ledger holds; else `unpinned`.
-
-    Raises LedgerError when the fact is none.
-    """
+    Raises LedgerError when the fact is none."""
     if "rating" not in meta:
         return unpinned
     try:
@@ -80,9 +78,7 @@ class Skill(NamedTuple):
 
 class Standings(msgspec.Struct, frozen=True, dict=True):
     """Ratings after `number` matches; `players` in the order of their first finished match with Elo ratings.
-
-    `skills` holds everybody who finished a match of a game that moves none.
-    """
+    `skills` holds everybody who finished a match of a game that moves none."""
 
     number: int
     players: tuple[str, ...]

@@ -47,9 +47,7 @@ def claimed(ledger: Ledger) -> frozenset[Claim]:
 
 def look(ledger: Ledger, at_ms: int) -> Look | None:
     """Look at all matches on record, and write down what is proven for the first time; None where nothing is.
-
-    The caller holds the runner's lock. Raises LedgerError.
-    """
+    The caller holds the runner's lock. Raises LedgerError."""
     _, recorded = ledger.heads()
     new = claims_of(ledger.summaries(), clusters_of(ledger)) - claimed(ledger)
     if not new:

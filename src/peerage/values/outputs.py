@@ -182,10 +182,8 @@ def append(file: Path, text: str) -> None:
 @contextmanager
 def writing(file: Path, kind: Kind, kept: ProtectedFiles = NOTHING, *, force: bool = False) -> Iterator[Path]:
     """Give the place to write a file to; what stands there at the end takes the place of `file`, at once.
-
     `force` replaces a file that is no earlier output too. Raises OutputRefused before anything is written,
-    and OSError.
-    """
+    and OSError."""
     refuse(file, kind, kept, force=force)
     with replacing(file) as part:
         yield part
@@ -340,10 +338,8 @@ class ExportFolder:
 @contextmanager
 def replacing(file: Path) -> Iterator[Path]:
     """Give the place to write a file to, whatever stands at `file`: for who has asked `refuse` or `place`.
-
     The place is in a new folder next to `file`; at the end, when nothing was raised, what was written (if
-    anything) takes the place of `file` at once, durably and with its permissions.
-    """
+    anything) takes the place of `file` at once, durably and with its permissions."""
     draft = _draft(file)
     try:
         draft.mkdir(mode=0o700)

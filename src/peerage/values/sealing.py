@@ -35,11 +35,8 @@ class Sealed(ValueError):
 
 
 def match_key(secret: str, number: int) -> str:
-    """The key of match `number`, its seed: draws during the match, its fences and its ids follow from it.
-
-    The SHA-256, in hex, of the arena's secret and the number. It reveals neither the secret nor any other
-    key.
-    """
+    """The key of match `number`, its seed: draws during the match, its fences and its ids follow from it. The
+    SHA-256, in hex, of the arena's secret and the number. It reveals neither the secret nor any other key."""
     return sha256(f"peerage/match/{secret}/{number}".encode()).hexdigest()
 
 
@@ -78,10 +75,8 @@ def unseal(stored: Mapping[str, str]) -> Any:
 
 
 def committed(body: bytes, revealed: Collection[str] = ()) -> bytes:
-    """Stored bytes with a commitment in place of each opened value; the same bytes when there is none.
-
-    Values whose salts are `revealed` stay opened: digests are over bytes without any.
-    """
+    """Stored bytes with a commitment in place of each opened value; the same bytes when there is none. Values
+    whose salts are `revealed` stay opened: digests are over bytes without any."""
     if MARK not in body:
         return body
     return _OPENED.sub(

@@ -35,10 +35,8 @@ def reason(error: OSError) -> str:
 
 
 def why_not_opened(path: Path) -> str:
-    """Return why a file, or as many as a ledger needs, cannot be opened now; empty where they can be.
-
-    SQLite says only that it could not.
-    """
+    """Return why a file, or as many as a ledger needs, cannot be opened now; empty where they can be. SQLite
+    says only that it could not."""
     try:
         place = path
         try:

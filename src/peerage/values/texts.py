@@ -33,10 +33,8 @@ _PLAIN = bytes(range(32, 127)) + b"\n\t"
 
 
 def visible(text: str) -> str:
-    """`text` with control, invisible and bidirectional characters and piles of marks made visible.
-
-    Line feeds and tabs stay. The text of one model must not steer a terminal or another model unseen.
-    """
+    """`text` with control, invisible and bidirectional characters and piles of marks made visible. Line feeds
+    and tabs stay. The text of one model must not steer a terminal or another model unseen."""
     # Most texts hold nothing but what is printable, which is found out twice as fast; of bytes, five times.
     if text.isascii() and not text.encode().translate(None, _PLAIN):
         return text

@@ -39,10 +39,8 @@ MOST_REPEATED = 10_000
 
 
 def read_yaml(text: str) -> tuple[Any, yaml.Node | None]:
-    """Return what a text says, and the node that knows its lines; None for both where it says nothing.
-
-    Raises YamlError.
-    """
+    """Return what a text says, and the node that knows its lines; None for both where it says nothing. Raises
+    YamlError."""
     loader = None
     try:
         loader = _Loader(text)

@@ -19,10 +19,8 @@ class Offer(NamedTuple):
 
 
 def frontier(rows: Iterable[Row]) -> list[Offer]:
-    """The cost-quality plane from a leaderboard, cheapest first; `best` marks its Pareto frontier.
-
-    Players without a decided match or without a known cost are left out.
-    """
+    """The cost-quality plane from a leaderboard, cheapest first; `best` marks its Pareto frontier. Players
+    without a decided match or without a known cost are left out."""
     priced = [
         (row.cost_per_match, -row.rating, row.player)
         for row in rows

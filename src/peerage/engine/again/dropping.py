@@ -21,9 +21,7 @@ BY_OWNER = "dropped by the arena's owner"
 
 def drop(ledger: Ledger, number: int, at_ms: int) -> None:
     """End match `number` without a result, folded now; what was asked in it stays on record and counts.
-
-    Raises LedgerError where it does not wait, or a run goes on.
-    """
+    Raises LedgerError where it does not wait, or a run goes on."""
     with ledger.runner():
         known = waits(ledger)
         if number not in known.now:

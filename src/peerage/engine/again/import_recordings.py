@@ -29,10 +29,8 @@ ASKED_ONCE = "on record once; its recorder did not ask again"
 
 
 def recorded_reply(recording: Recording, key: str) -> Reply:
-    """The reply on record to a request. Raises LedgerError when there is none.
-
-    A repair gets nothing: what could not be used is on record once.
-    """
+    """The reply on record to a request. Raises LedgerError when there is none. A repair gets nothing: what
+    could not be used is on record once."""
     first = first_key(key)
     if first not in recording.replies:
         raise LedgerError(
@@ -43,11 +41,9 @@ def recorded_reply(recording: Recording, key: str) -> Reply:
 
 
 def admit(ledger: Ledger, recordings: Iterable[Recording], elo: EloSettings) -> list[Outcome]:
-    """Enter recorded matches after the last one, in order, all or none; each is a round of its own.
-
-    Nothing paired them, so their seats carry the ratings by which the last match before them was paired.
-    The caller holds the runner's lock. Raises LedgerError when matches are under way or a reply is missing.
-    """
+    """Enter recorded matches after the last one, in order, all or none; each is a round of its own. Nothing
+    paired them, so their seats carry the ratings by which the last match before them was paired. The caller
+    holds the runner's lock. Raises LedgerError when matches are under way or a reply is missing."""
     issued, done = ledger.heads()
     if issued > done:
         raise LedgerError(

@@ -51,9 +51,7 @@ TOLERANCE = 1e-6
 @dataclass(frozen=True)
 class Elsewhere:
     """So many `matches`, from `first` to `last`, of a version of a game that this program does not have.
-
-    `release` has it, as pip names it: `peerage==0.2.0`, and the package of a game that is none of ours.
-    """
+    `release` has it, as pip names it: `peerage==0.2.0`, and the package of a game that is none of ours."""
 
     game: str
     version: int
@@ -137,10 +135,8 @@ _STATED = ("key", "status", "reason", "cost", "request")
 
 class _Replay:
     """One pass over a ledger. The next match builds on what was recomputed, never on what is on record.
-
     `stored` gives the rows of the narrow table, which are compared as the newest snapshot is; without it
-    neither is, and `summaries` are the rows as they must be.
-    """
+    neither is, and `summaries` are the rows as they must be."""
 
     def __init__(self, ledger: Ledger, stored: Callable[[int, int | None], Iterator[Summary]] | None) -> None:
         meta = ledger.meta()

@@ -71,10 +71,8 @@ def retire(ledger: Ledger, name: str, reason: str, at_ms: int) -> PoolChallenge:
 
 
 def _say(ledger: Ledger, name: str, fields: Mapping[str, Any], at_ms: int) -> PoolChallenge:
-    """Write an amendment that cites the challenge and the record it was accepted in.
-
-    Returns the challenge as it was before. Raises LedgerError for an id that is not one challenge's.
-    """
+    """Write an amendment that cites the challenge and the record it was accepted in. Returns the challenge as
+    it was before. Raises LedgerError for an id that is not one challenge's."""
     with ledger.runner():
         entry = named(pool(ledger), name)
         rows = ledger.match(entry.match, exchanges=False)

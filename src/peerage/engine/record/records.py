@@ -104,10 +104,8 @@ def settle(
     elo: EloSettings,
     at_ms: int,
 ) -> Settled:
-    """Fold a match into the standings and write its record; `digest` is the fixture's, in hex.
-
-    A contestant that the outcome leaves unranked is in the record alone: no table counts the match as its.
-    """
+    """Fold a match into the standings and write its record; `digest` is the fixture's, in hex. A contestant
+    that the outcome leaves unranked is in the record alone: no table counts the match as its."""
     seated = [(seat.label, seat.player) for seat in fixture.seats]
     names, scores, costs = rated(seated, outcome.void, outcome.scores, outcome.costs)
     after = after_match(before, fixture.game, names, scores, costs, elo)

@@ -84,11 +84,9 @@ def card(player: PlayerSettings, price: Price) -> dict[str, Any]:
 
 
 def prices(ledger: Ledger, players: Iterable[PlayerSettings], today: date) -> dict[str, Price]:
-    """Return what the players' replies cost today, by name, with their room to think.
-
-    Room that Peerage chose stays as it is on record, whatever it would choose now, so that the same answers
-    under one name; but a model without any that a probe saw to think has some from then on.
-    """
+    """Return what the players' replies cost today, by name, with their room to think. Room that Peerage chose
+    stays as it is on record, whatever it would choose now, so that the same answers under one name; but a
+    model without any that a probe saw to think has some from then on."""
     seen, cards = seen_to_think(ledger), registered(ledger)
     priced = {}
     for player in players:

@@ -22,9 +22,7 @@ from peerage.settings.game_texts import TEXTS
 
 def log_settings(ledger: Ledger, settings: ArenaSettings, key: str, at_ms: int) -> None:
     """Write down the settings of the matches to come, where they are new; the caller holds the runner's lock.
-
-    `key` is the arena's sealing key.
-    """
+    `key` is the arena's sealing key."""
     now = _stated(settings, key, ledger.heads()[0])
     newest = statements(ledger)[-1:]
     if not newest or newest[0].players != now.players or newest[0].settings != now.settings:

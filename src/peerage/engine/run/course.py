@@ -331,10 +331,8 @@ class Course:
 
     def _fold_past_unfinished(self) -> None:
         """End what the arena's limit stopped and others have overtaken without a result, so that these count.
-
         Those with nothing finished after them go on when the budget is raised, and so do those that had left
-        their rounds: they hold up nothing.
-        """
+        their rounds: they hold up nothing."""
         for number in sorted(self.matches.unfinished):
             if number < self.folding.newest and number not in self.waits.left:
                 self.matches.close(number, Outcome(void=ARENA_BUDGET, detail={"by": ENGINE}))

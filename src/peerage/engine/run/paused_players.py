@@ -40,11 +40,9 @@ class PausesRun(Protocol):
 
 
 class PausedPlayers:
-    """Asks each player that is paused when a `run` begins from time to time, as hours and budgets allow.
-
-    What a probe may cost is held until its cost is known; it is on record, durably, before and after. `env`
-    has the players' keys, `clock` gives Unix milliseconds.
-    """
+    """Asks each player that is paused when a `run` begins from time to time, as hours and budgets allow. What
+    a probe may cost is held until its cost is known; it is on record, durably, before and after. `env` has
+    the players' keys, `clock` gives Unix milliseconds."""
 
     def __init__(
         self,

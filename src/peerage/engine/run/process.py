@@ -73,9 +73,7 @@ def run(main: Coroutine[Any, Any, Result]) -> Result:
 @contextmanager
 def tuned() -> Iterator[None]:
     """Collect garbage rarely: a run keeps thousands of matches alive, which every collection walks through.
-
-    Hardly anything the engine makes is cyclic; measured, the default thresholds cost a fifth of its time.
-    """
+    Hardly anything the engine makes is cyclic; measured, the default thresholds cost a fifth of its time."""
     before = gc.get_threshold()
     gc.set_threshold(100_000, 50, 100)
     try:

@@ -81,11 +81,9 @@ class Runner:
         )
 
     def stop(self) -> None:
-        """Admit and send nothing more, let calls in flight return, end the run. Twice: do not wait.
-
-        Where the ledger's server is away, it may come back within the same grace, so that what calls bring
-        is written.
-        """
+        """Admit and send nothing more, let calls in flight return, end the run. Twice: do not wait. Where the
+        ledger's server is away, it may come back within the same grace, so that what calls bring is
+        written."""
         if self._stopping:
             self._course.matches.abandon()
             self._ledger.stop_waiting()

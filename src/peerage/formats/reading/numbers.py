@@ -23,11 +23,9 @@ _APART = ("<super>", "<sub>", "<fraction>", "<circle>", "<square>")
 
 
 def number(text: str) -> float | None:
-    """Return the number that a text is, with signs of currency and units around it; None where it is none.
-
-    Of `1,234.5` and `1.234,5` the last mark is the decimal one; a comma with three digits behind it groups.
-    A whole number is exact, however long.
-    """
+    """Return the number that a text is, with signs of currency and units around it; None where it is none. Of
+    `1,234.5` and `1.234,5` the last mark is the decimal one; a comma with three digits behind it groups. A
+    whole number is exact, however long."""
     values = numbers(text)
     return values[0] if len(values) == 1 else None
 

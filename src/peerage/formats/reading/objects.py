@@ -37,10 +37,8 @@ _ESCAPE = lazy(r'\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])|(\\)|(")', re.DOTALL)
 
 
 class Found(NamedTuple):
-    """An object at `start:end` of a reply, or (`value` None) one that breaks off or is no JSON.
-
-    `keys` are its own, as written; `problem` says why it cannot be read.
-    """
+    """An object at `start:end` of a reply, or (`value` None) one that breaks off or is no JSON. `keys` are
+    its own, as written; `problem` says why it cannot be read."""
 
     start: int
     end: int

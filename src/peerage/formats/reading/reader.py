@@ -248,10 +248,8 @@ def names_of(fields: tuple[str, ...]) -> Mapping[str, tuple[str, bool]]:
 
 
 def _field_of(key: str, names: Mapping[str, tuple[str, bool]]) -> tuple[str, bool]:
-    """Return the field that a key of an object states, "" for none, and whether it must hold a value.
-
-    Its own name and `final_<field>` must; other names, and keys that have one in them, need not.
-    """
+    """Return the field that a key of an object states, "" for none, and whether it must hold a value. Its own
+    name and `final_<field>` must; other names, and keys that have one in them, need not."""
     name = bare(key) if len(key) < 100 else ""
     if name in names or not name or name in _REASONS:
         return names.get(name, ("", False))

@@ -63,10 +63,8 @@ def bare(schema: Schema) -> dict[str, Any]:
 
 
 def schema_of(form: type[Any], limits: Mapping[str, Meta]) -> dict[str, Any]:
-    """The schema of a struct's replies; `limits` narrow some of its fields.
-
-    TypeError names the field that cannot be part of a reply, and the reason.
-    """
+    """The schema of a struct's replies; `limits` narrow some of its fields. TypeError names the field that
+    cannot be part of a reply, and the reason."""
     try:
         if not isinstance(form, type) or not issubclass(form, Struct):
             raise TypeError("a class derived from msgspec.Struct was expected")
@@ -248,11 +246,9 @@ def _shown(value: Any) -> str:
 
 
 def fitted(value: Any, schema: Schema, where: str, problems: list[str]) -> Any:
-    """The value as the schema has it; what is wrong with it goes to `problems`.
-
-    Total over decoded JSON. As in JSON Schema a whole number may be written `5.0`; nothing else is converted,
-    and true is no number. Characters of a text that no store holds become U+FFFD.
-    """
+    """The value as the schema has it; what is wrong with it goes to `problems`. Total over decoded JSON. As
+    in JSON Schema a whole number may be written `5.0`; nothing else is converted, and true is no number.
+    Characters of a text that no store holds become U+FFFD."""
     if "anyOf" in schema:
         return _fitted_to_one(value, schema, where, problems)
     kind = schema.get("type")

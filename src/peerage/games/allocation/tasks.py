@@ -44,9 +44,7 @@ class AllocationTask(Struct, frozen=True):
 
 class Size(NamedTuple):
     """Size of a task: its lines, what they draw on, and the share of all demand that there is room for.
-
-    `resources` are resources, lots of one asset, projects, machines or areas.
-    """
+    `resources` are resources, lots of one asset, projects, machines or areas."""
 
     lines: int
     resources: int
@@ -231,9 +229,7 @@ def _state_assignment(text: str, rows: Rows, limits: tuple[int, ...]) -> str:
 
 def _draw_scheduling(rng: Random, size: Size) -> tuple[Rows, tuple[int, ...]]:
     """Jobs with worth, hours, deadline and, where it is not 0, the job before; the machines' first hours.
-
-    There are a few deadlines, up to the time that is there. A job is due after the one before it.
-    """
+    There are a few deadlines, up to the time that is there. A job is due after the one before it."""
     starts = [2 * machine + rng.randint(0, 1) for machine in range(size.resources)]
     hours = [rng.randint(3, 15) for _ in range(size.lines)]
     last = max(16, int(size.room * sum(hours) / size.resources))

@@ -201,11 +201,9 @@ def as_recorded(entry: JsonBattle, outcome: Outcome) -> bool:
 
 
 def write_battles(documents: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """A `data.json`, in pieces of text, of the battles among exported matches (`ledger.out.export`).
-
-    A battle that came from such a file goes back as it came, in that file's layout. Of ours the decided ones
-    are written; one ended when its record was written, which is given for its start too.
-    """
+    """A `data.json`, in pieces of text, of the battles among exported matches (`ledger.out.export`). A battle
+    that came from such a file goes back as it came, in that file's layout. Of ours the decided ones are
+    written; one ended when its record was written, which is given for its start too."""
     layout, before = JsonLayout(), "["
     for document in documents:
         fixture: Fixture = document["fixture"]

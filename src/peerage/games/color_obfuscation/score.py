@@ -20,11 +20,9 @@ class Guess(Struct, frozen=True):
 
 
 class Round(Struct, frozen=True):
-    """One round, by seat label.
-
-    `status` is that of the obfuscator's reply, `count` its number of instructions. `recovered` is the attempt
-    that was right, 0 when none was. `broken`: the ally could not decode, or there was nothing to decode.
-    """
+    """One round, by seat label. `status` is that of the obfuscator's reply, `count` its number of
+    instructions. `recovered` is the attempt that was right, 0 when none was. `broken`: the ally could not
+    decode, or there was nothing to decode."""
 
     obfuscator: str
     attacker: str
@@ -37,10 +35,8 @@ class Round(Struct, frozen=True):
     broken: bool = False
 
     def needed(self, reading: str) -> int:
-        """Attempts after which the round counted for the attacker, 0 when it did not.
-
-        Under the reading `attacker` a broken encoding counts as recovered at once.
-        """
+        """Attempts after which the round counted for the attacker, 0 when it did not. Under the reading
+        `attacker` a broken encoding counts as recovered at once."""
         return 1 if self.broken and reading == "attacker" else self.recovered
 
 

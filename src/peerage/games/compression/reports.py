@@ -34,10 +34,8 @@ class SummaryReport(Struct, frozen=True):
 
 
 class Reports(Struct, frozen=True):
-    """Draws for a match: questions, a report for each seat and one more, which is nobody's.
-
-    `follows` gives the questions from whose answers that of a question follows, by its place.
-    """
+    """Draws for a match: questions, a report for each seat and one more, which is nobody's. `follows` gives
+    the questions from whose answers that of a question follows, by its place."""
 
     questions: tuple[str, ...]
     reports: tuple[SummaryReport, ...]

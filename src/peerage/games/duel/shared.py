@@ -29,11 +29,8 @@ _OPEN = 100
 
 
 def draw(rules: DuelRules, seed: str, number: int) -> dict[str, Any]:
-    """The topic of match `number`.
-
-    Stratified: every block of as many matches as there are topics holds each of them once, in an order drawn
-    for the block from the arena's `seed`.
-    """
+    """The topic of match `number`. Stratified: every block of as many matches as there are topics holds each
+    of them once, in an order drawn for the block from the arena's `seed`."""
     (place,) = by_turns(f"{seed}/draw", number, len(rules.topics))
     return {"topic": rules.topics[place]}
 

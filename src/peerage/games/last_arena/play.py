@@ -110,11 +110,9 @@ def _orders(table: GameTable, phase: str) -> dict[str, Random]:
 def _weights(
     questions: Sequence[Question], worth: Mapping[str, float], rules: LastArenaRules, rng: Random
 ) -> dict[str, float]:
-    """The questions that are asked, and how much each weighs.
-
-    A question that nobody rated counts as average. `filter` drops the share `drop` of each sort, rounded
-    down, the worst first and a drawn one among equals; `weight` weighs by the rating, one below 0 as 0.
-    """
+    """The questions that are asked, and how much each weighs. A question that nobody rated counts as average.
+    `filter` drops the share `drop` of each sort, rounded down, the worst first and a drawn one among equals;
+    `weight` weighs by the rating, one below 0 as 0."""
     quality = {question.id: worth.get(question.id, MEAN) for question in questions}
     if rules.quality == "weight":
         return {question: max(0.0, mean) for question, mean in quality.items()}

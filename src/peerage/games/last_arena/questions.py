@@ -78,9 +78,7 @@ def calls(rules: LastArenaRules) -> int:
 
 def collect(seats: Sequence[Seat], rules: LastArenaRules, rng: Random) -> Steps[dict[str, Author]]:
     """Let every author write what is wanted, and return the authors by label; some may end with fewer.
-
-    Request keys are `question/LABEL/CALL`. `rng` draws the orders of authors.
-    """
+    Request keys are `question/LABEL/CALL`. `rng` draws the orders of authors."""
     authors = {seat.label: Author(seat.label) for seat in seats}
     wanted, most = rules.wanted(), calls(rules)
     while True:

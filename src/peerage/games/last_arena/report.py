@@ -64,9 +64,7 @@ def report(
     rules: LastArenaRules, seats: Sequence[Seat], played: Tournament, lost: Sequence[str] = ()
 ) -> Outcome:
     """The outcome: ranked, or void for want of judgements, or, with two players, of development alone.
-
-    `seats` are the players who were there to the end, `lost` those without whom it went on.
-    """
+    `seats` are the players who were there to the end, `lost` those without whom it went on."""
     labels = [seat.label for seat in seats]
     gains = normalised_grades(played.judged.grades)
     unusable = [answer.id for answer in played.answers if answer.reply.status in ("invalid", "refused")]
@@ -242,10 +240,8 @@ _WORD = re.compile(r"[^\W\d_]{4,}")
 
 def reasons(grades: Iterable[Grade]) -> dict[str, Any]:
     """Each judge's reasons for a 0 and for a 10: how many, the first few, and the words that mark this judge.
-
     A word's mark is how often the judge uses it times ln(N / n), N the judges and n those who use it; equal
-    marks are in alphabetical order, and what everybody says marks nobody.
-    """
+    marks are in alphabetical order, and what everybody says marks nobody."""
     extreme: dict[str, dict[float, list[str]]] = {}
     for grade in grades:
         if grade.raw in (0.0, MOST):

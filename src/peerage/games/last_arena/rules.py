@@ -28,11 +28,9 @@ CATEGORIES = ("math", "logic", "ethics", "science", "language", "history", "plan
 
 
 class Wanted(NamedTuple):
-    """So many questions of one sort (`plain`, `meta`, `trick`), and the prompt of their authors.
-
-    The prompt's places: `count`, `categories`, `quota` (how many of each category), `limit`, `stakes` (the
-    fate of questions), `format`.
-    """
+    """So many questions of one sort (`plain`, `meta`, `trick`), and the prompt of their authors. The prompt's
+    places: `count`, `categories`, `quota` (how many of each category), `limit`, `stakes` (the fate of
+    questions), `format`."""
 
     sort: str
     number: int

@@ -61,10 +61,8 @@ def paired(rows: Iterable[Mapping[str, Any]], report: ReadingReport) -> Rejudged
 def answered(
     rows: Iterable[Mapping[str, Any]], report: ReadingReport
 ) -> tuple[AnswersOfFiles, tuple[str, ...]]:
-    """Return the answers in rows that `report` places, and what was left out, in words.
-
-    Raises DataError, which names the places, for rows that are no recorded answers.
-    """
+    """Return the answers in rows that `report` places, and what was left out, in words. Raises DataError,
+    which names the places, for rows that are no recorded answers."""
     samples: AnswersOfFiles = {}
     out: Counter[str] = Counter()
     asked: dict[str, Any] = {}

@@ -28,11 +28,9 @@ def is_sample(row: Mapping[str, Any]) -> bool:
 
 
 def row_of(sample: Mapping[str, Any], check: str, problem: Taker) -> dict[str, Any]:
-    """Return the columns of a task that a sample comes to; `check` is the arena's own, if it states one.
-
-    A target of digits is a number. A sample that needs a sandbox is a problem, and so are several right
-    choices.
-    """
+    """Return the columns of a task that a sample comes to; `check` is the arena's own, if it states one. A
+    target of digits is a number. A sample that needs a sandbox is a problem, and so are several right
+    choices."""
     row = {name: sample[name] for name in _KEPT if name in sample}
     for name in ("sandbox", "files", "setup"):
         if sample.get(name):

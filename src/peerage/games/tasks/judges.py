@@ -45,9 +45,7 @@ def decided(
 
 def shown(task: Mapping[str, Any]) -> dict[str, str | Quote]:
     """The material that judges are shown next to the answers: the task, what is expected, the task's rubric.
-
-    The owner wrote all of it, so its markers are the same in every request.
-    """
+    The owner wrote all of it, so its markers are the same in every request."""
     parts: dict[str, str | Quote] = {"question": framed("task", asked(task))}
     if (expected := expected_text(task.get("expected"))) and not _patterns(task):
         parts["expected"] = framed("expected", expected)

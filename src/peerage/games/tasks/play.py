@@ -250,11 +250,8 @@ def officials(rules: TasksRules) -> tuple[RoleRequirement, ...]:
 
 
 def draw(rules: TasksRules, seed: str, number: int) -> dict[str, Any]:
-    """The task of match `number`, with all that the match needs of it.
-
-    Stratified: every block of matches holds each task as often as its weight says, in an order drawn for the
-    block from the arena's `seed`.
-    """
+    """The task of match `number`, with all that the match needs of it. Stratified: every block of matches
+    holds each task as often as its weight says, in an order drawn for the block from the arena's `seed`."""
     weighed = [task for task in rules.tasks for _ in range(task.weight)]
     return weighed[by_turns(f"{seed}/draw", number, len(weighed))[0]].drawn()
 

@@ -100,11 +100,9 @@ class Templates(NamedTuple):
 def task_of(
     row: Mapping[str, Any], templates: Templates, check: str, problem: Taker, *, strangers: bool = True
 ) -> dict[str, Any]:
-    """Return a task by the columns of `row`, as `Task` has it.
-
-    `check` is the one of tasks that name none. `problem(column, text)` takes in what is wrong,
-    with `strangers` each column that nobody knows; what is returned then is of no use.
-    """
+    """Return a task by the columns of `row`, as `Task` has it. `check` is the one of tasks that name none.
+    `problem(column, text)` takes in what is wrong, with `strangers` each column that nobody knows; what is
+    returned then is of no use."""
     stated = {key: value for key, value in row.items() if value is not None and value != ""}
     for key in stated.keys() - templates.known if strangers else ():
         if wrong := unknown(key, COLUMNS):

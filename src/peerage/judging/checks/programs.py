@@ -29,11 +29,9 @@ def program(sources: Mapping[str, str], named: str) -> str:
 
 
 def credit_of(ran: Ran) -> Credit | None:
-    """Return the credit that such a program gave; None where it cannot be run or gave none from 0 to 1.
-
-    An answer on which the function fails, gives no such credit, or ends at a limit, has credit 0: else an
-    answer could get out of its check.
-    """
+    """Return the credit that such a program gave; None where it cannot be run or gave none from 0 to 1. An
+    answer on which the function fails, gives no such credit, or ends at a limit, has credit 0: else an answer
+    could get out of its check."""
     if ran.status in ("timeout", "fuel", "memory", "output"):
         return Credit(0.0, f"the check ended at its limit of {ran.status}")
     if not ran.stdout.startswith(BEGUN):

@@ -145,11 +145,9 @@ SameFamily = Callable[[str, str], bool]
 
 @dataclass(frozen=True, eq=False)
 class Marks:
-    """Marks as columns, one element a mark, in the order of judge, contest and author.
-
-    `judge`, `author`, `contest`: places in `judges`, `authors`, `contests`, which are names in order.
-    `value`: what was given; `chars`: characters of the answer, nan where they are not known.
-    """
+    """Marks as columns, one element a mark, in the order of judge, contest and author. `judge`, `author`,
+    `contest`: places in `judges`, `authors`, `contests`, which are names in order. `value`: what was given;
+    `chars`: characters of the answer, nan where they are not known."""
 
     judges: tuple[str, ...]
     authors: tuple[str, ...]

@@ -24,11 +24,9 @@ Statistic: TypeAlias = Callable[[Floats], Floats]
 
 
 class Estimate(NamedTuple):
-    """A value with its bounds at 95%, from `units` matches or questions.
-
-    The bounds are None where the sample cannot tell how far off the value may be: with fewer than two units,
-    or when leaving any one of them out changes nothing.
-    """
+    """A value with its bounds at 95%, from `units` matches or questions. The bounds are None where the sample
+    cannot tell how far off the value may be: with fewer than two units, or when leaving any one of them out
+    changes nothing."""
 
     value: float
     lower: float | None

@@ -25,9 +25,7 @@ LONGER = math.log2(1.1)
 
 def deviations(marks: Marks, same_family: Flags | None = None) -> Floats:
     """By how much each mark exceeds the mean of the others for the same answer; nan where there is none.
-
-    Judges of the author's family (`same_family`, a flag a mark) are no measure for others.
-    """
+    Judges of the author's family (`same_family`, a flag a mark) are no measure for others."""
     counted = np.ones(len(marks)) if same_family is None else (~same_family).astype(np.float64)
     total = np.bincount(marks.answer, counted * marks.value)[marks.answer] - counted * marks.value
     others = np.bincount(marks.answer, counted)[marks.answer] - counted

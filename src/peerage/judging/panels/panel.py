@@ -265,11 +265,9 @@ def _asked(
 def count(
     ballots: Sequence[Ballot], ratings: Mapping[str, float], first: str, rules: PanelRules
 ) -> PanelVerdict:
-    """Weigh the ballots by the judges' ratings and decide for or against the answer named `first`.
-
-    UNER, stage 5: the score is 1 when the first answer's share of the valid weight exceeds ½ + ε, ½ within
-    ε of ½, else 0. With fewer than `QUORUM` of the ballots valid it is None.
-    """
+    """Weigh the ballots by the judges' ratings and decide for or against the answer named `first`. UNER,
+    stage 5: the score is 1 when the first answer's share of the valid weight exceeds ½ + ε, ½ within ε of ½,
+    else 0. With fewer than `QUORUM` of the ballots valid it is None."""
     valid = [ballot for ballot in ballots if ballot.vote != ABSTAIN]
     if len(valid) < quorum(len(ballots)):
         return PanelVerdict(None, None, tuple(ballots))

@@ -25,10 +25,8 @@ _PLACE = re.compile(r"\{\{\s*([^{}\s]{1,60})\s*\}\}")
 
 
 def check_places(text: str, *, rubric: bool, criteria: bool) -> None:
-    """Raise ValueError unless a prompt has each place that judges need, and no other than `PLACES`.
-
-    A `rubric` and `criteria` that are stated need their places.
-    """
+    """Raise ValueError unless a prompt has each place that judges need, and no other than `PLACES`. A
+    `rubric` and `criteria` that are stated need their places."""
     names = _PLACE.findall(text)
     listed = ", ".join([f"{{{{{name}}}}}" for name in PLACES])
     for name in names:
@@ -46,10 +44,8 @@ def check_places(text: str, *, rubric: bool, criteria: bool) -> None:
 
 
 def own_prompt(text: str, fixed: dict[str, str]) -> Prompt:
-    """Return the owner's text as a prompt, all in the user's turn, its braces as they are.
-
-    `fixed` are places that stand for a piece of template; the others become places of the same name.
-    """
+    """Return the owner's text as a prompt, all in the user's turn, its braces as they are. `fixed` are places
+    that stand for a piece of template; the others become places of the same name."""
     parts = _PLACE.split(text)
     template = "".join(
         [escaped(part) if at % 2 == 0 else fixed.get(part, f"{{{part}}}") for at, part in enumerate(parts)]
@@ -102,11 +98,9 @@ class Instructions(NamedTuple):
     def prompt(
         self, given: Container[str], *, rubric: str = "", criteria: Iterable[Criterion] = (), own: str = ""
     ) -> Prompt:
-        """Return the prompt, with places `answer_a`, `answer_b`, `ties`, `format` and those of `asked`.
-
-        Of `expected` and `rubric` (the task's own) those that are `given` have places. `rubric` is the
-        arena's, `own` the owner's whole prompt, see `own_prompt`.
-        """
+        """Return the prompt, with places `answer_a`, `answer_b`, `ties`, `format` and those of `asked`. Of
+        `expected` and `rubric` (the task's own) those that are `given` have places. `rubric` is the arena's,
+        `own` the owner's whole prompt, see `own_prompt`."""
         listed = _listed(criteria)
         if own:
             return own_prompt(

@@ -113,11 +113,9 @@ def scoring(
     singly: Iterable[str] = (),
     barred: Mapping[str, Collection[str]] = {},
 ) -> Steps[Scoring]:
-    """Ask every judge about every item that is not its own, nor by an author in its `barred`.
-
-    `orders` draws each judge's own order, by label: items that answer one question stay together. Judges in
-    `singly` are asked item by item. Request keys are `PHASE/LABEL/batch-N` and `PHASE/LABEL/ITEM`.
-    """
+    """Ask every judge about every item that is not its own, nor by an author in its `barred`. `orders` draws
+    each judge's own order, by label: items that answer one question stay together. Judges in `singly` are
+    asked item by item. Request keys are `PHASE/LABEL/batch-N` and `PHASE/LABEL/ITEM`."""
     one_by_one = set(singly)
     parcels = [
         (judge.label, parcel)

@@ -41,10 +41,8 @@ def origin(ledger: Ledger) -> str:
 
 
 def new_key(path: Path) -> Ed25519PrivateKey:
-    """Draw a key and write it to `path`, where no file may be, for its owner alone to read.
-
-    Raises LedgerError.
-    """
+    """Draw a key and write it to `path`, where no file may be, for its owner alone to read. Raises
+    LedgerError."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 

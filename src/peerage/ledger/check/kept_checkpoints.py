@@ -79,11 +79,9 @@ def read_head(text: str) -> KeptCheckpoint:
 def read_kept(
     name: str, text: str, keys: Iterable[VerifierKey] = (), *, demanded: bool = False
 ) -> Iterator[KeptCheckpoint]:
-    """Yield what a file holds: a checkpoint, a proof, or lines of JSON that each hold a proof.
-
-    Signatures are checked with `keys`; when they are `demanded` one of them must be there. Raises ValueError
-    when the file holds none of these.
-    """
+    """Yield what a file holds: a checkpoint, a proof, or lines of JSON that each hold a proof. Signatures are
+    checked with `keys`; when they are `demanded` one of them must be there. Raises ValueError when the file
+    holds none of these."""
     keys = tuple(keys)
     if text.lstrip().startswith("{"):
         proofs = [

@@ -53,11 +53,9 @@ _TEXTS = [COLUMNS.index(name) for name in ("game", "topic", "status", "player")]
 
 
 def export(ledger: Ledger, format: Format) -> Iterator[str]:
-    """The ledger's finished matches in number order, in pieces of text.
-
-    `jsonl` is one document a line, `json` an array of them, `csv` the narrow table, one line per match and
-    contestant. Raises LedgerError when something a match refers to is damaged or missing.
-    """
+    """The ledger's finished matches in number order, in pieces of text. `jsonl` is one document a line,
+    `json` an array of them, `csv` the narrow table, one line per match and contestant. Raises LedgerError
+    when something a match refers to is damaged or missing."""
     if format == "csv":
         yield from table(ledger)
     elif format == "jsonl":

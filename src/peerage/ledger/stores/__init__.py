@@ -16,10 +16,8 @@ __all__ = ["access", "open_store"]
 
 
 def open_store(address: str, folder: Path) -> Store:
-    """Return the store at an address; that of a file is relative to `folder`, or absolute.
-
-    Raises LedgerError.
-    """
+    """Return the store at an address; that of a file is relative to `folder`, or absolute. Raises
+    LedgerError."""
     # A short command that needs no ledger must not wait for a database.
     if address.startswith("sqlite://"):
         from peerage.ledger.stores.sqlite import SqliteStore

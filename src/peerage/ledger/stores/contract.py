@@ -116,10 +116,8 @@ class Store(Reads, Protocol):
         """Return who holds the lock now, as "process NUMBER on HOST"; empty: nobody does."""
 
     def commit(self, work: Callable[[], None], *, again: bool) -> None:
-        """Do `work` with what `lock` gave, and make all of it durable or nothing.
-
-        Where the connection is lost it is waited for, and the work is done `again` unless it became durable.
-        """
+        """Do `work` with what `lock` gave, and make all of it durable or nothing. Where the connection is
+        lost it is waited for, and the work is done `again` unless it became durable."""
 
     def alone(self, table: StoredTable) -> AbstractContextManager[Transaction]:
         """Begin a transaction, durable at its end, while which nobody else begins one; for a table that no

@@ -39,11 +39,9 @@ Found = TypeVar("Found")
 
 
 class Patience:
-    """Waits for one server, `place`. `lost` says of an error whether it is the connection that failed.
-
-    `runs` is true while a run holds the ledger there, which waits longer. When `stopping` is set, what waits
-    to read fails; when `stopped` is, so does what waits to write.
-    """
+    """Waits for one server, `place`. `lost` says of an error whether it is the connection that failed. `runs`
+    is true while a run holds the ledger there, which waits longer. When `stopping` is set, what waits to read
+    fails; when `stopped` is, so does what waits to write."""
 
     def __init__(self, place: str, lost: Callable[[Exception], bool]) -> None:
         self.runs = False

@@ -33,11 +33,8 @@ _PART = 1_000
 
 
 class Source(Struct, frozen=True):
-    """A file that was imported.
-
-    `sha256` is that of its bytes, in hex. `players` are everybody in it; `results` counts its results.
-    `notes` say what was done to the data when they were read.
-    """
+    """A file that was imported. `sha256` is that of its bytes, in hex. `players` are everybody in it;
+    `results` counts its results. `notes` say what was done to the data when they were read."""
 
     name: str
     sha256: str
@@ -59,9 +56,7 @@ _decode = msgspec.json.Decoder(_Entry).decode
 
 def enter(ledger: Ledger, source: Source, data: Battles | PlayedGames, at_ms: int) -> bool:
     """Write a source down, all of it or nothing; return False, and write nothing, where its digest is there.
-
-    The caller holds the runner's lock. Raises LedgerError.
-    """
+    The caller holds the runner's lock. Raises LedgerError."""
     if any(known.sha256 == source.sha256 for known in sources(ledger)):
         return False
     written = [Raw(msgspec.json.encode(row)) for row in _rows(data)]

@@ -22,11 +22,9 @@ _Name = Annotated[str, Meta(min_length=1, max_length=100)]
 
 
 class Opinion(Struct, frozen=True, forbid_unknown_fields=True):
-    """One person's scores, from 0 to 10, for some answers of a finished match.
-
-    `record` is the SHA-256 of the match's record, in hex; `scores` maps answers, by their id on record, to
-    points. `voter` is a random word that the page drew: it tells people apart and nothing else.
-    """
+    """One person's scores, from 0 to 10, for some answers of a finished match. `record` is the SHA-256 of the
+    match's record, in hex; `scores` maps answers, by their id on record, to points. `voter` is a random word
+    that the page drew: it tells people apart and nothing else."""
 
     match: Annotated[int, Meta(ge=1)]
     record: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
@@ -44,11 +42,9 @@ def opinions(ledger: Ledger) -> Iterator[Opinion]:
 
 
 def enter(ledger: Ledger, opinion: Opinion, at_ms: int) -> bool:
-    """Write an opinion down; False, and nothing happens, when this voter has judged this record before.
-
-    The caller holds the runner's lock and has seen to it that record and answers are there. Raises
-    LedgerError.
-    """
+    """Write an opinion down; False, and nothing happens, when this voter has judged this record before. The
+    caller holds the runner's lock and has seen to it that record and answers are there. Raises
+    LedgerError."""
     if any((known.record, known.voter) == (opinion.record, opinion.voter) for known in opinions(ledger)):
         return False
     amend(ledger, TOPIC, [opinion], at_ms)

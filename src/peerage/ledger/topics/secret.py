@@ -32,11 +32,9 @@ NO_SECRET = "{} is a copy without the arena's secret: it can be verified, not pl
 
 
 class Secret(Struct, frozen=True):
-    """The secret of an arena in its ledger.
-
-    `value` is the secret, empty where only its commitment is there; `seed` is the stated seed that it follows
-    from, None for a random one. `disclosed` says that the arena is over and its secret open.
-    """
+    """The secret of an arena in its ledger. `value` is the secret, empty where only its commitment is there;
+    `seed` is the stated seed that it follows from, None for a random one. `disclosed` says that the arena is
+    over and its secret open."""
 
     value: str
     seed: int | None
@@ -71,11 +69,9 @@ def read_secret(ledger: Ledger) -> Secret | None:
 
 
 def arena_secret(ledger: Ledger, seed: int | None = None, *, at_ms: int = 0) -> str:
-    """The secret, made and committed when there is none; the caller holds the runner's lock.
-
-    It follows from `seed` where one is given, which is for arenas of house players alone; else it is random.
-    Raises LedgerError for a copy that does not hold it.
-    """
+    """The secret, made and committed when there is none; the caller holds the runner's lock. It follows from
+    `seed` where one is given, which is for arenas of house players alone; else it is random. Raises
+    LedgerError for a copy that does not hold it."""
     secret = read_secret(ledger)
     if secret is not None:
         if not secret.value:
@@ -92,10 +88,8 @@ def arena_secret(ledger: Ledger, seed: int | None = None, *, at_ms: int = 0) -> 
 
 
 def disclose(ledger: Ledger, at_ms: int) -> Secret:
-    """Open the secret for every later copy and end the arena; the caller holds the runner's lock.
-
-    Raises LedgerError when matches are under way, when nothing was played, and for a copy without the secret.
-    """
+    """Open the secret for every later copy and end the arena; the caller holds the runner's lock. Raises
+    LedgerError when matches are under way, when nothing was played, and for a copy without the secret."""
     issued, done = ledger.heads()
     secret = read_secret(ledger)
     if secret is None or not secret.value:
@@ -115,10 +109,8 @@ _KEY = re.compile(r"[0-9a-f]{64}")
 
 def strange_keys(ledger: Ledger, last: int) -> Iterator[int]:
     """The matches up to `last` whose key does not follow from the secret: somebody chose what they drew.
-
     Matches entered from recordings have a name of their own in place of a key. Nothing can be said where the
-    secret is not open.
-    """
+    secret is not open."""
     secret = read_secret(ledger)
     if secret is None or not secret.value:
         return

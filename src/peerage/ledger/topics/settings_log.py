@@ -26,9 +26,7 @@ _ABOUT_A_CARD = ("after_match", "identity", "price_source", "thinking_because")
 
 class Stated(Struct, frozen=True):
     """The settings of the matches after `after_match`: `players` by name, and what decides numbers.
-
-    `settings` has `games` with version, weight and rules, `pairing`, `rating` and `budget`.
-    """
+    `settings` has `games` with version, weight and rules, `pairing`, `rating` and `budget`."""
 
     after_match: int
     players: tuple[str, ...]

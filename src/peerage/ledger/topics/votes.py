@@ -107,10 +107,8 @@ class PeopleVotes:
         return os.path.lexists(self.path) if self._is_file else self.head() is not None
 
     def cast(self, vote: Vote, at_ms: int) -> VoteRow:
-        """Append a vote and make it durable.
-
-        Raises VotedAlready, or LedgerError when the file cannot be written.
-        """
+        """Append a vote and make it durable. Raises VotedAlready, or LedgerError when the file cannot be
+        written."""
         with self._writing() as table:
             row = _append(table, vote, at_ms)
         if row is None:
@@ -120,9 +118,7 @@ class PeopleVotes:
 
     def cast_all(self, votes: Iterable[Vote], at_ms: int) -> int:
         """Append many votes, all or none, but for those that their voters gave before; how many were new.
-
-        Raises LedgerError when the file cannot be written.
-        """
+        Raises LedgerError when the file cannot be written."""
         with self._writing() as table:
             return sum([_append(table, vote, at_ms) is not None for vote in votes])
 

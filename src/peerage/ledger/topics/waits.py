@@ -82,11 +82,8 @@ Stage: TypeAlias = tuple[int, int]
 
 @dataclass
 class Waits:
-    """The entries as a run carries them on.
-
-    `left` maps every match that has left its round to the moment when it first did; `now` holds those that
-    wait.
-    """
+    """The entries as a run carries them on. `left` maps every match that has left its round to the moment
+    when it first did; `now` holds those that wait."""
 
     left: dict[int, Stage] = field(default_factory=dict)
     now: dict[int, Waiting] = field(default_factory=dict)

@@ -85,20 +85,16 @@ class More(NamedTuple):
 
 
 def bets(differences: Iterable[Lead], bound: float, *, single: bool = False) -> Bets:
-    """Return the capital of both bets on the mean of `differences`, in the order in which they came.
-
-    `bound` is above 0 and below 1. With `single` each difference is a bet by itself: about these tasks alone,
-    or where no task is ever done twice.
-    """
+    """Return the capital of both bets on the mean of `differences`, in the order in which they came. `bound`
+    is above 0 and below 1. With `single` each difference is a bet by itself: about these tasks alone, or
+    where no task is ever done twice."""
     columns = _columns(differences, single=single)
     return Bets(_highest(columns, bound), _highest(_turned(columns), 1 - bound))
 
 
 def interval(differences: Sequence[Lead], bound: float, *, single: bool = False) -> tuple[float, float]:
-    """Return the 95% confidence sequence of the mean: the bounds that no bet refutes, 2.5% on each side.
-
-    It holds at every look; `bound` is where its bets are best.
-    """
+    """Return the 95% confidence sequence of the mean: the bounds that no bet refutes, 2.5% on each side. It
+    holds at every look; `bound` is where its bets are best."""
     columns = _columns(differences, single=single)
     staked = abs(bound - 0.5)
     ends = []

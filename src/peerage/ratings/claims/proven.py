@@ -83,11 +83,9 @@ class Claims(NamedTuple):
 
 
 def claims(evidence: Evidence, by_task: Evidence | None = None) -> Claims:
-    """Return what is proven of these tasks, and of tasks like these.
-
-    `by_task` is the same evidence with the matches of each task (a prompt, a topic) as a cluster. It proves
-    claims about tasks like these where there are ten tasks or more.
-    """
+    """Return what is proven of these tasks, and of tasks like these. `by_task` is the same evidence with the
+    matches of each task (a prompt, a topic) as a cluster. It proves claims about tasks like these where there
+    are ten tasks or more."""
     these = proven(evidence)
     if by_task is None or by_task.cluster is None or len(np.unique(by_task.cluster)) < FEWEST:
         return Claims(these, np.zeros_like(these))
@@ -115,10 +113,8 @@ def proven(evidence: Evidence) -> np.ndarray:
 
 @one_thread
 def proof(evidence: Evidence) -> Floats:
-    """Return the capital of the bet against "i is not above j", [i, j]; from 20 on i is proven above j.
-
-    A bound of it where that is below 20 and shows enough. Shape (players, players).
-    """
+    """Return the capital of the bet against "i is not above j", [i, j]; from 20 on i is proven above j. A
+    bound of it where that is below 20 and shows enough. Shape (players, players)."""
     met, bets = meetings(evidence)
     capital = direct_bets(bets, evidence.players).matrix(evidence.players) / max(comb(len(met), 2), 1)
     if 2 < len(met) <= MANY:

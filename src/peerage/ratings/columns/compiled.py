@@ -23,11 +23,9 @@ def installed() -> bool:
 
 @cache
 def _compiled(module: ModuleType) -> dict[str, Any]:
-    """A module's names with each of its own functions replaced by a Numba one.
-
-    The functions are rebuilt over this namespace so that one kernel calls another in compiled form. One
-    that has a twin `<name>_loops` is compiled from it: NumPy wants whole arrays where Numba wants loops.
-    """
+    """A module's names with each of its own functions replaced by a Numba one. The functions are rebuilt over
+    this namespace so that one kernel calls another in compiled form. One that has a twin `<name>_loops` is
+    compiled from it: NumPy wants whole arrays where Numba wants loops."""
     import numba
 
     _loaded.add(module)

@@ -9,10 +9,8 @@ import numpy as np
 
 def strong_components(beats: np.ndarray) -> tuple[tuple[int, ...], ...]:
     """Groups of players between whom wins lead both ways, each sorted, in order of their first player.
-
     `beats` is a boolean matrix, [i, j] when i beat or tied j. One group means that finite ratings fit (Ford,
-    "Solution of a ranking problem from binary comparisons", American Mathematical Monthly 1957).
-    """
+    "Solution of a ranking problem from binary comparisons", American Mathematical Monthly 1957)."""
     forward, backward = _rows(beats), _rows(beats.T)
     finished = [player for tree in _trees(forward, range(len(beats))) for player in tree]
     groups = [tuple(sorted(tree)) for tree in _trees(backward, reversed(finished))]

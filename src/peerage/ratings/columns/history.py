@@ -21,11 +21,9 @@ Seats = Literal["mean", "best", "each"]
 
 @dataclass(frozen=True, eq=False)
 class Duels:
-    """Results between two players, one an element, in the order in which they happened.
-
-    `first`, `second`: player numbers, int64. `score`: the first one's, 1 win, ½ tie, 0 loss, or a part of a
-    win. `weight`: how much a result counts, 1 as a rule.
-    """
+    """Results between two players, one an element, in the order in which they happened. `first`, `second`:
+    player numbers, int64. `score`: the first one's, 1 win, ½ tie, 0 loss, or a part of a win. `weight`: how
+    much a result counts, 1 as a rule."""
 
     players: int
     first: Ints
@@ -98,11 +96,9 @@ def met_by_pair(history: Duels, weight: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """One game: teams of players, and each team's rank (lower is better, equal is a tie).
-
-    `shares` say which part of the game each player took part in (partial play), 1 for all by default;
-    `weight` how much the game counts.
-    """
+    """One game: teams of players, and each team's rank (lower is better, equal is a tie). `shares` say which
+    part of the game each player took part in (partial play), 1 for all by default; `weight` how much the game
+    counts."""
 
     teams: tuple[tuple[int, ...], ...]
     ranks: tuple[float, ...]
@@ -113,10 +109,8 @@ class Game:
 @dataclass(frozen=True, eq=False)
 class GameColumns:
     """Games as columns: game g holds teams `game[g]:game[g + 1]`, team t the seats `team[t]:team[t + 1]`.
-
     Teams stand from best to worst `rank` in each game. `seat` is a player's number, `share` its part in the
-    game.
-    """
+    game."""
 
     players: int
     game: Ints
@@ -143,11 +137,9 @@ class GameColumns:
 
 
 def games(players: int, listed: Iterable[Game], *, seats: Seats = "each") -> GameColumns:
-    """`GameColumns` from a list. Raises ValueError naming the first game that cannot be.
-
-    A player may hold several seats as teams of one: `seats` then keeps each seat, or gives the player one
-    team at the mean or the best of its ranks.
-    """
+    """`GameColumns` from a list. Raises ValueError naming the first game that cannot be. A player may hold
+    several seats as teams of one: `seats` then keeps each seat, or gives the player one team at the mean or
+    the best of its ranks."""
     game, team = [0], [0]
     seat: list[int] = []
     rank: list[float] = []
@@ -208,10 +200,8 @@ def free_for_all(players: int, seated: ArrayLike, ranks: ArrayLike) -> GameColum
 
 
 def merge_seats(game: Game, how: Seats) -> Game:
-    """The game with each player in one team of its own: at the mean, or the best, rank of its seats.
-
-    Ranks are first counted as in sport (1, 2, 2, 4). A game in which nobody holds two seats stays as it is.
-    """
+    """The game with each player in one team of its own: at the mean, or the best, rank of its seats. Ranks
+    are first counted as in sport (1, 2, 2, 4). A game in which nobody holds two seats stays as it is."""
     held = [members[0] for members in game.teams if len(members) == 1]
     if how == "each" or len(set(held)) == len(held):
         return game

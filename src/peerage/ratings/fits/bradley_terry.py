@@ -95,11 +95,9 @@ class BradleyTerry:
 
 
 def fit_duels(history: Duels, *, ties: Ties = "half") -> BradleyTerry:
-    """Ratings of players after a history: weights count in the ratings and, squared, in the intervals.
-
-    Where no finite ratings fit the data there is a prior (see `BradleyTerry`); a player without games is then
-    rated 1500 or near it, with a wide interval. One player alone is 1500 exactly.
-    """
+    """Ratings of players after a history: weights count in the ratings and, squared, in the intervals. Where
+    no finite ratings fit the data there is a prior (see `BradleyTerry`); a player without games is then rated
+    1500 or near it, with a wide interval. One player alone is 1500 exactly."""
     return fit_tally(tally(history), ties=ties)
 
 

@@ -69,10 +69,8 @@ def clustered(
     prior: bool,
 ) -> Clustered:
     """The errors that allow rows with one label to hang together, for each of one or two columns of labels.
-
     `information` is the data's; `posterior` has the `prior` besides, or the mean of the strengths held. Under
-    a prior a player's error is at least that of the posterior, however alike its clusters are.
-    """
+    a prior a player's error is at least that of the posterior, however alike its clusters are."""
     codes = [_codes(history, labels) for labels in ways]
     counts = tuple([int(code.max(initial=-1)) + 1 for code in codes])
     if len(codes) > 2 or not codes:
@@ -118,11 +116,9 @@ def _above_nothing(matrix: Floats) -> Floats:
 def _jackknife(
     history: Duels, rows: Curves, codes: Ints, information: Floats, posterior: Floats, inverse: Floats
 ) -> tuple[Floats, Floats]:
-    """The covariance from leaving out each cluster, and the effective degrees of freedom.
-
-    Of a light cluster the influence is linear in its slope, so that the sum of all their squares is enough;
-    a heavy one is left out by itself.
-    """
+    """The covariance from leaving out each cluster, and the effective degrees of freedom. Of a light cluster
+    the influence is linear in its slope, so that the sum of all their squares is enough; a heavy one is left
+    out by itself."""
     n, size, clusters = history.players, len(information), int(codes.max(initial=-1)) + 1
     first, second = history.first, history.second
     if not (codes[1:] >= codes[:-1]).all():

@@ -27,9 +27,7 @@ _GRID = np.linspace(-6, 6, 61)
 @dataclass(frozen=True)
 class ItemResponse:
     """Abilities of players, difficulty and discrimination of challenges, each with its standard error.
-
-    `rounds` of EM were needed; `settled` is False if they ran out first.
-    """
+    `rounds` of EM were needed; `settled` is False if they ran out first."""
 
     ability: Floats
     ability_covariance: Floats
@@ -127,9 +125,7 @@ def _checked(answers: ArrayLike) -> Floats:
 
 def _from_items(met: Floats, ability: Floats, log_a: Floats, b: Floats, spreads: Floats) -> Floats:
     """The covariance that abilities have from not knowing the challenges exactly, as with few players.
-
-    Laplace's, of abilities and challenges together, less that of abilities alone.
-    """
+    Laplace's, of abilities and challenges together, less that of abilities alone."""
     a, gap = np.exp(log_a), ability[:, None] - b
     chance = 1 / (1 + np.exp(-np.clip(a * gap, -30, 30)))
     weight = met * chance * (1 - chance) * a**2

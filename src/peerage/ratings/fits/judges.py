@@ -224,10 +224,8 @@ def slopes(cells: VoteCells, aside: np.ndarray, strength: Floats, spreads: Float
 
 @dataclass(frozen=True)
 class JudgeAware:
-    """Ratings (mean 1500, 400 points a decade for the average judge) and judges' reliabilities.
-
-    `freedom` is as in `bradley_terry.BradleyTerry`.
-    """
+    """Ratings (mean 1500, 400 points a decade for the average judge) and judges' reliabilities. `freedom` is
+    as in `bradley_terry.BradleyTerry`."""
 
     rating: Floats
     covariance: Floats
@@ -266,10 +264,8 @@ class JudgeAware:
 
 
 def fit(history: Duels, judge: Sequence[str], *, cluster: ArrayLike | None = None) -> JudgeAware:
-    """Ratings and reliabilities from a history and who judged each row.
-
-    `cluster` labels the rows that hang together (the votes of one match).
-    """
+    """Ratings and reliabilities from a history and who judged each row. `cluster` labels the rows that hang
+    together (the votes of one match)."""
     if len(judge) != len(history):
         raise ValueError(f"there are {len(judge)} judges and {len(history)} rows")
     names, code = coded(judge)

@@ -40,11 +40,9 @@ _FAR = 0.3  # log-odds; a shorter Newton step of a logistic likelihood always cl
 
 @one_thread
 def fit_clustered(history: Duels, *clusters: ArrayLike, ties: Ties = "half") -> BradleyTerry:
-    """Ratings as `fit_duels`, with intervals that allow results of one cluster to hang together.
-
-    `clusters` are one or two columns of labels (challenges, judges); see `clusters`. With fewer than
-    ten labels in a column nothing is claimed.
-    """
+    """Ratings as `fit_duels`, with intervals that allow results of one cluster to hang together. `clusters`
+    are one or two columns of labels (challenges, judges); see `clusters`. With fewer than ten labels in a
+    column nothing is claimed."""
     solved = solve(tally(history), ties)
     labels = _labels(history, clusters)
     short = merged(history, [2 * history.score], labels)
@@ -143,9 +141,7 @@ def _climb(
     effect: Floats,
 ) -> tuple[Floats, Floats, Sums]:
     """The first player's chance in each row, the slope of the log-likelihood, and the sums of its curvature.
-
-    The slope is by strength, then by effect.
-    """
+    The slope is by strength, then by effect."""
     n = len(strength)
     gap = strength[first] - strength[second] + covariates @ effect
     chance = 1.0 / (1.0 + np.exp(-np.minimum(np.maximum(gap, -700.0), 700.0)))

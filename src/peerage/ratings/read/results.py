@@ -32,10 +32,8 @@ def rows(
     answers: bool = False,
 ) -> Iterator[tuple[Row, Form]]:
     """Yield the rows of a file by our columns, with their form, one for all; `report` has the place of each.
-
     `score` names the column of answers that says what was solved; `answers` adds what judges of answers need.
-    Raises DataError for a file of no form that is known; bad rows are added to `report`.
-    """
+    Raises DataError for a file of no form that is known; bad rows are added to `report`."""
     report.file = name
     mapper: Mapper | None = None
     unknown: DataError | None = None

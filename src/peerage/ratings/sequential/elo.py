@@ -67,11 +67,9 @@ class EloSettings:
 
 @dataclass(frozen=True, slots=True)
 class DuelResult:
-    """One decided duel: who met whom, A's score S (1 win, ½ tie, 0 loss) and what each answer cost.
-
-    Costs share one unit (dollars, as a rule). A cost of None is unknown, and leaves the duel out of the cost
-    track; the raw track counts it all the same.
-    """
+    """One decided duel: who met whom, A's score S (1 win, ½ tie, 0 loss) and what each answer cost. Costs
+    share one unit (dollars, as a rule). A cost of None is unknown, and leaves the duel out of the cost track;
+    the raw track counts it all the same."""
 
     a: int
     b: int
@@ -128,11 +126,9 @@ def fold(
     *,
     before: int = 0,
 ) -> EloState:
-    """The ratings after a history, from `start` or from everybody at the initial rating.
-
-    Exactly repeated `update`. O(n) a duel without propagation, O(n²) with it. `before` are duels that the
-    same work has folded so far, which may repay compiling too.
-    """
+    """The ratings after a history, from `start` or from everybody at the initial rating. Exactly repeated
+    `update`. O(n) a duel without propagation, O(n²) with it. `before` are duels that the same work has folded
+    so far, which may repay compiling too."""
     state = extend(start or EloState((), ()), players, settings)
     raw, cost = np.array(state.raw), np.array(state.cost)
     first = np.array([r.a for r in results], np.int64)

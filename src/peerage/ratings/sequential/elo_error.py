@@ -33,10 +33,8 @@ _SHORT = 1e-3  # the part of the history that is stepped over at once, in units 
 @dataclass(frozen=True)
 class EloError:
     """Uncertainty of ratings: `covariance` and `togo`, both of shape (players, players), in points.
-
     `covariance` is that of the ratings against their mean, were the same duels played again. `togo` maps the
-    gap between strengths and starting points to what the ratings still lack of it.
-    """
+    gap between strengths and starting points to what the ratings still lack of it."""
 
     rating: Floats
     covariance: Floats

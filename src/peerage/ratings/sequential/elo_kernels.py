@@ -123,18 +123,14 @@ def gaussian_shares_loops(position: Floats, width: float, a: int, b: int) -> tup
 
 def expected(own: float, other: float) -> float:
     """Expected score of a player rated `own` against one rated `other`: 1 / (1 + 10^((other - own) / 400)).
-
-    The same bits on every machine; beyond some 120,000 points of difference it stays at its last value.
-    """
+    The same bits on every machine; beyond some 120,000 points of difference it stays at its last value."""
     return 1.0 / (1.0 + exp_scalar((other - own) * _LN10_400))
 
 
 def adjusted_score(score: float, cost_own: float, cost_other: float, tau: float) -> float:
-    """A contestant's score after the costs of both: S - τ·C/(C_A + C_B) (UNER, stage 6).
-
-    The two sum to 1 - τ, so the pool's mean sinks by K·τ/2 per contestant. Only the ratio of the costs
-    counts, whatever their unit; a pair that cost nothing is half a share each.
-    """
+    """A contestant's score after the costs of both: S - τ·C/(C_A + C_B) (UNER, stage 6). The two sum to 1 -
+    τ, so the pool's mean sinks by K·τ/2 per contestant. Only the ratio of the costs counts, whatever their
+    unit; a pair that cost nothing is half a share each."""
     total = cost_own + cost_other
     return score - tau * (cost_own / total if total > 0.0 else 0.5)
 
@@ -152,10 +148,8 @@ def elo_fold(
     width: float,
     share: float,
 ) -> None:
-    """Play a history of duels into `raw` and `cost`, in place.
-
-    A cost of NaN is unknown. `width` 0 switches propagation off.
-    """
+    """Play a history of duels into `raw` and `cost`, in place. A cost of NaN is unknown. `width` 0 switches
+    propagation off."""
     for i in range(len(first)):
         a, b = int(first[i]), int(second[i])
         s = float(score[i])

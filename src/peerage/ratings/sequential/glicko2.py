@@ -78,11 +78,9 @@ def rate(
     bounds: ArrayLike | None = None,
     start: Glicko2Table | None = None,
 ) -> Glicko2Table:
-    """Ratings after a history; rows `bounds[p]:bounds[p + 1]` are one period, all of them by default.
-
-    A weight w counts as w games. A player who does not play in a period grows less certain, up to a
-    newcomer's deviation.
-    """
+    """Ratings after a history; rows `bounds[p]:bounds[p + 1]` are one period, all of them by default. A
+    weight w counts as w games. A player who does not play in a period grows less certain, up to a newcomer's
+    deviation."""
     settings = settings or Glicko2Settings()
     n = history.players
     edges = np.array([0, len(history)]) if bounds is None else np.asarray(bounds)

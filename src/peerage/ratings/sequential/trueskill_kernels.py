@@ -57,10 +57,8 @@ def mills(z: float) -> float:
 
 
 def won(x: float) -> tuple[float, float]:
-    """V and W of a win, x standard deviations beyond the draw margin.
-
-    Herbrich, Minka and Graepel, "TrueSkill: A Bayesian Skill Rating System" (NIPS 2006), equations 7 and 8.
-    """
+    """V and W of a win, x standard deviations beyond the draw margin. Herbrich, Minka and Graepel,
+    "TrueSkill: A Bayesian Skill Rating System" (NIPS 2006), equations 7 and 8."""
     if x < -30.0:
         z = -x
         u = 1.0 / (z * z)

@@ -20,10 +20,8 @@ _ALIKE = 0.2
 
 
 def design_effect(evidence: Evidence, counts: Counts, number: Ints) -> float:
-    """The design effect of the evidence's clusters, 1 or more; 1 without clusters of several matches.
-
-    Player i has `number[i]` in the counts. Rankings count as clusters of their own.
-    """
+    """The design effect of the evidence's clusters, 1 or more; 1 without clusters of several matches. Player
+    i has `number[i]` in the counts. Rankings count as clusters of their own."""
     m = len(evidence.first)
     if evidence.cluster is None or m < 2:
         return 1.0

@@ -63,10 +63,8 @@ def of_duels(history: Duels, cluster: ArrayLike | None = None) -> Evidence:
 
 
 def of_games(played: GameColumns, cluster: ArrayLike | None = None) -> Evidence:
-    """Evidence from games: those of two single players are matches of two, the others rankings.
-
-    A game in which only one player sits, whatever its seats, says nothing and is left out.
-    """
+    """Evidence from games: those of two single players are matches of two, the others rankings. A game in
+    which only one player sits, whatever its seats, says nothing and is left out."""
     labels = _labels(cluster, len(played))
     duel: list[int] = []
     ranking: list[int] = []

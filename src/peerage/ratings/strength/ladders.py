@@ -21,10 +21,8 @@ _FACTORS = 6  # likewise of ratios, which are smaller
 
 class Ladders(NamedTuple):
     """Rankings of so many seats each: `player` from best to worst, shape (seats, rankings), and `weight`.
-
-    With strengths s of one ranking's players, from best to worst, stage r adds -weight · ln Σ e^(s_i) over
-    i ≥ r; the last has one player, and adds nothing.
-    """
+    With strengths s of one ranking's players, from best to worst, stage r adds -weight · ln Σ e^(s_i) over i
+    ≥ r; the last has one player, and adds nothing."""
 
     player: Ints
     weight: Floats

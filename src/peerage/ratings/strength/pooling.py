@@ -50,10 +50,8 @@ class _Parts(NamedTuple):
 
 
 def pooled(parts: Sequence[Evidence], *, seed: int | np.random.Generator) -> tuple[Strengths, ...]:
-    """The posterior of each part's strengths, from the evidence of every part about the same players.
-
-    Raises ValueError where parts are about different numbers of players.
-    """
+    """The posterior of each part's strengths, from the evidence of every part about the same players. Raises
+    ValueError where parts are about different numbers of players."""
     if len({part.players for part in parts}) > 1:
         raise ValueError(f"parts are about {[part.players for part in parts]} players: expected the same")
     if len(parts) == 1:

@@ -37,11 +37,8 @@ _AT_ONCE = 2_000_000  # numbers held at a time
 
 @dataclass(frozen=True, eq=False)
 class Strengths:
-    """The posterior of strengths, in log-odds, and in Elo points with mean 1500.
-
-    `draws` has shape (draws, players), each draw centred to mean 0; `tie_draws` are those of Davidson's ν, 0
-    where no two ever tied.
-    """
+    """The posterior of strengths, in log-odds, and in Elo points with mean 1500. `draws` has shape (draws,
+    players), each draw centred to mean 0; `tie_draws` are those of Davidson's ν, 0 where no two ever tied."""
 
     draws: Floats
     tie_draws: Floats
@@ -187,11 +184,9 @@ n - 1 and so ever reaches (n - 1)/share with that chance (Ville 1939)."""
 
 
 def sort_out(best: Floats, better: Floats) -> tuple[Bin, ...]:
-    """The bin of each player, from its chance to be `best` and, [i, j], that i is `better` than j.
-
-    The pick has the highest chance to be best; between equal chances the first. A player is out whose chance
-    to be better than the pick is below 1% and whose chance to be best is below 2%/(n - 1).
-    """
+    """The bin of each player, from its chance to be `best` and, [i, j], that i is `better` than j. The pick
+    has the highest chance to be best; between equal chances the first. A player is out whose chance to be
+    better than the pick is below 1% and whose chance to be best is below 2%/(n - 1)."""
     n = len(best)
     if not n:
         return ()

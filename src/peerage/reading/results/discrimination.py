@@ -76,11 +76,9 @@ def _credits(ledger: Ledger, matches: Sequence[Summary]) -> Iterator[TaskCredits
 
 
 def matches_to_tell(strengths: Strengths, matches: int) -> float | None:
-    """Return about how many matches tell two typical players apart with 95%, by what `matches` did.
-
-    A match adds as much to the squared ratio of a difference to its error as one did in the mean, of all
-    pairs: their sum over pairs, less the 1 that luck adds to each, by match. None where nothing is seen yet.
-    """
+    """Return about how many matches tell two typical players apart with 95%, by what `matches` did. A match
+    adds as much to the squared ratio of a difference to its error as one did in the mean, of all pairs: their
+    sum over pairs, less the 1 that luck adds to each, by match. None where nothing is seen yet."""
     if matches < 1 or strengths.players < 2:
         return None
     first, second = np.triu_indices(strengths.players, 1)

@@ -79,10 +79,8 @@ def total(files: Iterable[Imported]) -> dict[str, int]:
 
 
 class Outside(MatchEvidence):
-    """The results of these files, before the matches `beside` where those are given.
-
-    `players` maps everybody in either to a number.
-    """
+    """The results of these files, before the matches `beside` where those are given. `players` maps everybody
+    in either to a number."""
 
     def __init__(self, files: Sequence[Imported], beside: PlayedMatches | None = None) -> None:
         self.files = files

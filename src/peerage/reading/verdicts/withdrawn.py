@@ -20,10 +20,8 @@ def withdrawn(ledger: Ledger) -> frozenset[str]:
 
 
 def match_points(ledger: Ledger) -> dict[int, tuple[float, ...]]:
-    """Each finished match's points in seat order, without attempts at withdrawn challenges.
-
-    A match of which only withdrawn challenges were attempted is left out, and so is one without points.
-    """
+    """Each finished match's points in seat order, without attempts at withdrawn challenges. A match of which
+    only withdrawn challenges were attempted is left out, and so is one without points."""
     gone = withdrawn(ledger)
     points_of: dict[int, tuple[float, ...]] = {}
     for row in ledger.records():
@@ -38,10 +36,8 @@ def match_points(ledger: Ledger) -> dict[int, tuple[float, ...]]:
 
 
 def amended(ledger: Ledger) -> Iterator[Summary]:
-    """The narrow table as tables count it: results without attempts at withdrawn challenges.
-
-    A match of which nothing is left is void: withdrawn.
-    """
+    """The narrow table as tables count it: results without attempts at withdrawn challenges. A match of which
+    nothing is left is void: withdrawn."""
     if not (gone := withdrawn(ledger)):
         yield from ledger.summaries()
         return

@@ -151,11 +151,9 @@ class Published(NamedTuple):
 def publish(
     site: Site, results: Path, push: bool, kept: ProtectedFiles = NOTHING, *, force: bool = False
 ) -> Published:
-    """Bring the repository `results` up to date, in one commit; made when it is not there.
-
-    `push` sends it to its upstream; files that are `kept` are never replaced; `force` replaces files that no
-    publishing wrote. Raises OutputRefused, PublishError, LedgerError and OSError.
-    """
+    """Bring the repository `results` up to date, in one commit; made when it is not there. `push` sends it to
+    its upstream; files that are `kept` are never replaced; `force` replaces files that no publishing wrote.
+    Raises OutputRefused, PublishError, LedgerError and OSError."""
     if not (results / ".git").exists():
         if results.exists() and (not results.is_dir() or any(results.iterdir())):
             raise OutputRefused(f"{results} exists and is no Git repository; name a clone or a new folder")
@@ -290,11 +288,8 @@ def _git(folder: Path, *words: str) -> str:
 
 
 def restore(results: Path, folder: Path) -> None:
-    """Make an arena in the empty `folder` from a published one.
-
-    Raises LedgerError when a file is missing or is not what was published; `verify` tells whether the whole
-    is.
-    """
+    """Make an arena in the empty `folder` from a published one. Raises LedgerError when a file is missing or
+    is not what was published; `verify` tells whether the whole is."""
     facts = _read(results / FACTS, LedgerFacts)
     folder.mkdir(parents=True, exist_ok=True)
     settings = yaml.safe_load(read_bytes(results / FILE_NAME))
@@ -373,9 +368,7 @@ def _read(file: Path, kind: type[Any]) -> Any:
 
 def write_workflow(results: Path, *, force: bool = False) -> Path:
     """Write the GitHub Actions workflow that builds the pages of a results repository and deploys them.
-
-    Raises OutputRefused where another workflow is in the way, unless told to `force` it.
-    """
+    Raises OutputRefused where another workflow is in the way, unless told to `force` it."""
     text = resources.files("peerage.site").joinpath("templates", "pages.yml").read_text("utf-8")
     file = Folder(results).place(WORKFLOW_FILE)
     file.parent.mkdir(parents=True, exist_ok=True)

@@ -55,10 +55,8 @@ def listed(site: str) -> list[str]:
 def cosigned(
     note: Checkpoint, leaves: Sequence[bytes], address: str, keys: Sequence[VerifierKey]
 ) -> Checkpoint:
-    """The checkpoint with the cosignature of the witness at `address`, one of whose `keys` made it.
-
-    `leaves` are those of the log, of which the witness may know a shorter part. Raises WitnessError.
-    """
+    """The checkpoint with the cosignature of the witness at `address`, one of whose `keys` made it. `leaves`
+    are those of the log, of which the witness may know a shorter part. Raises WitnessError."""
     to = f"{address.rstrip('/')}/add-checkpoint"
     status, body = _asked(to, witness_request(note, 0, ()))
     if status == 409:

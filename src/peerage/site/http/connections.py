@@ -319,9 +319,7 @@ class NoRoom(Exception):
 
 def room() -> Capacity:
     """Return what there is room for here; raises this process's limit of open files as far as that helps.
-
-    Raises NoRoom.
-    """
+    Raises NoRoom."""
     wanted = WHOLE.connections + RESERVED
     files = _files(wanted)
     if files < RESERVED + LEAST:

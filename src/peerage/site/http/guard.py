@@ -94,10 +94,8 @@ def _address(text: str) -> IPv4Address | IPv6Address | None:
 
 
 class Guard:
-    """Lets a request through to `app`, or says why not.
-
-    `token` None: this machine alone. `header` names the client where a proxy asks in its place.
-    """
+    """Lets a request through to `app`, or says why not. `token` None: this machine alone. `header` names the
+    client where a proxy asks in its place."""
 
     def __init__(self, app: ASGIApp, token: str | None, header: ClientHeader | None = None) -> None:
         self._app = app

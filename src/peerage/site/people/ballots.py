@@ -34,10 +34,8 @@ class BlindPair(Struct, frozen=True):
 
 
 def ballot(ledger: Ledger, number: int) -> BlindPair | None:
-    """Match `number` as a blind pair; None when there is nothing to compare.
-
-    There is when the match counts, has two contestants, and each gave one answer to the same challenge.
-    """
+    """Match `number` as a blind pair; None when there is nothing to compare. There is when the match counts,
+    has two contestants, and each gave one answer to the same challenge."""
     # Nothing that is sealed is part of the answers to a duel.
     match = Matches(Moment(ledger, ledger.place(number), revealed=()), whole=False).match(number)
     said, asked = answers(match), tasks(match.blocks)

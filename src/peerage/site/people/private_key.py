@@ -17,11 +17,8 @@ _WRITTEN_S = 1.0
 
 
 def private_key(path: Path, about: str, lost: str) -> bytes:
-    """The key in `path`; the first call draws it.
-
-    `about` says what it is, `lost` what follows without it. Raises LedgerError when the key cannot be kept,
-    or others may read it.
-    """
+    """The key in `path`; the first call draws it. `about` says what it is, `lost` what follows without it.
+    Raises LedgerError when the key cannot be kept, or others may read it."""
     with suppress(OSError):
         _write(path)
     try:

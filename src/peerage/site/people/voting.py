@@ -50,10 +50,8 @@ class TicketUnknown(Exception):
 
 
 class PairShown(NamedTuple):
-    """A pair as it is shown to one voter: `shown` are the labels, the first one's answer on the left.
-
-    The texts are not here, since they may be long and thousands of pairs pending.
-    """
+    """A pair as it is shown to one voter: `shown` are the labels, the first one's answer on the left. The
+    texts are not here, since they may be long and thousands of pairs pending."""
 
     ticket: str
     voter: str
@@ -195,10 +193,8 @@ class Sessions:
 
     @classmethod
     def beside(cls, votes: Path) -> Sessions:
-        """Those of the arena whose votes are kept at `votes`; the first call draws the key.
-
-        Raises LedgerError when the key cannot be kept, or others may read it.
-        """
+        """Those of the arena whose votes are kept at `votes`; the first call draws the key. Raises
+        LedgerError when the key cannot be kept, or others may read it."""
         return cls(
             private_key(
                 votes.with_suffix(".key"), "the key of the voters' sessions", "every voter is then a new one"

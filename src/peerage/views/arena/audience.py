@@ -80,11 +80,8 @@ class _Counted(NamedTuple):
 
 
 def audience(ledger: Ledger, votes: Iterable[Vote]) -> Audience:
-    """The audience's table.
-
-    Intervals allow votes on one match to hang together (`regression.fit_clustered`). Raises LedgerError
-    when the ledger cannot be read.
-    """
+    """The audience's table. Intervals allow votes on one match to hang together (`regression.fit_clustered`).
+    Raises LedgerError when the ledger cannot be read."""
     given = [vote for vote in votes if vote.verdict != SKIPPED and vote.take == 1]
     matches = cited(ledger, given)
     counted: list[_Counted] = []

@@ -60,11 +60,9 @@ class Chances:
 
     @cached_property
     def tiers(self) -> tuple[str, ...]:
-        """Everybody's tier, A the highest: nobody is proven below a player of a lower one, nor of its own.
-
-        In the order of players a tier goes on until somebody is proven below one of its players. A player
-        proven below one further down goes down with it.
-        """
+        """Everybody's tier, A the highest: nobody is proven below a player of a lower one, nor of its own. In
+        the order of players a tier goes on until somebody is proven below one of its players. A player proven
+        below one further down goes down with it."""
         tier = np.zeros(len(self.players), np.int64)
         current: list[int] = []
         level = 0

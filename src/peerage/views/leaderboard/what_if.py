@@ -25,10 +25,8 @@ from peerage.values.texts import visible
 
 
 class WhatIf(Struct, frozen=True):
-    """What is read in another way; empty, nothing is.
-
-    What the judges `without` voted or scored does not count; with `equal`, all others weigh the same.
-    """
+    """What is read in another way; empty, nothing is. What the judges `without` voted or scored does not
+    count; with `equal`, all others weigh the same."""
 
     without: tuple[str, ...] = ()
     equal: bool = False

@@ -66,10 +66,8 @@ class Stats(Shown, frozen=True):
 
 
 def stats(reading: Reading, scope: Scope = EVERYTHING) -> Stats:
-    """Statistics over the finished matches of a scope; reads every record and exchange once.
-
-    Raises ScopeError for a game or topic without a match, LedgerError when the ledger cannot be read.
-    """
+    """Statistics over the finished matches of a scope; reads every record and exchange once. Raises
+    ScopeError for a game or topic without a match, LedgerError when the ledger cannot be read."""
     ledger, settings, played = reading.moment, reading.settings, reading.within(scope)
     read, accounts = reading.observed(scope), reading.accounts(played)
     stated = [player.name for player in settings.everyone]
