@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -81,6 +81,7 @@ async def check(settings: PlayerSettings, env: Mapping[str, str], folder: Path) 
     if settings.provider in PROVIDERS:
         if key or not names:
             findings.append(await _ask_models(settings, env, key))
+            findings += [await _open(settings, env, folder)] if settings.acp else []
         return findings
     if settings.provider in ("http", "https"):
         findings.append(await _ask_address(settings))
@@ -323,8 +324,10 @@ async def _open(settings: PlayerSettings, env: Mapping[str, str], folder: Path) 
         await client.start()
         await client.close()
     except (PlayerError, SettingsError) as error:
-        return PlayerFinding(settings.name, "agent", False, str(error), "fix `model`")
-    return PlayerFinding(settings.name, "agent", True, "can be started")
+        fix = f"fix `{'acp' if settings.acp else 'model'}`"
+        return PlayerFinding(settings.name, "agent", False, str(error), fix)
+    warned: Sequence[str] = getattr(client, "warnings", ())
+    return PlayerFinding(settings.name, "agent", True, "; ".join(["its agent can be started", *warned]))
 
 
 class Probed(Struct, frozen=True):

@@ -21,6 +21,7 @@ from peerage.players.checks import near_models
 from peerage.players.prices import Price
 from peerage.sandbox import image
 from peerage.sandbox.native.confined import available
+from peerage.sandbox.native.places import lacking
 from peerage.scheduling.fixtures import tables
 from peerage.settings import (
     EVERY,
@@ -306,11 +307,14 @@ def _refuse_readers(settings: ArenaSettings) -> None:
                 f"{settings.game} hides things from its players, and {player.name} runs inside this process, "
                 "where it could read them. Make it a program (`command:`) or a server (`http:`)"
             )
-        if (player.acp or player.provider == "command") and hides and not available():
+        lacks = lacking() if player.acp and hides else ""
+        if player.provider == "command" and hides and not available():
+            lacks = "Landlock does, on Linux 5.13 or newer"
+        if lacks:
             raise ArenaError(
                 f"{settings.game} hides things from its players, and on this system nothing keeps "
-                f"{player.name} from reading them in the ledger (Landlock does, on Linux 5.13 or newer). Let "
-                "it answer at an address (`http:`), run by another user"
+                f"{player.name} from reading them in the ledger ({lacks}). Let it answer at an address "
+                "(`http:`), run by another user"
             )
 
 

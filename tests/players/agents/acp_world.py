@@ -41,6 +41,9 @@ class Provider:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                if "messages" not in body:
+                    self.send_error(400, "no model")
+                    return
                 provider.requests.append((dict(self.headers), body))
                 time.sleep(provider.delay_s)
                 message = {"role": "assistant", "content": reply(body["messages"][-1]["content"])}
@@ -59,6 +62,9 @@ class Provider:
                     self.send_header("Content-Length", str(len(content)))
                     self.end_headers()
                     self.wfile.write(content)
+
+            def do_GET(self) -> None:
+                self.wfile.write(b'HTTP/1.0 200 OK\r\n\r\n{"data": [{"id": "tiny"}]}')
 
             def log_message(self, *_: object) -> None:
                 pass

@@ -30,9 +30,9 @@ from peerage.players.agents import acp_process
 from peerage.players.agents.acp import AcpClient
 from peerage.players.client import Answer, PlayerError
 from peerage.sandbox.folder import File, WorkFolder, read_patch
-from peerage.sandbox.native.confined import available
+from peerage.sandbox.native.places import lacking
 
-pytestmark = pytest.mark.skipif(not available(), reason="no jail here")
+pytestmark = pytest.mark.skipif(lacking() != "", reason="no jail here")
 
 
 @pytest.fixture(scope="module")

@@ -27,8 +27,7 @@ from peerage.players.client import Answer, Call, FailureKind, PlayerError, bound
 from peerage.players.models.thoughts import part
 from peerage.players.prices import Price, nano
 from peerage.players.redaction import hidden, named
-from peerage.sandbox.native.confined import available
-from peerage.sandbox.native.places import WorkPlace
+from peerage.sandbox.native.places import WorkPlace, lacking
 from peerage.settings import PlayerSettings
 from peerage.values.system_errors import SCARCE, reason
 
@@ -77,6 +76,7 @@ class AcpClient:
         self._hidden = [self._folder, *hidden]
         self._recipe = recipe_of(settings.acp)
         self._words: list[str] = []
+        self._jailed = False
         own = settings.key_env if settings.provider == "acp" else ""
         inherited = child_environment(env, own)
         self._env = {name: inherited[name] for name in (*_INHERITED, own) if name in inherited}
@@ -112,10 +112,12 @@ class AcpClient:
                 "files that do, with the places {url}, {key} and {model}",
                 kind="permanent",
             )
-        if not available():
+        lacks = await asyncio.to_thread(lacking)
+        self._jailed = not lacks
+        if lacks:
             self.warnings.append(
-                f"{self._settings.name}: on this system nothing keeps the agent from the files and the "
-                "network of this machine (Landlock does, on Linux 5.13 or newer)"
+                f"{self._settings.name}: nothing keeps the agent from the files and the network of this "
+                f"machine: {lacks}"
             )
         if self._gateway is not None:
             await self._gateway.start()
@@ -257,7 +259,7 @@ class AcpClient:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, "utf-8")
         launcher: list[str] = []
-        if available():
+        if self._jailed:
             launcher = place.launcher(
                 self._hidden,
                 words=self._words,

@@ -74,7 +74,7 @@ class WorkPlace:
     """A folder of its own with `work`, `home` and `tmp`; `remove` it in the end."""
 
     def __init__(self) -> None:
-        self.path = _root(os.getpid()) / f"{next(_numbers):06}"
+        self.path = _root() / f"{next(_numbers):06}"
         self.work, self.home, self.tmp = (self.path / name for name in ("work", "home", "tmp"))
         for folder in (self.path, self.work, self.home, self.tmp):
             folder.mkdir(mode=0o700)
@@ -280,13 +280,13 @@ def _same(before: Path, executable: bool, size: int, handle: int) -> bool:
 
 
 _numbers = count(1)
-_unpacking = Lock()
+_unpacking, _making = Lock(), Lock()
 
 
 def _unpacked(folder: WorkFolder, base: Path) -> Path:
     """Return a folder's files on disk, unpacked once for all places of this process. Raises ValueError."""
     with _unpacking:
-        tree = _root(os.getpid()) / f"tree-{folder.digest[:64]}"
+        tree = _root() / f"tree-{folder.digest[:64]}"
         if tree.exists():
             return tree
         half = tree.with_suffix(".half")
@@ -321,16 +321,22 @@ def _write(target: Path, executable: bool, content: bytes) -> None:
     target.chmod(0o755 if executable else 0o644)
 
 
+def _root() -> Path:
+    with _making:  # `cache` alone would make one for each thread that asks at once
+        return _root_of(os.getpid())
+
+
 @cache
-def _root(process: int) -> Path:
+def _root_of(process: int) -> Path:
     """The private folder of a process. Those of processes that were killed go when the next one starts."""
     for other in Path(tempfile.gettempdir()).glob(f"{_NAME}*"):
         with suppress(OSError), open(other / _LOCK) as held:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
             _remove(other)
-    root = Path(tempfile.mkdtemp(prefix=_NAME))
-    lock = os.open(root / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    hidden = Path(tempfile.mkdtemp(prefix=f".{_NAME}"))  # from those who look for it until it is locked
+    lock = os.open(hidden / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX)  # held until this process ends, however it does
+    root = hidden.rename(hidden.with_name(hidden.name[1:]))
     atexit.register(lambda: _remove(root) if os.getpid() == process else None)
     return root
 
