@@ -152,7 +152,8 @@ def _work(table: GameTable, task: WorkTask, seat: Seat) -> Steps[Work]:
     ask = prompt.ask(seat.label, "patch", expects, _fill(task, rules), rules.max_tokens, oracle=task)
     if not ready:
         return (yield from worked(ask, task, rules.turns, rules.command_seconds))
-    reply: Reply = yield msgspec.structs.replace(ask, folder=task.folder)
+    # it is asked once: another request would begin anew
+    reply: Reply = yield msgspec.structs.replace(ask, folder=task.folder, exact=True, verbatim=True)
     return Work(_patch(reply), reply)
 
 
