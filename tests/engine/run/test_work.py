@@ -36,7 +36,7 @@ TRACE = Trace(
     (
         AgentStep("thought", detail=f"I read it. {HOSTILE}"),
         AgentStep("plan", detail="1. mend"),
-        AgentStep("tool", "write answer <b>", "right", "completed"),
+        AgentStep("tool", "write answer <b>\nMatch 9", "right", "completed"),
         AgentStep("tool", "run tests", "", "failed"),
         AgentStep("permission", "fetch the web", status="refused"),
     ),
@@ -188,6 +188,7 @@ def test_a_terminal_shows_the_way_with_the_requests(tmp_path: Path) -> None:
     assert "write answer" in full.getvalue()
     assert "\x1b" not in full.getvalue()
     assert "\n  | I read it." in full.getvalue()
+    assert "write answer <b> Match 9\n" in full.getvalue()
 
 
 @pytest.mark.skipif(not available(), reason="needs Landlock")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from peerage.game.blocks import Block, Grid, Quoted, Sentence, SourceCode, State, TaskText, Tone, keys_of
 from peerage.game.work import ModelCall, Trace
 from peerage.render.blocks import Fold
-from peerage.values.figures import counted, dollars
+from peerage.values.figures import begun, counted, dollars
 from peerage.views.match.exchanges import ExchangeView
 
 _COLUMNS = ("Model", "API", ">Calls", ">Tokens in", ">of them cached", ">Tokens out", ">Cost")
@@ -42,8 +42,8 @@ def way(one: ExchangeView) -> list[Fold]:
 def _steps(trace: Trace) -> Iterator[Block]:
     for step in trace.steps:
         tone: Tone = "bad" if step.status in _BAD else ""
-        text, note = (step.detail, step.title) if step.detail else (step.title, "")
-        about = "", step.status, tone, note
+        text, note = (step.detail, begun(step.title, 200)) if step.detail else (step.title, "")
+        about = "", begun(step.status, 40), tone, note
         yield SourceCode(text, step.kind, *about) if step.kind == "tool" else Quoted(step.kind, text, *about)
 
 
@@ -61,7 +61,7 @@ def _calls(calls: Sequence[ModelCall]) -> Iterator[Block]:
             f"{_tokens(tokens_in)} in, {_tokens(tokens_out)} out",
         )
     for why, count in Counter([call.refused for call in calls if call.refused]).items():
-        yield Sentence(f"{counted(count, 'call')} not sent to its model: {why}", "bad")
+        yield Sentence(f"{counted(count, 'call')} not sent to its model: {begun(why, 200)}", "bad")
     for note, count in Counter([call.note for call in calls if call.note]).items():
         yield Sentence(f"{counted(count, 'call')} of its model: {note}", "bad")
 
