@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tests.servers.mongo import MongoServer
     from tests.servers.postgres import PostgresServer
 
-SETTINGS = "name: a\nseed: 5\ngame: allocation\nplayers: [house:0.9, house:0.7, house:0.5, house:0.3]\n"
+SETTINGS = "name: a\nseed: 5\ngame: text-metrics\nplayers: [house:0.9, house:0.7, house:0.5, house:0.3]\n"
 MATCHES = 40
 cli = CliRunner()
 
