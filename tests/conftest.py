@@ -15,6 +15,7 @@ from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 from peerage.ledger import Ledger, open_ledger
 from peerage.ledger.forms import bodies
@@ -67,6 +68,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return name in LONG or name in NOT_QUICK or None
 
 
+@pytest.hookimpl(trylast=True)  # when the profile has been chosen
 def pytest_configure() -> None:
     """Children heed Ctrl+C and a closed window, also where these tests run in the background or under nohup.
 
@@ -76,6 +78,9 @@ def pytest_configure() -> None:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, lambda *_: None)
+    # Where examples are the same in every run, none is a constant of those modules that were loaded by then.
+    if settings().derandomize:
+        patch.object(providers, "_get_local_constants", lambda: providers._local_constants).start()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -98,7 +98,9 @@ TRIALS = {
     "challenge-exchange": Trial(
         "challenge-exchange", 12, 5, {"seats": 3, "tools": "python"}, concurrency=FEW, slow=5, sandbox=True
     ),
-    "code-golf": Trial("code-golf", 24, 5, {"seats": 3}, concurrency=FEW, slow=5, sandbox=True, failing=True),
+    "code-golf": Trial(
+        "code-golf", 24, 5, {"seats": 3, "tasks": 2}, concurrency=FEW, slow=5, sandbox=True, failing=True
+    ),
     "bug-hunt": Trial("bug-hunt", 16, 5, {"seats": 3}, concurrency=FEW, slow=5, sandbox=True, cut=True),
 }
 

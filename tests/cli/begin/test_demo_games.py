@@ -66,7 +66,7 @@ def test_another_game_or_none_is_told(tmp_path: Path) -> None:
 def test_programs_are_run_and_shown_with_their_verdicts(game: str, tmp_path: Path) -> None:
     pytest.importorskip("wasmtime")
     where = ["--dir", str(tmp_path)]
-    shown = cli.invoke(app, ["demo", "--game", game, "--matches", "10", *where])
+    shown = cli.invoke(app, ["demo", "--game", game, "--matches", "6", *where])
     assert shown.exit_code == 0, shown.output
     table = json.loads(cli.invoke(app, ["leaderboard", "--format", "json", *where]).stdout)
     skills = [float(row["player"].removeprefix("house:")) for row in table]

@@ -42,6 +42,9 @@ from peerage.values.texts import visible
 
 cli = CliRunner()
 
+FOUR = 4
+"""Matches of a part of a build, where a test sees which parts are made."""
+
 
 def files(out: Path) -> dict[str, bytes]:
     return {
@@ -75,14 +78,20 @@ def test_a_build_is_every_page_and_nothing_else(pages: Site, built: Path) -> Non
     assert found.keys() - wanted.keys() == set(downloads.paths(pages))
 
 
-def test_a_file_is_written_where_its_bytes_differ(tmp_path: Path) -> None:
-    arena, out = hostile_arena(tmp_path / "arena", 30), tmp_path / "out"
+@pytest.fixture(scope="module")
+def dozen(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An arena of three parts of `FOUR` matches."""
+    return hostile_arena(tmp_path_factory.mktemp("dozen") / "arena", 3 * FOUR)
+
+
+def test_a_file_is_written_where_its_bytes_differ(dozen: Path, tmp_path: Path) -> None:
+    arena, out = Path(shutil.copytree(dozen, tmp_path / "arena")), tmp_path / "out"
     first = build_folder(arena, out)
     assert (first.kept, first.removed) == (0, 0)
     assert build_folder(arena, out) == (0, first.written, 0, False)
 
     stamps = {path: path.stat().st_mtime_ns for path in out.rglob("match/*.html")}
-    play(arena, 62, clients=hostile)
+    play(arena, 4 * FOUR, clients=hostile)
     second = build_folder(arena, out)
     assert 0 < second.written < second.written + second.kept
     # The last match of before leads to the next one now.
@@ -91,11 +100,11 @@ def test_a_file_is_written_where_its_bytes_differ(tmp_path: Path) -> None:
 
 
 def test_pages_of_matches_of_which_nothing_changed_are_not_made_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    dozen: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (site_build, made_parts):
-        monkeypatch.setattr(module, "CHUNK", 10)
-    arena, out = hostile_arena(tmp_path / "arena", 30), tmp_path / "out"
+        monkeypatch.setattr(module, "CHUNK", FOUR)
+    arena, out = Path(shutil.copytree(dozen, tmp_path / "arena")), tmp_path / "out"
     build_folder(arena, out)
     made: list[int] = []
 
@@ -107,16 +116,16 @@ def test_pages_of_matches_of_which_nothing_changed_are_not_made_again(
     monkeypatch.setattr(matches, "page_of", noted)
     build_folder(arena, out)
     assert made == []
-    (out / "match" / "12.html").write_bytes(b"somebody else's")
+    (out / "match" / "6.html").write_bytes(b"somebody else's")
     build_folder(arena, out)
-    assert made == [*range(11, 21)]
-    assert b"somebody" not in (out / "match" / "12.html").read_bytes()
+    assert made == [5, 6, 7, 8]
+    assert b"somebody" not in (out / "match" / "6.html").read_bytes()
     settings = yaml.safe_load((arena / "arena.yaml").read_text())
     (arena / "arena.yaml").write_text(yaml.safe_dump({**settings, "name": "Another name"}))
     made.clear()
     build_folder(arena, out)
     assert len(made) == len([*(out / "match").iterdir()])
-    assert b"Another name" in (out / "match" / "12.html").read_bytes()
+    assert b"Another name" in (out / "match" / "6.html").read_bytes()
 
 
 def test_a_part_is_made_of_the_chain_of_its_last_record(pages: Site, monkeypatch: pytest.MonkeyPatch) -> None:
