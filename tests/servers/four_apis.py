@@ -62,10 +62,14 @@ def whole(form: str, usage: Any, reason: str = "") -> dict[str, Any]:
     match form:
         case "chat":
             choice = {"index": 0, "message": {"role": "assistant", "content": "Hi."}}
-            return {"model": SERVED, "choices": [choice | {"finish_reason": reason or "stop"}], **stated}
+            head = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": SERVED}
+            return {**head, "choices": [choice | {"finish_reason": reason or "stop"}], **stated}
         case "responses":
-            item = {"type": "message", "content": [{"type": "output_text", "text": "Hi."}]}
+            text = {"type": "output_text", "text": "Hi.", "annotations": []}
+            item = {"type": "message", "id": "msg_1", "role": "assistant", "content": [text]}
             return {
+                "id": "resp_1",
+                "object": "response",
                 "model": SERVED,
                 "status": reason or "completed",
                 "error": None,
@@ -74,7 +78,13 @@ def whole(form: str, usage: Any, reason: str = "") -> dict[str, Any]:
             }
         case "messages":
             content = [{"type": "text", "text": "Hi."}]
-            head = {"type": "message", "model": SERVED, "content": content}
+            head = {
+                "type": "message",
+                "id": "msg_1",
+                "role": "assistant",
+                "model": SERVED,
+                "content": content,
+            }
             return {**head, "stop_reason": reason or "end_turn", **stated}
     parts = {"role": "model", "parts": [{"text": "Hi."}]}
     counts = {} if usage is None else {"usageMetadata": usage}
@@ -86,6 +96,7 @@ def events(form: str, usage: Any) -> list[bytes]:
     """The same reply as a stream of events."""
     made: list[tuple[str, Any]]
     begun: Any
+    named: dict[str, dict[str, Any]]
     stated = {} if usage is None else {"usage": usage}
     match form:
         case "chat":
@@ -93,28 +104,33 @@ def events(form: str, usage: Any) -> list[bytes]:
                 {"delta": {"content": text}, "finish_reason": None} for text in ("H", "i.")
             ]
             parts += [{"delta": {}, "finish_reason": "stop"}]
-            made = [
-                ("", {"model": SERVED, "choices": [{"index": 0, **part}], "usage": None}) for part in parts
-            ]
-            made += [("", {"model": SERVED, "choices": [], **stated})] if usage is not None else []
+            head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": SERVED}
+            made = [("", {**head, "choices": [{"index": 0, **part}], "usage": None}) for part in parts]
+            made += [("", {**head, "choices": [], **stated})] if usage is not None else []
         case "responses":
-            begun = {"model": SERVED, "status": "in_progress", "usage": None, "error": None}
-            made = [
-                ("response.created", {"type": "response.created", "response": begun}),
-                ("response.output_text.delta", {"type": "response.output_text.delta", "delta": "Hi."}),
-                ("response.completed", {"type": "response.completed", "response": whole(form, usage)}),
-            ]
+            end = whole(form, usage)
+            begun = end | {"status": "in_progress", "usage": None, "output": []}
+            named = {
+                "response.created": {"response": begun},
+                "response.output_item.added": {"output_index": 0, "item": end["output"][0] | {"content": []}},
+                "response.output_text.delta": {"item_id": "msg_1", "delta": "Hi."},
+                "response.output_item.done": {"output_index": 0, "item": end["output"][0]},
+                "response.completed": {"response": end},
+            }
+            made = [(kind, {"type": kind, **data}) for kind, data in named.items()]
         case "messages":
             start = {} if usage is None else {"usage": usage | {"output_tokens": 1}}
-            begun = {"type": "message", "model": SERVED, "content": [], "stop_reason": None, **start}
-            text = {"type": "text_delta", "text": "Hi."}
+            begun = whole(form, None) | {"content": [], "stop_reason": None, **start}
             end = {} if usage is None else {"usage": {"output_tokens": usage["output_tokens"]}}
-            made = [
-                ("message_start", {"type": "message_start", "message": begun}),
-                ("content_block_delta", {"type": "content_block_delta", "index": 0, "delta": text}),
-                ("message_delta", {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, **end}),
-                ("message_stop", {"type": "message_stop"}),
-            ]
+            named = {
+                "message_start": {"message": begun},
+                "content_block_start": {"index": 0, "content_block": {"type": "text", "text": ""}},
+                "content_block_delta": {"index": 0, "delta": {"type": "text_delta", "text": "Hi."}},
+                "content_block_stop": {"index": 0},
+                "message_delta": {"delta": {"stop_reason": "end_turn"}, **end},
+                "message_stop": {},
+            }
+            made = [(kind, {"type": kind, **data}) for kind, data in named.items()]
         case _:
             last = whole(form, usage)
             first = {**last, "candidates": [{"content": {"parts": [{"text": "H"}]}}]}

@@ -249,15 +249,14 @@ class Gateway:
     ) -> web.StreamResponse:
         """Send a call, pass on what comes, and count what it has cost."""
         assert self._http is not None
-        form, clock = call.made.form, asyncio.get_running_loop().time
-        passing, started = _Passing(request, form, self._secrets), clock()
+        clock, failure, reply = asyncio.get_running_loop().time, None, None
+        form, reading, started = call.made.form, ReplyReading(call.made.form), clock()
         call.made = msgspec.structs.replace(call.made, request=sha256(content).hexdigest())
-        failure: PlayerError | None = None
         try:
             async with asyncio.timeout(self.settings.timeout_s):
                 address, headers = self._address(form, verb, request), self._headers(form, request)
                 async with self._http.post(address, data=BytesIO(content), headers=headers) as response:
-                    await passing.take(response)
+                    reply = await self._pass_on(response, request, reading)
         except TimeoutError:
             late = f"no reply within {duration(self.settings.timeout_s)}"
             failure = PlayerError(late, maybe_paid=True)
@@ -265,38 +264,67 @@ class Gateway:
             failure = connection_failure(error)
         except PlayerError as error:
             failure = error
-        reading, milliseconds = passing.reading, round((clock() - started) * 1000)
-        usage, cost = self._priced(passing, failure, milliseconds)
-        note = self._hidden(reading.note if failure is None else str(failure))
+        milliseconds = round((clock() - started) * 1000)
+        usage, cost = self._priced(reading, failure, milliseconds)
+        note = hidden(reading.note if failure is None else str(failure), self._secrets)
         made = msgspec.structs.replace(
             call.made,
-            model=self._hidden(reading.model),
-            status=passing.status,
+            model=hidden(reading.model, self._secrets),
+            status=reading.status,
             input_tokens=usage.prompt,
             output_tokens=usage.output,
             cached_tokens=usage.cached,
             cost_nano=cost,
             milliseconds=milliseconds,
-            response=passing.digest.hexdigest() if passing.status else "",
-            note=note if passing.status < 400 else "",
+            response=reading.digest.hexdigest() if reading.status else "",
+            note=note,
         )
         account.end(call, made)
-        if passing.reply is None:
-            return _refused(form, 502, note)
-        if failure is not None and request.transport is not None:
-            request.transport.abort()  # in the middle of a stream nothing else says that it broke off
-        return passing.reply
+        return _refused(form, 502, note) if reply is None else reply
 
-    def _hidden(self, text: str) -> str:
-        return hidden(text, self._secrets)[:300]
+    async def _pass_on(
+        self, response: aiohttp.ClientResponse, request: web.BaseRequest, reading: ReplyReading
+    ) -> web.StreamResponse:
+        """Pass a reply on, a stream line by line as it comes. Raises PlayerError for one without end."""
+        status, stated = response.status, response.headers
+        reading.status = status
+        headers = {name: stated[name] for name in ("Content-Type", "Retry-After") if name in stated}
+        if status >= 400 or response.content_type != "text/event-stream":
+            body = await read_bounded(response)
+            reading.take(body)
+            if status >= 400:
+                body = hidden(body[:MOST_ERROR].decode("utf-8", "replace"), self._secrets).encode()
+            return web.Response(body=self._keyless(body), status=status, headers=headers)
+        reply = web.StreamResponse(status=status, headers=headers)
+        await reply.prepare(request)
+        size, rest = 0, b""
+        try:
+            async for part in response.content.iter_any():
+                if (size := size + len(part)) > MAX_BODY:
+                    raise PlayerError(f"more than {MAX_BODY // 2**20} MiB came for one call", maybe_paid=True)
+                lines, end, rest = (rest + part).rpartition(b"\n")
+                reading.take_lines(lines + end)
+                await reply.write(self._keyless(lines + end))
+            reading.take_lines(rest)
+            await reply.write(self._keyless(rest))
+            await reply.write_eof()
+        except BaseException:
+            if request.transport is not None:
+                request.transport.abort()  # nothing else says in the middle of a stream that it broke off
+            raise
+        return reply
+
+    def _keyless(self, content: bytes) -> bytes:
+        for key in self._secrets:
+            content = content.replace(key.encode(), b"[key]")
+        return content
 
     def _priced(
-        self, passing: _Passing, failure: PlayerError | None, milliseconds: int
+        self, reading: ReplyReading, failure: PlayerError | None, milliseconds: int
     ) -> tuple[Usage, int | None]:
         """Return the tokens of a call and its cost in 1e-9 dollars, each None where it is unknown."""
-        reading, error = passing.reading, passing.reading.error
-        usage = reading.usage if failure is None else Usage()
-        status = passing.status if error is None else error.status
+        usage, error = reading.usage if failure is None else Usage(), reading.error
+        status = reading.status if error is None else error.status
         undone = (400 <= status < 500 or status in _FREE) and not (error is not None and error.begun)
         if undone and usage.prompt is None if failure is None else not failure.maybe_paid:
             return Usage(0, 0), 0
@@ -309,54 +337,3 @@ class Gateway:
         if bills and asked is not None and (bill := billed(reading.stated)) is not None:
             cost = max(cost or 0, nano(bill))
         return usage, cost
-
-
-class _Passing:
-    """A reply as it is passed on, without the `keys` of the provider, and read."""
-
-    def __init__(self, request: web.BaseRequest, form: str, keys: list[str]) -> None:
-        self.reading = ReplyReading(form)
-        self.reply: web.StreamResponse | None = None
-        self.status = 0
-        self.digest = sha256()
-        self._request = request
-        self._keys = keys
-
-    async def take(self, response: aiohttp.ClientResponse) -> None:
-        """Pass a reply on: a stream as it comes, line by line. Raises PlayerError where it has no end."""
-        self.status = response.status
-        stated = response.headers
-        headers = {name: stated[name] for name in ("Content-Type", "Retry-After") if name in stated}
-        if self.status < 400 and response.content_type == "text/event-stream":
-            self.reply = web.StreamResponse(status=self.status, headers=headers)
-            await self.reply.prepare(self._request)
-            size, rest = 0, b""
-            async for part in response.content.iter_any():
-                size += len(part)
-                if size > MAX_BODY:
-                    raise PlayerError(f"more than {MAX_BODY // 2**20} MiB came for one call", maybe_paid=True)
-                self.digest.update(part)
-                lines, end, rest = (rest + part).rpartition(b"\n")
-                await self._pass(lines + end)
-            await self._pass(rest)
-            await self.reply.write_eof()
-            return
-        body = await read_bounded(response)
-        self.digest.update(body)
-        if self.status < 400:
-            self.reading.take(body)
-            body = self._keyless(body)
-        else:
-            body = hidden(body[:MOST_ERROR].decode("utf-8", "replace"), self._keys).encode()
-        self.reply = web.Response(body=body, status=self.status, headers=headers)
-
-    async def _pass(self, lines: bytes) -> None:
-        assert self.reply is not None
-        if lines:
-            self.reading.take_lines(lines)
-            await self.reply.write(self._keyless(lines))
-
-    def _keyless(self, content: bytes) -> bytes:
-        for key in self._keys:
-            content = content.replace(key.encode(), b"[key]")
-        return content

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -168,25 +169,31 @@ def _object(value: Any) -> dict[str, Any]:
 
 
 class ReplyReading:
-    """The parts of a reply that are read while it is passed on; `tier` is that which served it."""
+    """The parts of a reply that are read while it is passed on: the `digest` of its bytes, its `model`, the
+    `tier` that served it, the usage as `stated`, an `error` in the midst of it. `status` is the HTTP status,
+    0 until something came."""
 
     def __init__(self, form: str) -> None:
         self.model = self.tier = self._odd = ""
         self.error: ReportedError | None = None
         self.stated: dict[str, Any] = {}
+        self.status = 0
+        self.digest = sha256()
         self._form = form
         self._reason: Any = None
         self._whole = False
 
     def take(self, content: bytes) -> None:
-        """Read a whole body."""
-        if is_stream(content):
+        """Read a whole body; that of an error status is passed on and no more."""
+        if self.status < 400 and is_stream(content):
             self.take_lines(content)
-        else:
-            self._whole = self._value(content)
+            return
+        self.digest.update(content)
+        self._whole = self.status < 400 and self._value(content)
 
     def take_lines(self, content: bytes) -> None:
         """Read whole lines of a stream of events."""
+        self.digest.update(content)
         for line in content.splitlines():
             data = line[5:].strip() if line.startswith(b"data:") else b""
             self._whole = self._whole or data == b"[DONE]"
@@ -244,6 +251,8 @@ class ReplyReading:
     @property
     def note(self) -> str:
         """Return what is odd about the reply."""
+        if self.status >= 400:
+            return ""
         if self.error is not None:
             return f"an error inside of the reply: {self.error.message}"
         ended = ending(self._reason)
