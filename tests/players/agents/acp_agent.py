@@ -141,6 +141,12 @@ def obey(word, rest):
             say(json.dumps(dict(os.environ)))
         case "#model":
             say(model(rest))
+        case "#fetch":
+            try:
+                with urllib.request.urlopen(rest, timeout=5) as response:
+                    say(str(response.status))
+            except OSError:
+                say("no way")
         case "#call":
             answer = ask(rest, {"sessionId": SESSION, "path": "/etc/hostname"})
             say(f"{rest}: {answer.get('error', {}).get('code')}; ")

@@ -288,6 +288,25 @@ async def test_no_key_reaches_an_agent_and_the_arena_is_not_there(
         await here.close()
 
 
+async def test_an_agent_reaches_its_model_and_the_network_only_where_that_is_stated(
+    agent: AcpClient, provider: Provider, tmp_path: Path
+) -> None:
+    lines = f"#fetch {provider.url}/models", "#say ,", "#model hi"
+    assert (await told(agent, *lines)).text == "no way,from the model"
+    here = await opened(tmp_path, stated(provider.url, network=True))
+    assert (await told(here, *lines)).text == "200,from the model"
+    await here.close()
+
+
+async def test_an_agent_with_its_own_model_has_no_gateway_and_its_cost_is_unknown(tmp_path: Path) -> None:
+    own = {"acp": [sys.executable, "agent.py"], "name": "own", "key_env": "OWN_KEY", "env": {"KEY": "{key}"}}
+    here = await opened(tmp_path, own, OWN_KEY="of-its-own-model")
+    answer = await told(here, "#env")
+    await here.close()
+    assert (answer.cost_usd, answer.input_tokens) == (None, None)
+    assert '"OWN_KEY": "[key]"' in answer.text, "it has its key, and the record has not"
+
+
 # --------------------------------------------------------------------------------------------------- faults
 
 

@@ -247,7 +247,8 @@ class AcpClient:
             except ValueError as error:
                 raise PlayerError(str(error), kind="request") from None
         places = {"home": str(place.home), "key": self._key}
-        socket = place.path / "gateway"
+        # With a network of its own an agent reaches the gateway only through a socket.
+        socket = place.path / "gateway" if self._jailed and not settings.network else None
         if self._gateway is not None:
             form = recipe.form(settings)
             session = seat.session = await self._gateway.open(socket)
@@ -264,7 +265,7 @@ class AcpClient:
                 self._hidden,
                 words=self._words,
                 network="all" if settings.network else "gateway" if self._gateway else "none",
-                gateway=(self._gateway.port, socket) if self._gateway else None,
+                gateway=(self._gateway.port, socket) if self._gateway and socket else None,
             )
         agent = seat.agent = await AgentProcess.start(
             [*launcher, *self._words], place.work, place.environment(self._env) | env, settings.allow
