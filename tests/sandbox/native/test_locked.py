@@ -236,13 +236,13 @@ def running(mark: str) -> list[str]:
 def test_it_works_in_its_folders_as_usual(place: WorkPlace) -> None:
     command = """
         mkdir a b; echo 1 > a/x; mv a/x b/; ln b/x c; ln -s c d; cat d
-        echo $HOME > $HOME/.rc; echo 2 > /tmp/y; cat $TMPDIR/y
+        echo $HOME > $HOME/.rc; echo 2 > /tmp/y; cat $TMPDIR/y; mv /tmp/y .; cat y; echo 4 > /dev/shm/z; cat /dev/shm/z
         python3 -c 'import multiprocessing as m; print(m.Pool(2).map(abs, [-3]), m.Lock())'
         echo x > /dev/null; test -t 0 < /dev/ptmx && echo terminal; yes | head -1; exit 7
     """
     done = jailed(place, command)
     assert done.stderr == ""
-    assert done.stdout.splitlines() == ["1", "2", "[3] <Lock(owner=None)>", "terminal", "y"]
+    assert done.stdout.splitlines() == ["1", "2", "2", "4", "[3] <Lock(owner=None)>", "terminal", "y"]
     assert done.returncode == 7
     assert (place.home / ".rc").read_text() == f"{place.home}\n"
 

@@ -31,7 +31,9 @@ if sys.platform != "win32":
     import resource
 
 WRITTEN = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/pts", "/dev/ptmx", "/dev/shm")
-LIMITS = {"RLIMIT_FSIZE": 256 * 2**20, "RLIMIT_CORE": 0, "RLIMIT_NOFILE": 4096}
+_PROCESSES = 2000
+LIMITS = {"FSIZE": 256 * 2**20, "CORE": 0, "NOFILE": 4096, "NPROC": _PROCESSES}
+"""By the names of setrlimit(2). The kernel counts no processes of root; the watch does."""
 NO_NAMESPACES = (
     "this system lets ordinary users make no namespaces: as root, set user.max_user_namespaces above 0 and "
     "kernel.apparmor_restrict_unprivileged_userns to 0; in a container, give it CAP_SYS_ADMIN and no filter "
@@ -39,7 +41,6 @@ NO_NAMESPACES = (
 )
 CONNECTIONS = 64
 """At most so many go through the relay at once; more wait."""
-_PROCESSES = 2000
 _DEEPEST = 3500
 """Characters of a path, beyond which nobody could measure what lies there."""
 
@@ -86,7 +87,7 @@ def main() -> None:
     own = [os.path.join(place, name) for name in ("work", "home", "tmp")]
     try:
         shown = [*options["shown"], place]
-        allowed = [*readable(options["hidden"], shown), *WRITTEN]
+        allowed = [*readable(options["hidden"], shown), *own, *WRITTEN]
         if options["gateway"]:
             os.chdir(os.path.dirname(options["gateway"]))
         hidden = [*options["hidden"], *_sockets()]
@@ -137,7 +138,7 @@ def _be_first(
             for number in (signal.SIGPIPE, signal.SIGXFSZ):
                 signal.signal(number, signal.SIG_DFL)
             for name, most in LIMITS.items():
-                limit = getattr(resource, name)
+                limit = getattr(resource, f"RLIMIT_{name}")
                 hard = resource.getrlimit(limit)[1]
                 most = most if hard == resource.RLIM_INFINITY else min(most, hard)
                 resource.setrlimit(limit, (most, most))
