@@ -236,7 +236,8 @@ def running(mark: str) -> list[str]:
 def test_it_works_in_its_folders_as_usual(place: WorkPlace) -> None:
     command = """
         mkdir a b; echo 1 > a/x; mv a/x b/; ln b/x c; ln -s c d; cat d
-        echo $HOME > $HOME/.rc; echo 2 > /tmp/y; cat $TMPDIR/y; mv /tmp/y .; cat y; echo 4 > /dev/shm/z; cat /dev/shm/z
+        echo $HOME > $HOME/.rc; echo 2 > /tmp/y; cat $TMPDIR/y; mv /tmp/y .; cat y
+        echo 4 > /dev/shm/z; cat /dev/shm/z
         python3 -c 'import multiprocessing as m; print(m.Pool(2).map(abs, [-3]), m.Lock())'
         echo x > /dev/null; test -t 0 < /dev/ptmx && echo terminal; yes | head -1; exit 7
     """
@@ -386,6 +387,19 @@ def test_programs_and_named_files_are_there_though_they_lie_in_hidden_folders(
         assert (
             jailed(place, f"cat {tmp_path / path}", hidden=[tmp_path / "arena"], words=words).returncode == 1
         )
+
+
+def test_environments_of_programs_are_there_as_a_whole(place: WorkPlace, tmp_path: Path) -> None:
+    arena = tmp_path / "arena"
+    library, start = arena / "node_modules/agent/start", arena / "node_modules/.bin/agent"
+    for file in (library, start.parent / "other", arena / "secret"):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"#!/bin/sh\ncat {arena}/node_modules/library {arena}/secret\n")
+        file.chmod(0o755)
+    (arena / "node_modules/library").write_text("its library\n")
+    start.symlink_to(library)
+    done = jailed(place, str(start), hidden=[arena], words=[str(start)])
+    assert (done.stdout, done.returncode) == ("its library\n", 1)
 
 
 def test_a_jail_that_cannot_be_had_is_refused_in_words(place: WorkPlace) -> None:

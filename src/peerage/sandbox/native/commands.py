@@ -13,8 +13,7 @@ from weakref import WeakKeyDictionary
 import msgspec
 
 from peerage.sandbox.folder import Patch, WorkFolder, patch_text
-from peerage.sandbox.native.confined import END_S
-from peerage.sandbox.native.locked import Ended
+from peerage.sandbox.native.confined import END_S, Ended
 from peerage.sandbox.native.places import PatchTooLarge, WorkPlace, paths_of
 from peerage.sandbox.program import SandboxUnavailable
 from peerage.values.system_errors import reason

@@ -28,7 +28,7 @@ import time
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import NoReturn
+from typing import Literal, NoReturn, TypedDict
 
 from peerage.sandbox.jail import Jail, supported
 from peerage.values.system_errors import reason
@@ -37,6 +37,16 @@ END_S = 5.0
 
 STARTED_BY_THEMSELVES = (".config/autostart", ".config/systemd", ".local/share/systemd", ".ssh")
 """Below the home folder. What a shell reads at its start are files on the way there, and so fixed too."""
+
+
+class Ended(TypedDict):
+    """The end of a program: `exit` with its code, `size` (its folder grew too large), or `jail`: it was not
+    run. `why` says what was wrong."""
+
+    end: Literal["exit", "size", "jail"]
+    code: int
+    why: str
+
 
 _SOURCE = os.path.abspath(f"{__file__}/../../../..")
 

@@ -20,11 +20,11 @@ import sys
 import time
 from contextlib import suppress
 from threading import BoundedSemaphore, Thread
-from typing import Literal, NoReturn, TypedDict
+from typing import NoReturn, TypedDict
 
 from peerage.sandbox.jail import Jail
 from peerage.sandbox.native import namespaces
-from peerage.sandbox.native.confined import end_by_signal, exit_code, readable
+from peerage.sandbox.native.confined import Ended, end_by_signal, exit_code, readable
 from peerage.values.system_errors import reason
 
 if sys.platform != "win32":
@@ -64,15 +64,6 @@ class LockedOptions(TypedDict):
     port: int
     gateway: str
     report: int
-
-
-class Ended(TypedDict):
-    """The end of a program: `exit` with its code, `size` (its folder grew too large), or `jail`: it was not
-    run. `why` says what was wrong."""
-
-    end: Literal["exit", "size", "jail"]
-    code: int
-    why: str
 
 
 def main() -> None:
@@ -142,6 +133,8 @@ def _be_first(
                 hard = resource.getrlimit(limit)[1]
                 most = most if hard == resource.RLIM_INFINITY else min(most, hard)
                 resource.setrlimit(limit, (most, most))
+            with suppress(OSError), open("/proc/self/oom_score_adj", "w") as first_to_go:
+                first_to_go.write("1000")  # when memory is short
             os.chdir(here)
             jail.no_new_privileges()
             held = jail.drop_capabilities() and jail.hide_all_but(read, written, strict=True)

@@ -79,12 +79,13 @@ def show(hidden: Collection[str], shown: Collection[str], instead: Mapping[str, 
     for name, target in {"ptmx": "pts/ptmx", "fd": "/proc/self/fd"}.items():
         os.symlink(target, f"/dev/{name}")
     for name in ("pts", "shm"):
-        os.mkdir(f"/dev/{name}")
+        os.makedirs(f"/dev/{name}", exist_ok=True)  # places may lie in /dev/shm
     _set_attributes("/", _READ_ONLY, 0, _RECURSIVE)
     for path in instead:
         _set_attributes(path, 0, _READ_ONLY, 0)
     _mount("devpts", "/dev/pts", "devpts", data="newinstance,ptmxmode=0666,mode=620")
-    _mount("tmpfs", "/dev/shm", "tmpfs", flags=_NOSUID_NODEV_NOEXEC, data="size=64m,mode=1777")
+    if not os.listdir("/dev/shm"):
+        _mount("tmpfs", "/dev/shm", "tmpfs", flags=_NOSUID_NODEV_NOEXEC, data="size=64m,mode=1777")
     for handle in sources.values():
         os.close(handle)
 

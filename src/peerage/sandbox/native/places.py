@@ -60,7 +60,18 @@ PROGRAMS = (
     *(".local/bin", ".local/lib", ".local/pipx", ".cargo/bin", ".opencode/bin", ".claude/local"),
     *(f".local/share/{name}" for name in ("uv", "pipx", "pnpm", "fnm", "mise", "claude", "cursor-agent")),
     *(".nvm", ".pyenv", ".rbenv", ".asdf", ".volta", ".nodenv", ".bun", ".deno", ".rustup", ".sdkman"),
-    *(".npm", ".npm-global", ".npm-packages", ".yarn", ".linuxbrew", ".juliaup", ".ghcup", ".dotnet"),
+    *(
+        ".nix-profile",
+        ".guix-profile",
+        ".npm",
+        ".npm-global",
+        ".npm-packages",
+        ".yarn",
+        ".linuxbrew",
+        ".juliaup",
+        ".ghcup",
+        ".dotnet",
+    ),
 )
 """Below the home, programs and what they need; of `.cargo`, say, the keys remain hidden."""
 _NAME, _LOCK = "peerage-work-", "lock"
@@ -152,8 +163,9 @@ class WorkPlace:
 
         It sees neither what is `hidden` (name the arena's folder, and the repositories of tasks) nor any
         other place; of the program's own `words`, files that exist are shown wherever they lie. With the
-        network `gateway`, port 127.0.0.1:PORT leads to that Unix socket, as `gateway` names them. `report` is
-        a descriptor that the process inherits, see `locked.Ended`; `most` are the bytes and files of a place.
+        network `gateway`, port 127.0.0.1:PORT leads to that Unix socket, as `gateway` names them. To the
+        descriptor `report`, which the process inherits, it writes `confined.Ended`. `most` are the bytes and
+        files of a place.
         """
         secret, shown = {*SECRET, tempfile.gettempdir()}, {*SHOWN}
         for home in _homes():
@@ -221,13 +233,18 @@ def _homes() -> set[str]:
 
 
 def _own_files(words: Sequence[str], hidden: Collection[str]) -> set[str]:
-    """The files that a command names, and the folder where its program really lies, unless that holds
-    something hidden."""
+    """The files that a command names, and the folder where its program lies (of an environment of Python or
+    Node.js the whole), unless that holds something hidden."""
     found = {os.path.abspath(word) for word in words if os.path.isfile(word)}
     if words and (program := shutil.which(words[0])):
-        folder = os.path.dirname(os.path.realpath(program))
-        above = any(f"{path}/".startswith(f"{folder}/") for path in hidden)
-        found |= {program} if above else {program, folder}
+        found.add(program)
+        for file in (Path(os.path.abspath(program)), Path(os.path.realpath(program))):
+            whole = [
+                path for path in file.parents if path.name == "node_modules" or (path / "pyvenv.cfg").exists()
+            ]
+            folder = whole[-1] if whole else file.parent
+            if not any(Path(path).is_relative_to(folder) for path in hidden):
+                found.add(str(folder))
     return found
 
 
@@ -257,6 +274,8 @@ def _opened(name: str, folder: int | None) -> int:
     try:
         return os.open(name, flags, dir_fd=folder)
     except PermissionError:
+        if not supported():
+            raise
         found = os.open(name, os.O_PATH | os.O_NOFOLLOW, dir_fd=folder)
         try:
             mode = os.fstat(found).st_mode
