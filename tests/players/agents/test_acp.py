@@ -113,6 +113,22 @@ async def test_a_request_may_cost_so_much_and_no_more(provider: Provider, tmp_pa
         await here.close()
 
 
+async def test_an_agent_that_fails_as_its_budget_is_spent_is_cut_and_not_asked_again(
+    provider: Provider, tmp_path: Path
+) -> None:
+    here = await opened(tmp_path, stated(provider.url, request_budget=0.003))
+    try:
+        answer = await told(here, "#say so far", *["#model again"] * 20, "#fail -32603")
+        assert answer.text.startswith("so far")
+        assert answer.truncated
+        assert answer.note == "what this request may cost or take was spent; what was there then counts"
+        assert answer.cost_usd is not None
+        with pytest.raises(PlayerError, match="the model is not there"):
+            await told(here, "#model again", "#fail -32603")
+    finally:
+        await here.close()
+
+
 async def test_only_the_text_after_the_last_tool_call_is_the_reply(agent: AcpClient) -> None:
     answer = await told(
         agent, "#plan look", "#say first", "#tool look", "#think hm", "#say then", "#odd", "#image"

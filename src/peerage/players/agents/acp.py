@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from peerage.game.work import AgentStep, Trace
 from peerage.players.agents.acp_process import AgentProcess
-from peerage.players.agents.acp_protocol import asked, ending
+from peerage.players.agents.acp_protocol import Ending, asked, ending
 from peerage.players.agents.gateway import Gateway, GatewaySession
 from peerage.players.agents.gateway_account import Metered
 from peerage.players.agents.programs import child_environment, patch_left
@@ -33,6 +33,8 @@ from peerage.values.system_errors import SCARCE, reason
 
 GRACE_S = 3.0
 """Seconds that an agent has to stop when its time is up, and a last call of its model to come back."""
+_TIME_UP = "its time was up; what was in the folder then counts"
+_SPENT = "what this request may cost or take was spent; what was there then counts"
 _SECRET = re.compile(r"key|token|secret|password|auth", re.IGNORECASE)
 _INHERITED = ("PATH", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR")
 _UNPAID = Metered((), None, None, None, None, 0, ())
@@ -183,10 +185,12 @@ class AcpClient:
             metered = session.end() if session is not None else metered
         counted = None if metered.cost_nano is None else metered.cost_nano + metered.possibly_nano
         error = PlayerError(f"no reply within {duration(most)}", busy=True) if late else prompt.exception()
-        if isinstance(error, PlayerError) and not (late and call.folder):
+        spent = metered.spent and not late
+        if isinstance(error, PlayerError) and not spent and not (late and call.folder):
             error.maybe_paid, error.most_nano = counted != 0, counted
             raise error
-        end = ending(None if late else prompt.result())
+        end = Ending(True, note=_TIME_UP) if late else Ending(True, note=_SPENT) if spent else None
+        end = end or ending(prompt.result())
         agent.system = system
         turn = agent.turn
         parted = part(turn.text)
@@ -198,9 +202,9 @@ class AcpClient:
             None if metered.cost_nano is None else metered.cost_nano / 1e9,
             snapshot=", ".join(metered.models),
             refused=end.refused,
-            truncated=late or end.truncated,
+            truncated=end.truncated,
             thought=turn.thought or parted.thought > 0,
-            note="its time was up; what was in the folder then counts" if late else end.note,
+            note=end.note,
             cached_tokens=metered.cached_tokens,
             possibly_nano=metered.possibly_nano,
         )

@@ -14,6 +14,7 @@ from peerage.game.work import ModelCall
 from peerage.players.agents.gateway_forms import Unfit
 from peerage.players.prices import OVERHEAD_TOKENS, Price
 
+SPENT = "insufficient budget: too little is left of this request's for the call"
 LEAST_OUTPUT = 256
 """Output tokens below which a call is not worth its input, unless the agent wants fewer."""
 
@@ -30,6 +31,11 @@ class Metered(NamedTuple):
     cost_nano: int | None
     possibly_nano: int
     models: tuple[str, ...]
+
+    @property
+    def spent(self) -> bool:
+        """Return whether a call was refused because too little was left of the request's money or tokens."""
+        return any(call.refused == SPENT for call in self.calls)
 
 
 @dataclass(eq=False)
@@ -67,7 +73,7 @@ class RequestAccount:
         least = min(wanted, LEAST_OUTPUT)
         while (limit := self.most(size, wanted, self.flying)) < least:
             if self.most(size, wanted, ()) < least:
-                raise Unfit("insufficient budget: too little is left of this request's for the call", 402)
+                raise Unfit(SPENT, 402)
             await self._changed.wait()
         call.nano, call.tokens = self.price.worst_nano(size, limit) or 0, size + OVERHEAD_TOKENS + limit
         self.calls.append(call)
