@@ -148,6 +148,11 @@ def test_long_folders_and_patches_are_texts_of_their_own() -> None:
     assert request_body(second) == (body, texts)
 
 
+def test_the_bytes_do_not_tell_a_whole_number_from_a_float() -> None:
+    whole, fraction = (ShellCommand("k", FOLDER, "ls", seconds=seconds) for seconds in (60, 60.0))
+    assert request_body(whole) == request_body(fraction)
+
+
 def test_the_value_of_a_stored_reply_follows_from_what_was_asked() -> None:
     command, _ = request_body(ShellCommand("k", FOLDER, "ls"))
     run, _ = request_body(Run("k", "print(1)"))

@@ -16,6 +16,7 @@ from peerage.game import (
     Replies,
     SourceCode,
     TaskText,
+    Tone,
     player_names,
     result_grid,
     unusable,
@@ -65,7 +66,9 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         verdict = "" if not work["tests"] else "all tests pass" if solved else "tests fail"
         note = f"{', '.join(work['edited'])} edited: the originals were run" if work["edited"] else ""
         diff = work["diff"] or "(nothing)"
-        yield SourceCode(diff, label, "", verdict, "good" if solved else "bad", note, diff=True)
+        key = f"work/{label}/patch"  # of one request, where its contestant has hands
+        tone: Tone = "good" if solved else "bad"
+        yield SourceCode(diff, label, key if key in replies else "", verdict, tone, note, diff=True)
     yield from panel_shown(
         ballots_of(outcome), replies, player_names(fixture), outcome.detail.get("criteria", {})
     )

@@ -137,7 +137,8 @@ def request_body(ask: Request, secret: str = "") -> tuple[bytes, list[Text]]:
         folders = [_encode(folder).decode() if folder else "" for folder in (ask.folder, ask.overlay)]
         parts, held = (ask.command, folders[0], ask.patch, folders[1]), list[Text]()
         whole = Kept(seal, _encode(parts).decode()) if seal else tuple([_fill(part, held) for part in parts])
-        return _encode(_Command(whole, ask.keeps, ask.seconds, ask.output)), held
+        # A whole number may be an int in rules as they are stated, and a float in those that were read back.
+        return _encode(_Command(whole, ask.keeps, float(ask.seconds), ask.output)), held
     form, text = _form(
         ask.role,
         ask.max_tokens,
