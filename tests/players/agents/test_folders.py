@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from peerage.players.client import Answer, PlayerError
 from peerage.sandbox.folder import File, WorkFolder, read_patch
 from peerage.sandbox.native.confined import available
 from peerage.sandbox.native.places import WorkPlace
+from peerage.sandbox.native.repositories import folder_at
 from peerage.settings import PlayerSettings
 
 FOLDER = WorkFolder.of({"src/greet.py": "print('helo')\n", "old.txt": "gone soon\n"})
@@ -26,6 +28,16 @@ MEND = """
 assert os.path.realpath(asked["folder"]) == os.getcwd()
 open("src/greet.py", "w").write("print('hello')\\n")
 os.remove("old.txt")
+"""
+
+LOOK = """
+seen = []
+for path in sys.argv[1:]:
+    try:
+        seen.append(open(path).read())
+    except PermissionError:
+        pass
+open("seen", "w").write(str(seen))
 """
 
 
@@ -87,19 +99,27 @@ async def test_where_the_arena_hides_things_it_sees_no_other_seat_s_folder(tmp_p
     hidden, other = tmp_path / "arena.db", WorkPlace()
     hidden.write_text("secret")
     other.lay({"theirs.py": File("secret")})
-    look = """
-seen = []
-for path in sys.argv[1:]:
-    try:
-        seen.append(open(path).read())
-    except PermissionError:
-        pass
-open("seen", "w").write(str(seen))
-"""
     words = [sys.executable, "agent.py", str(hidden), str(other.work / "theirs.py")]
     try:
         assert (other.work / "theirs.py").read_text() == "secret"
-        answer = await worked(tmp_path, look, hidden=[hidden], command=words)
+        answer = await worked(tmp_path, LOOK, hidden=[hidden], command=words)
     finally:
         other.remove()
+    assert read_patch(answer.text) == {"seen": File("[]")}
+
+
+@pytest.mark.skipif(not available(), reason="needs Landlock")
+@pytest.mark.parametrize("where", ["repo", "."])
+async def test_what_a_repository_holds_after_the_commit_is_hidden(tmp_path: Path, where: str) -> None:
+    repo, ledger = tmp_path / where, tmp_path / "arena.db"
+    repo.mkdir(exist_ok=True)
+    ledger.write_text("x")
+    (repo / "app.py").write_text("before")
+    commit = ("git", "-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qam", "x")
+    for git in (("git", "init", "-q"), ("git", "add", "app.py"), commit):
+        subprocess.run(git, cwd=repo, check=True)
+    folder = folder_at(where, tmp_path, "HEAD")
+    (repo / ".git/later").write_text("the answer")
+    words = [sys.executable, "agent.py", str(repo / ".git/later")]
+    answer = await worked(tmp_path, LOOK, folder, hidden=[ledger], command=words)
     assert read_patch(answer.text) == {"seen": File("[]")}

@@ -226,6 +226,10 @@ class CommandClient:
             arena = str(self._folder.absolute())
             places = [] if place is None else [str(place.path)]
             others += [os.path.dirname(path) for path in places]  # where those of others lie too
+            for repo in place.repositories if place else ():
+                # The program itself may lie in the arena's folder.
+                above = self._folder.resolve().is_relative_to(repo.resolve())
+                others.append(str(repo / ".git" if above else repo))
             held = ([*self._hidden, *others], [*self._hidden, arena], [str(own), *places])
         arguments = [msgspec.json.encode(argument).decode() for argument in (os.getpid(), *held)]
         return *launcher("confined", "-P"), *arguments, "--"

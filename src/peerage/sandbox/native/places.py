@@ -89,14 +89,15 @@ class WorkPlace:
         self.work, self.home, self.tmp = (self.path / name for name in ("work", "home", "tmp"))
         for folder in (self.path, self.work, self.home, self.tmp):
             folder.mkdir(mode=0o700)
-        self._repositories: list[Path] = []
+        self.repositories: list[Path] = []
+        """Those that it was filled from: they hold what comes after its commit, too."""
 
     def fill(self, folder: WorkFolder, base: Path) -> None:
         """Write the files of a task, which win over what is there; `base` is the arena's folder, where a path
         of a repository begins. Raises ValueError, in words, where they cannot be had or are not those that
         are meant."""
         if folder.repo:
-            self._repositories.append(base / folder.repo)
+            self.repositories.append(base / folder.repo)
         tree = _unpacked(folder, base)
         if next(self.work.iterdir(), None) is None:
             shutil.copytree(tree, self.work, dirs_exist_ok=True)
@@ -173,7 +174,7 @@ class WorkPlace:
             with suppress(OSError):
                 secret |= {os.path.join(home, name) for name in os.listdir(home) if name[0] == "."} - programs
             shown |= programs
-        secret |= {os.path.abspath(path) for path in (*hidden, *self._repositories)}
+        secret |= {os.path.abspath(path) for path in (*hidden, *self.repositories)}
         secret = {os.path.realpath(path) for path in secret} - {"/"}
         shown |= _own_files(words, secret)
         port, socket = gateway or (0, "")
