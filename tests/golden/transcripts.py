@@ -116,6 +116,7 @@ MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
     "transform": ("transform", {"seats": 4}, 1),
     "transform-troubled": ("transform", {"seats": 6, "difficulty": 2}, 3),
     "workshop": ("workshop", {"difficulty": 4}, 4),
+    "workshop-hands": ("workshop", {"difficulty": 2}, 2),
     "workshop-judged": ("workshop", {"difficulty": 1}, 1),
     "workshop-troubled": ("workshop", {"seats": 4, "difficulty": 6, "judge": False}, 3),
     "rejudge": ("rejudge", {}, 1),
@@ -211,7 +212,8 @@ def made(name: str) -> Fixture:
     seed = f"golden/{number}"
     spec = spec_of(game)
     if spec.contestants[1]:
-        return fixture(spec, list(PLAYERS), rules, number=number, seed=seed)
+        match = fixture(spec, list(PLAYERS), rules, number=number, seed=seed)
+        return msgspec.structs.replace(match, hands=("A", "B")) if name.endswith("-hands") else match
     by_scores = rules.get("by") == "scores"
     authors = {"A": "Gita", "B": "Hugo", **({"C": "Boris"} if by_scores else {})}
     item = msgspec.structs.replace(SCORED if by_scores else ITEM, authors=authors)

@@ -8,16 +8,18 @@ from typing import Any
 import msgspec
 import pytest
 
+from peerage.game.protocol import Ask, Reply
 from peerage.game.work import command_result
 from peerage.games.workshop import GAME
 from peerage.games.workshop.play import trial_run, verdicts
 from peerage.games.workshop.rules import WorkshopRules
 from peerage.games.workshop.tasks import WorkTask
-from peerage.sandbox.folder import File
+from peerage.sandbox.folder import File, patch_text
 from peerage.sandbox.native.repositories import files_at
 from peerage.settings.reading import loads
 from peerage.settings.source import SettingsError
 from peerage.testing.commands import commanded
+from peerage.testing.offline import fixture, play
 
 COMMAND = "python3 tests/test_new.py"
 OLD = "from pathlib import Path\nassert 'a - b' in Path('calc.py').read_text()\n"
@@ -82,6 +84,33 @@ def test_a_past_commit_is_a_task_with_its_parent_as_the_start_and_its_tests_hidd
     assert not solved(repo.parent, task, {})
     assert solved(repo.parent, task, {"calc.py": File("a + b\n")})
     assert not solved(repo.parent, task, {"tests/test_new.py": File("1\n")})
+
+
+def test_a_match_in_a_repository_shows_what_changed_against_its_files(repo: Path) -> None:
+    calc = committed(repo, "Add adds", calc_py="a + b\n", tests__test_new_py=NEW)
+    [own] = tasks_of(repo.parent, {"repo": str(repo), "commits": [calc], "command": COMMAND})
+    made = fixture(GAME, ["p", "q", "r"], {"tasks": [own.model_dump(mode="json")]})
+    patches = {
+        "A": {"calc.py": File("a + b\n"), "it's new.py": File("1\n")},
+        "B": {"calc.py": File("a +  b\n")},
+    }
+
+    def left(ask: Ask, player: str) -> Reply:
+        text = "verdict: A" if ask.role == "judge" else patch_text(patches[ask.to])
+        return Reply("ok", text, cost_nano=0)
+
+    outcome = play(GAME, msgspec.structs.replace(made, hands=("A", "B")), left).outcome
+    assert outcome.scores == {"A": 1, "B": 0}
+    diff = outcome.detail["work"]["A"]["diff"].splitlines()
+    assert diff == [
+        "diff calc.py",
+        "@@ -1 +1 @@",
+        "-a - b",
+        "+a + b",
+        "diff it's new.py",
+        "@@ -0,0 +1 @@",
+        "+1",
+    ]
 
 
 def test_issues_and_patterns_of_tests_are_the_owners(repo: Path) -> None:

@@ -38,7 +38,7 @@ _SIGNED = re.compile(
 _MACHINE = re.compile(r"(?:/(?:tmp|home|root|Users|private|var|work|mnt)|[A-Za-z]:\\)[/\\][^\s'\"`)>,;:]*")
 _SHORTEST_NAME = 3
 _MOST_PATHS, _MOST_BEFORE = 200, 1_000_000
-_SHOWN, _BETWEEN = "printf '\\036%s\\036' {}; cat -- {} 2>/dev/null\n", "\x1e"
+_BETWEEN = "\x1e"
 
 
 def _named(path: str, patterns: Iterable[str]) -> bool:
@@ -75,7 +75,9 @@ def originals(task: WorkTask, paths: Iterable[str]) -> Steps[Mapping[str, str]]:
     named = sorted(paths)[:_MOST_PATHS]
     if not named:
         return {}
-    shown = [_SHOWN.format(quote(path), quote(f"./{path}")) for path in named]
+    shown = [
+        f"printf '\\036%s\\036' {quote(path)}; cat -- {quote(f'./{path}')} 2>/dev/null\n" for path in named
+    ]
     ran = yield ShellCommand("before", task.folder, "".join(shown), output=_MOST_BEFORE)
     _, *parts = ran.value.output.split(_BETWEEN)
     return dict(zip(parts[::2], parts[1::2], strict=False))
