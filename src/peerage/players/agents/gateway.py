@@ -75,16 +75,13 @@ class GatewaySession:
         """Wait until no call is in flight, such as one for a title, for so many seconds at most."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await (self._account or self._nothing).settled()
+                while self._account is not None and self._account.flying:
+                    await self._account.changed.wait()
 
     def end(self) -> Metered:
         """End the request; calls in flight are broken off, and count at their worst as possibly paid."""
-        account, self._account = self._account or self._nothing, None
-        return account.metered()
-
-    @property
-    def _nothing(self) -> RequestAccount:
-        return RequestAccount(self._gateway.price, 0, 0)
+        account, self._account = self._account, None
+        return (account or RequestAccount(self._gateway.price, 0, 0)).metered()
 
     async def close(self) -> None:
         """Know the agent's key no more, and close its socket."""
@@ -236,13 +233,12 @@ class Gateway:
     def _headers(self, form: str, request: web.BaseRequest) -> dict[str, str]:
         headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
         headers |= {"anthropic-version": "2023-06-01"} if form == "messages" else {}
-        for name in ("Accept", "anthropic-version", "anthropic-beta"):
-            if name in request.headers and (name == "Accept" or form == "messages"):
-                headers[name] = request.headers[name]
+        passed = ("Accept", *(("anthropic-version", "anthropic-beta") if form == "messages" else ()))
+        headers |= {name: request.headers[name] for name in passed if name in request.headers}
         own = {"anthropic messages": "x-api-key", "google gemini": "x-goog-api-key"}
-        if name := own.get(f"{self.settings.provider} {form}", ""):
-            return headers | {name: self._key}
-        return headers | ({"Authorization": f"Bearer {self._key}"} if self._key else {})
+        name = own.get(f"{self.settings.provider} {form}", "Authorization")
+        key = f"Bearer {self._key}" if name == "Authorization" else self._key
+        return headers | ({name: key} if self._key else {})
 
     async def send(
         self, account: RequestAccount, call: MeteredCall, content: bytes, verb: str, request: web.BaseRequest

@@ -57,7 +57,7 @@ class RequestAccount:
         self.flying: set[MeteredCall] = set()
         self.tasks: set[asyncio.Task[Any]] = set()
         self.refused = 0
-        self._changed = asyncio.Event()
+        self.changed = asyncio.Event()
 
     def most(self, size: int, wanted: int, others: Iterable[MeteredCall]) -> int:
         """Return the most output tokens, up to `wanted`, that a call of `size` input tokens can have next to
@@ -74,7 +74,7 @@ class RequestAccount:
         while (limit := self.most(size, wanted, self.flying)) < least:
             if self.most(size, wanted, ()) < least:
                 raise Unfit(SPENT, 402)
-            await self._changed.wait()
+            await self.changed.wait()
         call.nano, call.tokens = self.price.worst_nano(size, limit) or 0, size + OVERHEAD_TOKENS + limit
         self.calls.append(call)
         self.flying.add(call)
@@ -90,13 +90,8 @@ class RequestAccount:
         self.tokens -= (made.input_tokens or 0) + (made.output_tokens or 0) if stated else call.tokens
         call.nano = call.nano if made.cost_nano is None else 0
         self.nano -= call.nano + (made.cost_nano or 0)
-        self._changed.set()
-        self._changed = asyncio.Event()
-
-    async def settled(self) -> None:
-        """Wait until no call is in flight."""
-        while self.flying:
-            await self._changed.wait()
+        self.changed.set()
+        self.changed = asyncio.Event()
 
     def metered(self) -> Metered:
         """End the request: calls in flight are broken off."""

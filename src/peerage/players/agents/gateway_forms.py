@@ -43,11 +43,7 @@ _TOOLS = re.compile(r"function|custom|local_shell|apply_patch|namespace|(bash|te
 """Types of tools that the agent runs; any other the provider would run."""
 _FUNCTIONS = "functionDeclarations"
 _NO_TEXT = re.compile("image|audio|video|file|document|screenshot|upload|item_reference")
-_ERRORS = {
-    401: ("invalid_api_key", "authentication_error", "UNAUTHENTICATED"),
-    402: ("insufficient_quota", "billing_error", "FAILED_PRECONDITION"),
-    404: ("not_found", "not_found_error", "NOT_FOUND"),
-}
+_ERRORS = {401: "authentication_error", 402: "billing_error", 404: "not_found_error"}
 
 
 class Unfit(ValueError):
@@ -67,13 +63,10 @@ def form_of(path: str) -> tuple[str, str]:
 
 
 def refusal(form: str, status: int, message: str) -> dict[str, Any]:
-    """An error as the provider of an API reports it; 402 is one that agents do not repeat."""
-    kinds = _ERRORS.get(status, ("gateway_error", "invalid_request_error", "INTERNAL"))
-    if form == "messages":
-        return {"type": "error", "error": {"type": kinds[1], "message": message}}
-    if form == "gemini":
-        return {"error": {"code": status, "message": message, "status": kinds[2]}}
-    return {"error": {"message": message, "type": kinds[0], "code": kinds[0], "param": None}}
+    """An error in a shape that agents of every API read; at status 402 they end, some after a few tries."""
+    kind = _ERRORS.get(status, "invalid_request_error")
+    code = status if form == "gemini" else kind
+    return {"type": "error", "error": {"type": kind, "code": code, "status": kind, "message": message}}
 
 
 def rebuilt(form: str, stated: Any, settings: PlayerSettings) -> tuple[dict[str, Any], int | None, str]:
