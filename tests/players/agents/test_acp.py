@@ -138,7 +138,7 @@ async def test_only_the_text_after_the_last_tool_call_is_the_reply(agent: AcpCli
     assert answer.trace.steps == (
         AgentStep("plan", detail="[pending] look"),
         AgentStep("text", detail="first"),
-        AgentStep("tool", "look", '{"what":"look"}\ndone', "completed"),
+        AgentStep("tool", "look", '{"what": "look"}\ndone', "completed"),
         AgentStep("thought", detail="hm"),
         AgentStep("note", "update: available_commands_update"),
         AgentStep("note", "content that is no text: image"),
@@ -384,7 +384,7 @@ async def test_noise_is_noted_and_too_much_of_it_a_failure(agent: AcpClient) -> 
     answer = await told(agent, "#noise 50", "#other lies", "#say fine")
     assert answer.text == "fine"
     assert ("a line that is no message: 7 is no JSON", "", "") in steps(answer, "note")
-    assert ("an update of another session was ignored", "", "") in steps(answer, "note")
+    assert ("ignored: session/update, not of this session", "", "") in steps(answer, "note")
     error = await failure(agent, "#noise 200", "#hang")
     assert (str(error), error.kind) == ("agent: wrote 100 lines that are no JSON-RPC", "transient")
 

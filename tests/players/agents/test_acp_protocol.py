@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from peerage.game.work import MOST_DETAIL, MOST_STEPS, AgentStep
+from peerage.game.work import MOST_DETAIL, MOST_STEPS, AgentStep, Trace
 from peerage.players.agents.acp_protocol import AgentTurn, asked, ending, server_entry
 from peerage.players.client import MAX_TEXT
 from peerage.settings.players.agents import McpServer
@@ -42,7 +44,7 @@ def test_the_reply_is_what_was_written_after_the_last_tool_call() -> None:
     assert turn.thought
     assert turn.steps() == (
         AgentStep("text", detail="Let me look."),
-        AgentStep("tool", "look", '{"path":"a.py"}\nx = 1', "completed"),
+        AgentStep("tool", "look", '{"path": "a.py"}\nx = 1', "completed"),
         AgentStep("thought", detail="hm hm"),
     )
 
@@ -79,7 +81,7 @@ def test_plans_other_updates_and_other_content_are_on_record_by_name() -> None:
         AgentStep("note", "update: usage_update"),
         AgentStep("note", "content that is no text: image"),
         AgentStep("note", "content that is no text: None"),
-        AgentStep("note", "an update without a name"),
+        AgentStep("note", "update: None"),
     )
     assert turn.text == ""
 
@@ -139,6 +141,31 @@ def test_a_permission_takes_the_kind_that_its_tool_call_had_and_nothing_while_ca
     assert turn.permission(request) == {"outcome": {"outcome": "cancelled"}}
     for broken in ({}, {"toolCall": 5, "options": 7}):
         assert turn.permission(broken) == {"outcome": {"outcome": "cancelled"}}
+
+
+WORDS = st.sampled_from(
+    [
+        *("sessionUpdate", "agent_message_chunk", "tool_call", "toolCallId", "plan", "entries", "content"),
+        *("type", "text", "diff", "title", "rawInput", "toolCall", "kind", "edit", "options", "optionId"),
+        *("allow_once",),
+    ]
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | WORDS | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(WORDS, inner, max_size=6),
+    max_leaves=20,
+)
+
+
+@given(st.lists(st.dictionaries(WORDS, JSON, max_size=6) | JSON, max_size=8))
+def test_nothing_that_an_agent_writes_breaks_the_reader(values: list[Any]) -> None:
+    turn = AgentTurn(["edit"])
+    for value in values:
+        turn.update(value)
+        if isinstance(value, dict):
+            assert turn.permission(value)["outcome"]["outcome"] in ("selected", "cancelled")
+    assert Trace(turn.steps()).bounded().steps is not None
+    assert isinstance(turn.text, str)
 
 
 def test_reasons_to_end_are_never_a_success_unless_they_are_one() -> None:

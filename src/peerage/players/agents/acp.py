@@ -36,7 +36,6 @@ GRACE_S = 3.0
 _TIME_UP = "its time was up; what was in the folder then counts"
 _SPENT = "what this request may cost or take was spent; what was there then counts"
 _SECRET = re.compile(r"key|token|secret|password|auth", re.IGNORECASE)
-_INHERITED = ("PATH", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR")
 _UNPAID = Metered((), None, None, None, None, 0, ())
 
 
@@ -80,15 +79,10 @@ class AcpClient:
         self._words: list[str] = []
         self._jailed = False
         own = settings.key_env if settings.provider == "acp" else ""
-        inherited = child_environment(env, own)
-        self._env = {name: inherited[name] for name in (*_INHERITED, own) if name in inherited}
+        self._env = child_environment(env, own)
         self._key = env.get(own, "")
         self._gateway = None if settings.provider == "acp" else Gateway(settings, env, price or Price())
-        stated = [
-            settings.env,
-            *[each.env for each in settings.mcp],
-            *[each.headers for each in settings.mcp],
-        ]
+        stated = [settings.env, *[pairs for each in settings.mcp for pairs in (each.env, each.headers)]]
         values = [value for pairs in stated for name, value in pairs.items() if _SECRET.search(name)]
         self._secrets = (self._key, *values)
         self._seats: dict[tuple[str, str], _SeatedAgent] = {}

@@ -103,11 +103,8 @@ class AgentProcess:
             raise self._ended()
         self._last += 1
         waiting = self._waiting[self._last] = asyncio.get_running_loop().create_future()
-        try:
-            self._write({"id": self._last, "method": method, "params": params})
-            return await waiting  # type: ignore[no-any-return]
-        finally:
-            self._waiting.pop(self._last, None)
+        self._write({"id": self._last, "method": method, "params": params})
+        return await waiting  # type: ignore[no-any-return]
 
     async def end(self) -> None:
         """End it with everything that it started, and wait for that; safe to call twice."""
@@ -135,9 +132,7 @@ class AgentProcess:
         with suppress(TimeoutError):  # its last words say why it ended
             async with asyncio.timeout(1):
                 await asyncio.gather(exit_code(self._process), asyncio.shield(self._reading[1]))
-        for waiting in self._waiting.values():
-            if not waiting.done():
-                waiting.set_exception(self._ended())
+        self._fail_all()
 
     async def _read_complaints(self) -> None:
         stream = self._process.stderr
@@ -157,9 +152,12 @@ class AgentProcess:
         if not self._why:
             self._why = why
             stop_program(self._process)
-            for waiting in self._waiting.values():
-                if not waiting.done():
-                    waiting.set_exception(self._ended())
+            self._fail_all()
+
+    def _fail_all(self) -> None:
+        for waiting in self._waiting.values():
+            if not waiting.done():
+                waiting.set_exception(self._ended())
 
     def _ended(self) -> PlayerError:
         if self._why:
@@ -175,45 +173,39 @@ class AgentProcess:
             return
         try:
             message = read_json(line)
+            if isinstance(message, dict) and self._take(message):
+                return
         except (msgspec.DecodeError, RecursionError):
-            message = None
-        stated = message if isinstance(message, dict) else {}
-        method, number = stated.get("method"), stated.get("id")
-        params = stated.get("params")
+            pass
+        self._malformed += 1
+        self.turn.note(f"a line that is no message: {line[:80].decode('utf-8', 'replace').strip()}")
+        if self._malformed >= MOST_MALFORMED:
+            self._break(f"wrote {MOST_MALFORMED} lines that are no JSON-RPC")
+
+    def _take(self, message: dict[str, Any]) -> bool:
+        """Take a message of the agent; return whether it is one."""
+        method, number, params = message.get("method"), message.get("id"), message.get("params")
         params = params if isinstance(params, dict) else {}
-        if isinstance(method, str) and "id" in stated:
-            self._serve(method, number, params)
-        elif method == "session/update":
-            if params.get("sessionId") == self.session:
-                self.turn.update(params.get("update"))
-            else:
-                self.turn.note("an update of another session was ignored")
-        elif isinstance(method, str):
-            self.turn.note(f"notification: {method[:80]}")
-        elif type(number) is int and number in self._waiting:
-            self._settle(self._waiting[number], stated)
-        else:
-            self._malformed += 1
-            self.turn.note(f"a line that is no message: {line[:80].decode('utf-8', 'replace').strip()}")
-            if self._malformed >= MOST_MALFORMED:
-                self._break(f"wrote {MOST_MALFORMED} lines that are no JSON-RPC")
-
-    def _serve(self, method: str, number: object, params: dict[str, Any]) -> None:
-        """Answer a request of the agent."""
-        if method == "session/request_permission" and params.get("sessionId") == self.session:
+        ours = params.get("sessionId") == self.session
+        if method == "session/request_permission" and ours and "id" in message:
             self._write({"id": number, "result": self.turn.permission(params)})
-            return
-        self.turn.note(f"refused: {method[:80]}")
-        error = {"code": -32601, "message": f"{method[:80]} is not supported by this client"}
-        self._write({"id": number, "error": error})
-
-    def _settle(self, waiting: asyncio.Future[Any], stated: dict[str, Any]) -> None:
-        if waiting.done():
-            return
-        if isinstance(error := stated.get("error"), dict):
-            detail = f"{error.get('message')} {error.get('data') or ''}".strip()
-            kind: FailureKind = "permanent" if error.get("code") == NO_ACCESS else "transient"
-            waiting.set_exception(PlayerError(f"reports: {detail[:400]}", kind=kind))
+        elif isinstance(method, str) and "id" in message:
+            self.turn.note(f"refused: {method[:80]}")
+            error = {"code": -32601, "message": f"{method[:80]} is not supported by this client"}
+            self._write({"id": number, "error": error})
+        elif method == "session/update" and ours:
+            self.turn.update(params.get("update"))
+        elif isinstance(method, str):
+            self.turn.note(f"ignored: {method[:80]}{'' if ours else ', not of this session'}")
+        elif type(number) is int and (waiting := self._waiting.pop(number, None)) is not None:
+            failed, result = message.get("error"), message.get("result")
+            with suppress(asyncio.InvalidStateError):  # nobody waits any more
+                if isinstance(failed, dict):
+                    detail = f"reports: {failed.get('message')} {failed.get('data') or ''}"[:400].strip()
+                    kind: FailureKind = "permanent" if failed.get("code") == NO_ACCESS else "transient"
+                    waiting.set_exception(PlayerError(detail, kind=kind))
+                else:
+                    waiting.set_result(result if isinstance(result, dict) else {})
         else:
-            result = stated.get("result")
-            waiting.set_result(result if isinstance(result, dict) else {})
+            return False
+        return True

@@ -8,10 +8,9 @@ is kept is bounded.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
-
-import msgspec
 
 from peerage.game.protocol import Speaker
 from peerage.game.work import MOST_DETAIL, MOST_STEPS, AgentStep, StepKind
@@ -32,9 +31,7 @@ _USES = {
     "fetch": "fetch",
 }
 """The use of tools (`allow`) that each kind of tool call is."""
-_PARTS = ("input", "content", "output")
-_ROOM = {"text": MAX_TEXT + 1, "thought": MOST_DETAIL}
-"""Characters that are taken of a reply, and of a thought."""
+_DETAILS = ("rawInput", "content", "rawOutput")
 
 
 class Ending(NamedTuple):
@@ -60,30 +57,24 @@ def ending(reason: object) -> Ending:
 
 
 class AgentTurn:
-    """An agent's way to one reply: its steps, and what it wrote after its last tool call.
+    """An agent's way to one reply: its steps, and what it wrote after its last tool call. `thought` holds
+    once it showed that its model thinks.
 
     `allow` are the uses of tools that are granted. While it is `cancelled`, nothing is.
     """
 
     def __init__(self, allow: Collection[str]) -> None:
-        self.cancelled = False
+        self.cancelled = self.thought = False
         self._allow = allow
         self._steps: list[AgentStep | dict[str, str]] = []
         self._tools: dict[str, dict[str, str]] = {}
         self._noted: set[str] = set()
-        self._text: list[str] = []
-        self._thought: list[str] = []
-        self._room = dict(_ROOM)
+        self._text, self._thinking = _Growing(MAX_TEXT + 1), _Growing(MOST_DETAIL)
 
     @property
     def text(self) -> str:
         """What the agent wrote after its last tool call."""
-        return "".join(self._text)
-
-    @property
-    def thought(self) -> bool:
-        """Return whether the agent showed that its model thinks."""
-        return any(not isinstance(step, dict) and step.kind == "thought" for step in self.steps())
+        return str(self._text)
 
     def note(self, what: str) -> None:
         """Put down something odd, once."""
@@ -93,45 +84,37 @@ class AgentTurn:
 
     def update(self, update: object) -> None:
         """Take an update of the session."""
-        stated = update if isinstance(update, dict) else {}
+        stated = _object(update)
         match name := stated.get("sessionUpdate"):
             case "agent_message_chunk":
                 self._end_thought()
-                self._take("text", self._text, stated.get("content"))
+                self._text.add(self._text_of(stated.get("content")))
             case "agent_thought_chunk":
-                self._take("thought", self._thought, stated.get("content"))
+                self.thought = True
+                self._thinking.add(self._text_of(stated.get("content")))
             case "tool_call" | "tool_call_update":
                 self._tool(stated)
             case "plan":
-                entries = stated.get("entries")
-                lines = [_plan_line(entry) for entry in (entries if isinstance(entries, list) else [])[:200]]
+                entries = [_object(entry) for entry in _list(stated.get("entries"))]
                 self._end_thought()
+                lines = [f"[{entry.get('status', '')}] {entry.get('content', '')}" for entry in entries]
                 self._add("plan", detail="\n".join(lines))
-            case str():
-                self.note(f"update: {name}")
             case _:
-                self.note("an update without a name")
+                self.note(f"update: {name}"[:80])
 
     def permission(self, stated: dict[str, Any]) -> dict[str, Any]:
         """Return the answer to a request for permission: once, or not; never for good."""
-        call = stated.get("toolCall")
-        tool = self._tool(call if isinstance(call, dict) else {})
+        tool = self._tool(_object(stated.get("toolCall")))
         use = _USES.get(tool["kind"], "")
-        granted = use in self._allow and not self.cancelled
-        options = stated.get("options")
-        by_kind = {
-            option.get("kind"): option.get("optionId")
-            for option in (options if isinstance(options, list) else [])
-            if isinstance(option, dict)
-        }
-        chosen = by_kind.get("allow_once") if granted else None
-        if granted and chosen is None:
-            self.note("the agent asked for a permission that holds for good, which is never granted")
+        options = [_object(option) for option in _list(stated.get("options"))]
+        by_kind = {str(option.get("kind")): option.get("optionId") for option in options}
+        chosen = by_kind.get("allow_once") if use in self._allow and not self.cancelled else None
         self._add("permission", tool["title"], use or tool["kind"], "allowed" if chosen else "refused")
-        if chosen is None and not self.cancelled:
+        if not chosen and not self.cancelled:
             chosen = by_kind.get("reject_once", by_kind.get("reject_always"))
-        outcome = {"outcome": "selected", "optionId": chosen} if chosen else {"outcome": "cancelled"}
-        return {"outcome": outcome}
+        return {
+            "outcome": {"outcome": "selected", "optionId": chosen} if chosen else {"outcome": "cancelled"}
+        }
 
     def steps(self) -> tuple[AgentStep, ...]:
         """Return the steps in order."""
@@ -141,28 +124,19 @@ class AgentTurn:
     def close_text(self) -> None:
         """Make a step of what was written last: more than text follows."""
         self._end_thought()
-        if text := self.text.strip():
+        if text := self._text.taken():
             self._add("text", detail=text)
-        self._text.clear()
-        self._room["text"] = _ROOM["text"]
-
-    def _take(self, kind: str, parts: list[str], block: object) -> None:
-        text = self._text_of(block)[: max(self._room[kind], 0)]
-        self._room[kind] -= len(text)
-        parts.append(storable(text))
 
     def _text_of(self, block: object) -> str:
-        stated = block if isinstance(block, dict) else {}
+        stated = _object(block)
         if stated.get("type") == "text" and isinstance(text := stated.get("text"), str):
             return text
-        self.note(f"content that is no text: {str(stated.get('type'))[:40]}")
+        self.note(f"content that is no text: {stated.get('type')}"[:80])
         return ""
 
     def _end_thought(self) -> None:
-        if thought := "".join(self._thought).strip():
+        if thought := self._thinking.taken():
             self._add("thought", detail=thought)
-        self._thought.clear()
-        self._room["thought"] = _ROOM["thought"]
 
     def _tool(self, stated: dict[str, Any]) -> dict[str, str]:
         """Merge what is stated of a tool call, by its id, into its step."""
@@ -170,27 +144,23 @@ class AgentTurn:
         tool = self._tools.get(name)
         if tool is None:
             self.close_text()
-            tool = dict.fromkeys(("title", "kind", "status", *_PARTS), "")
+            tool = dict.fromkeys(("title", "kind", "status", *_DETAILS), "")
             if len(self._steps) < 2 * MOST_STEPS:
                 self._tools[name] = tool
                 self._steps.append(tool)
-        for key in ("title", "kind", "status"):
-            if isinstance(value := stated.get(key), str):
-                tool[key] = _short(value)
-        for key, part in (("rawInput", "input"), ("rawOutput", "output")):
+        for key in ("title", "kind", "status", "rawInput", "rawOutput"):
             if (value := stated.get(key)) is not None:
-                tool[part] = _short(value if isinstance(value, str) else _encode(value).decode())
-        if isinstance(content := stated.get("content"), list):
-            tool["content"] = _short("\n".join(filter(None, map(self._content, content[:100]))))
+                tool[key] = _short(value if isinstance(value, str) else json.dumps(value))
+        if parts := [self._content(_object(part)) for part in _list(stated.get("content"))]:
+            tool["content"] = _short("\n".join(filter(None, parts)))
         return tool
 
-    def _content(self, part: object) -> str:
-        stated = part if isinstance(part, dict) else {}
-        match stated.get("type"):
+    def _content(self, part: dict[str, Any]) -> str:
+        match part.get("type"):
             case "diff":
-                return f"{stated.get('path')}:\n{stated.get('newText')}"
+                return f"{part.get('path')}:\n{part.get('newText')}"
             case "content":
-                return self._text_of(stated.get("content"))
+                return self._text_of(part.get("content"))
         return ""
 
     def _add(self, kind: StepKind, title: str = "", detail: str = "", status: str = "") -> None:
@@ -198,7 +168,33 @@ class AgentTurn:
             self._steps.append(AgentStep(kind, _short(title), _short(detail), _short(status)))
 
 
-_encode = msgspec.json.encode
+class _Growing:
+    """A text that comes in parts, of which so many characters are kept."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._room, self._parts = most, most, list[str]()
+
+    def add(self, text: str) -> None:
+        self._parts.append(storable(text[: self._room]))
+        self._room -= len(self._parts[-1])
+
+    def taken(self) -> str:
+        """Return it without blanks around it, and begin another one."""
+        text = str(self).strip()
+        self._parts.clear()
+        self._room = self._most
+        return text
+
+    def __str__(self) -> str:
+        return "".join(self._parts)
+
+
+def _object(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list[Any]:
+    return value[:200] if isinstance(value, list) else []
 
 
 def _short(text: str) -> str:
@@ -207,13 +203,8 @@ def _short(text: str) -> str:
 
 def _tool_step(tool: dict[str, str]) -> AgentStep:
     # What a tool put out is often stated twice, as content for people and as it came.
-    detail = "\n".join(dict.fromkeys(filter(None, [tool[part] for part in _PARTS])))
+    detail = "\n".join(dict.fromkeys(filter(None, [tool[part] for part in _DETAILS])))
     return AgentStep("tool", tool["title"] or tool["kind"], _short(detail), tool["status"])
-
-
-def _plan_line(entry: object) -> str:
-    stated = entry if isinstance(entry, dict) else {}
-    return f"[{str(stated.get('status', ''))[:20]}] {str(stated.get('content', ''))[:300]}"
 
 
 def asked(messages: Sequence[tuple[Speaker, str]], known: str | None) -> tuple[str, str]:
