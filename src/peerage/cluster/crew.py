@@ -64,8 +64,7 @@ Found = TypeVar("Found")
 
 
 class _CrewMatch(NamedTuple):
-    """A match under way. `heard` are the attempts, by key and number, whose cost is accounted for, `turn` the
-    number of its newest offer to workers."""
+    """A match under way; of attempts in `heard` the cost is counted; `turn` numbers its newest offer."""
 
     fixture: Fixture
     digest: str

@@ -314,8 +314,7 @@ def _server(address: str) -> PostgresStore:
 
 
 def working(address: str) -> dict[int, tuple[str, list[int]]]:
-    """The workers of the run that goes on, by number: each as "process NUMBER on HOST", and the matches it
-    has leases of. Empty where none are at work."""
+    """Workers of the run that goes on, by number: each "process NUMBER on HOST", and its leased matches."""
     line = _LeaseLine(_server(address))
 
     def look(connection: Connected) -> list[Any]:

@@ -99,8 +99,7 @@ def adapted() -> Iterator[tuple[GameSpec[Any], str]]:
 
 
 def candidates(name: str) -> list[str]:
-    """The names among which that of a game was probably meant: games of other libraries of which `name` lacks
-    the library's, else all that are listed."""
+    """The names that a misspelt one may mean: those of libraries where `name` lacks one, else all."""
     return [whole for first in _ADAPTED if (whole := f"{first}-{name}") in GAMES] or list(GAMES)
 
 
@@ -137,8 +136,7 @@ def tracks_of(name: str) -> tuple[str, ...]:
 
 
 def plays(spec: GameSpec[Any], game: str, version: int, release: str) -> bool:
-    """Return whether `spec` is what a fixture was made for, by what that says of its game: the same version,
-    and of a game in a file the same file."""
+    """Return whether `spec` is what a fixture was made for: the same version, and the same file if any."""
     file = release.partition(" ")[2] if FILE in release else ""
     here = _FILES[game].release if game in _FILES else ""
     return (game, version, file) == (spec.name, spec.version, here)

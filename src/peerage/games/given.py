@@ -91,8 +91,7 @@ def digest(parts: Any) -> str:
 
 
 class ComparedTask(NamedTuple):
-    """A task to compare players on: what is drawn, the digests of what is compared and of what is asked, and
-    its price but for the answers, in calls."""
+    """A task to compare players on: what is drawn, digests, and its price without answers, in calls."""
 
     drawn: Mapping[str, Any]
     compared: str

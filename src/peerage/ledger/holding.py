@@ -93,8 +93,7 @@ class Holding:
         return self._blocks(numbers, self._match, bodies=True)
 
     def costs(self, numbers: Sequence[int]) -> None:
-        """Raise LedgerError where attempts in finished matches, and what they cost, are not as they were
-        logged; bodies of what was answered are not read."""
+        """Raise LedgerError where attempts in finished matches, or their costs, differ from the log."""
         for _ in self._blocks(numbers, self._record, bodies=False):
             pass
 

@@ -303,8 +303,7 @@ class Ledger:
         return self._rows.log()
 
     def snapshot(self, at_most: int | None = None) -> tuple[int, bytes] | None:
-        """The newest rating state, or the newest after at most so many matches, of those that are as they
-        were logged: others are nothing to build on."""
+        """The newest rating state, or the newest after at most so many matches, that is as it was logged."""
         while newest := self._rows.last_snapshot(at_most):
             number, body = newest
             logged = self._rows.last_entry(f"snapshot {number}")

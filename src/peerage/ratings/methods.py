@@ -366,8 +366,7 @@ def _glicko2(data: Battles | PlayedGames, options: Options) -> SpecialTable:
 
 
 def _judge_aware(data: Battles) -> SpecialTable:
-    """Bradley-Terry in which each judge has a reliability, from the label `judge`; votes on one `question`,
-    where every row says which, hang together."""
+    """Bradley-Terry with a reliability of each judge, the label `judge`; votes on a `question` together."""
     if "judge" not in data.labels:
         raise ValueError("judge-aware needs battles with a column judge")
     questions = data.labels.get("question", ())

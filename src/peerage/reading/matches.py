@@ -42,8 +42,7 @@ def _chosen(expects: Choice, reply: str) -> Chosen:
 
 
 class Matches:
-    """Reads matches from a ledger. With `whole` it holds the ledger's texts, for the many matches that need
-    them; without, it looks up each that is needed."""
+    """Reads matches of a ledger; `whole` holds its long texts, for many matches, else they are looked up."""
 
     def __init__(self, ledger: Ledger, *, whole: bool = True) -> None:
         self._ledger = ledger

@@ -28,8 +28,7 @@ class Link(Struct, frozen=True, gc=False, tag="link"):
 
 
 class Small(NamedTuple):
-    """A small text under a cell's value; `narrow` only where the columns that say it are left out. What is
-    `quoted` are others' words, which stay as they are."""
+    """A small text under a value; `narrow` only where its columns are left out; `quoted`: others' words."""
 
     text: str
     tone: Tone = "quiet"
@@ -204,8 +203,7 @@ class Links(Struct, frozen=True, gc=False, tag="links"):
 
 
 class OtherViews(Struct, frozen=True, tag="choice"):
-    """Other views of the same thing to choose from, links in groups with a title each; `current` says which
-    this is. A medium without links leaves it out."""
+    """Other views of a thing, links in groups with titles; `current` is this one. Nothing without links."""
 
     current: str
     groups: Sequence[tuple[str, Sequence[Link]]]

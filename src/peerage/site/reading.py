@@ -80,8 +80,7 @@ class Site(ArenaTables):
 
     @cached_property
     def entries(self) -> Mapping[int, Sequence[Entry]]:
-        """The log's entries about each match, others may see it or not, in the order in which matches entered
-        it; none where no checkpoint was signed."""
+        """The log's entries about each match, shown or not, in order; none where no checkpoint was signed."""
         entries = self.ledger.log() if self.checkpoints else ()
         return grouped((match, entry) for entry in entries if (match := finished(entry.about)))
 

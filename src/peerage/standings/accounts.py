@@ -211,8 +211,7 @@ def read_snapshot(body: bytes) -> Position:
 
 
 def position(ledger: Ledger, elo: EloSettings) -> Position:
-    """Return the state of an arena after its last record: the newest snapshot and the matches after it.
-    Raises LedgerError when the ledger lacks rows."""
+    """Return the state of an arena after its last record. Raises LedgerError when the ledger lacks rows."""
     standings, accounts, since = _summed(ledger)
     return Position(after_all(standings, since, elo), accounts)
 

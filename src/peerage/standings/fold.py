@@ -187,8 +187,7 @@ def after_all(
 def after_each(
     summaries: Iterable[Summary], settings: EloSettings, wanted: Container[int]
 ) -> Iterator[Standings]:
-    """Standings after each number of matches that is `wanted`, from the first match on: what `after_all`
-    comes to there, in one pass over all of them."""
+    """Standings after each number of matches that is `wanted`: as `after_all` has them, in one pass."""
     standings, stretch = NOBODY, list[Summary]()
     for place, summary in enumerate(summaries, 1):
         stretch.append(summary)

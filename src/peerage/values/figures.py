@@ -231,8 +231,7 @@ def sentence(text: str, names: Collection[str] = ()) -> str:
 
 
 def begun(text: str, most: int) -> str:
-    """Return the beginning of a text as one line of at most so many characters; `…` ends one that goes on,
-    after a whole word unless that is very long."""
+    """Return a text's beginning in one line of at most so many characters; `…` ends it, at a word."""
     line = " ".join(text[: 2 * most].split())
     if len(line) <= most:
         return line

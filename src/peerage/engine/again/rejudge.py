@@ -113,8 +113,7 @@ def _finished(source: Ledger) -> Iterator[_Finished]:
 
 
 def _compared(match: _Finished) -> RecordedAnswers | None:
-    """Read what the first panel of a match saw from a request to one of its judges; None when it compared
-    something else than the answers of two contestants."""
+    """Read what a match's first panel saw; None when it compared something else than two answers."""
     fixture = match.fixture
     if [seat.label for seat in fixture.seats] != [FIRST, SECOND]:
         return None

@@ -44,8 +44,7 @@ def worst_probe(price: Price) -> int | None:
 
 
 def to_probe(ledger: Ledger, players: Iterable[PlayerSettings], priced: Mapping[str, Price]) -> list[str]:
-    """Return who is probed before a run: the players behind a network that are not known to answer under the
-    settings that they have now. Raises LedgerError."""
+    """Return whom a run probes: players behind a network not known to answer as set. Raises LedgerError."""
     answering = reachable(ledger) - benched(ledger).keys()
     return [
         player.name

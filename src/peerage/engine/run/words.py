@@ -16,8 +16,7 @@ TROUBLED = 6
 
 
 def spent(run: Progress | RunReport) -> str:
-    """Return what is known to have been billed, and next to it what may have been in addition, and the calls
-    without a known price, where there are any."""
+    """Return what is known to be billed, what may be in addition, and calls without a known price."""
     calls = f"{counted(run.unpriced, 'call')} of unknown cost"
     if run.unpriced and not run.billed_nano and not run.possibly_nano:
         return calls

@@ -56,8 +56,7 @@ class ProvenPlan(NamedTuple):
 
 
 def greedy(problem: LinearProblem) -> list[int]:
-    """The plan of a player in a hurry: from the safe one, again and again the change that gains most for what
-    it takes of what is left, while any gains."""
+    """A hurried player's plan: from the safe one, again and again what gains most for what it takes."""
     gains, uses, limits, _, safe = problem
     plan, items = [safe] * problem.items, np.arange(problem.items)
     while True:

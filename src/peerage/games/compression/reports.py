@@ -136,8 +136,7 @@ def right(answer: str, expected: str) -> bool:
 
 
 def summarized(drawn: Reports, answers: Sequence[str], spelled: float, rng: Random) -> str:
-    """A summary that holds these answers: a share of them spelled out with their questions, the others alone,
-    without those that follow from others."""
+    """A summary that holds these answers, a share of them with questions; without those that follow."""
     parts: list[str] = []
     for at, (question, answer) in enumerate(zip(drawn.questions, answers, strict=True)):
         if answer and rng.random() < spelled:

@@ -44,8 +44,7 @@ class DraftedQuestion(NamedTuple):
 
 @dataclass
 class Author:
-    """One author at work: its calls, those without a usable reply, those of them that its provider failed,
-    accepted questions, and near-duplicates."""
+    """One author at work: calls, unusable replies, failures of its provider, accepted, near-duplicates."""
 
     label: str
     calls: int = 0

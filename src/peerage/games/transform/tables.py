@@ -266,8 +266,7 @@ WORDY: tuple[Shape, ...] = (json_objects, json_groups, blocks)
 
 
 class TableStep(NamedTuple):
-    """Words of a step, the table after it, a second table that it needs, and its work: what is compared or
-    computed where it is followed word by word."""
+    """Words of a step, the table after it, a second table it needs, and its work, in values compared."""
 
     says: str
     after: DataTable

@@ -41,8 +41,7 @@ _LARGE = 12
 
 
 class TransformTask(Struct, frozen=True):
-    """A task as it is drawn: what players read, the right output, whether that is JSON, and how difficult the
-    task is: its level, and logits of it alone."""
+    """A task as drawn: what players read, the right output, whether that is JSON, its level and logits."""
 
     text: str
     expected: str

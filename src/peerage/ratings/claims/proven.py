@@ -64,8 +64,7 @@ About = Literal["these tasks", "tasks like these"]
 
 
 class Claims(NamedTuple):
-    """Proven differences, boolean matrices, [i, j] where i is above j: on `these` tasks and, of these,
-    on `alike` tasks too, others of the same kind."""
+    """Proven differences, boolean: i is above j on `these` tasks and, of these, on `alike` tasks too."""
 
     these: np.ndarray
     alike: np.ndarray

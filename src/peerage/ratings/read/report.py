@@ -33,8 +33,7 @@ class NoSingleResults(DataError):
 
 
 class RowError(ValueError):
-    """A problem of the row that is being read, in its `column`, or in the row as a whole; where it `ends` the
-    reading, nobody knows how much is lost."""
+    """A problem of the row that is read, in its `column` or as a whole; one that `ends` it loses the rest."""
 
     def __init__(self, problem: str, column: str = "", *, ends: bool = False) -> None:
         super().__init__(problem)

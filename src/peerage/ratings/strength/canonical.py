@@ -24,8 +24,7 @@ _SALTS = (np.array([11, 23, 37, 41, 59], np.uint64) << np.uint64(40)) + np.uint6
 
 
 class Canonical(NamedTuple):
-    """`number` is each player's place in the order; `kind` numbers those whom the evidence does not tell
-    apart, in the order of players as they were given."""
+    """`number` is each player's place in the order; `kind` numbers those that the evidence cannot part."""
 
     number: Ints
     kind: Ints

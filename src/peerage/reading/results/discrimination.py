@@ -1,5 +1,4 @@
-"""Measures of how well a game tells players apart: who solves all of its tasks, how often players tie, and
-how many matches two typical players take."""
+"""Measures of how well a game tells players apart: solved shares, ties, matches that it takes."""
 
 from __future__ import annotations
 

@@ -19,8 +19,7 @@ SEED = 20240229
 
 
 class MatchEvidence(ABC):
-    """Matches as evidence of strength: of two players as duels, of more as rankings, each one observation.
-    `players` maps everybody in them to a number."""
+    """Matches as evidence of strength: of two as duels, of more as rankings; `players` numbers everybody."""
 
     players: dict[str, int]
 

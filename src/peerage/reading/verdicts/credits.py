@@ -1,5 +1,4 @@
-"""The word of checks: the credits of answers, by player and task, with the accuracy that follows, and whether
-judges agree (`judging.measures.known`)."""
+"""The word of checks: answers' credits, accuracies, and judges' agreement (`judging.measures.known`)."""
 
 from __future__ import annotations
 

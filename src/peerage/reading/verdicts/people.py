@@ -69,8 +69,7 @@ def _finished(issued: FixtureRow, record: RecordRow) -> Finished:
 
 
 class PersonVerdict(NamedTuple):
-    """One person's verdict on a match: `score` is the first seat's, `person` tells people apart, `take` is 2
-    where an expert judged the match once more."""
+    """A person's verdict: `score` is the first seat's, `person` tells people apart, `take` 2 judges again."""
 
     match: int
     person: str

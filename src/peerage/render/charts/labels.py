@@ -41,8 +41,7 @@ class Point(NamedTuple):
 
 
 class Box(NamedTuple):
-    """Where a name would be: its left end, its middle from above, its length, the end of it that is next to
-    its point, and the line that leads there."""
+    """Where a name would be: left end, middle from above, length, its end at the point, the line there."""
 
     left: float
     middle: float

@@ -251,8 +251,7 @@ def scaling(rows: Values) -> Plane:
 
 
 def picture(plane: Plane, said: str, lines: Sequence[str] = (), below: Sequence[str] = ()) -> str:
-    """A drawing as an SVG file of its own, with no page behind it to give it a colour: `lines` stand above
-    it, its title first, and others `below`."""
+    """A drawing as an SVG file that brings its colours: `lines` above it, its title first, others `below`."""
     top, high = 20 * len(lines) + 12, 18 * len(below) + 12 * bool(below)
     texts = [(20.0 * at - top + 2, text, 15 if at == 1 else 12) for at, text in enumerate(lines, 1)]
     texts += [(plane.height + 18 * at, text, 12) for at, text in enumerate(below, 1)]

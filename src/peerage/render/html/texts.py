@@ -36,8 +36,7 @@ def coded(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def breakable(name: str) -> str:
-    """Return a long name that may be broken after its punctuation, but for a point within a number; a result
-    of several is rather broken between them."""
+    """Return a long name that may break after punctuation, not at a decimal point; several, between them."""
     whole = visible(name)
     if _BETWEEN in whole:
         return f"{_BETWEEN}<wbr>".join([f"<span>{breakable(part)}</span>" for part in whole.split(_BETWEEN)])

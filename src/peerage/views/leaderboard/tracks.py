@@ -71,8 +71,7 @@ class Ratings:
 
     @property
     def bounded(self) -> dict[str, list[Any]]:
-        """Everybody's rating, the bounds of its interval, None where too little is known, and the method's
-        own scale, by the names of their fields."""
+        """Ratings, interval bounds (None: too little is known) and the method's own scale, by field."""
         own = {"mu": self.mu, "sigma": self.sigma}
         return {
             "rating": self.rating.tolist(),

@@ -141,8 +141,7 @@ def outlook(
 
 
 def _left(reading: Reading) -> int | None:
-    """Return how many matches are left where answers are given once; None where there is no end, or where a
-    game is not installed, so that nobody can say."""
+    """Return how many matches are left where answers are given once; None without an end, or unknown."""
     if not all(map(installed, reading.settings.lineup)):
         return None
     games = list(schedulers(reading.settings, "").values())
