@@ -25,12 +25,10 @@ Of = tuple[int, int]
 
 
 class CallPermits:
-    """Decides on the calls of all workers, in the order in which one machine would.
-
-    `answer(worker, ticket, verdict, reserved)` is called when that is decided; YES lets the call go, and
-    holds its worst case and its place in its player's lane until it is `paid`. `unaffordable(match, worst)`
-    reports that the arena's limit has stopped a match.
-    """
+    """Decides on the calls of all workers, in the order in which one machine would. `answer(worker, ticket,
+    verdict, reserved)` is called when that is decided; YES lets the call go, and holds its worst case and its
+    place in its player's lane until it is `paid`. `unaffordable(match, worst)` reports that the arena's limit
+    has stopped a match."""
 
     def __init__(
         self,

@@ -12,11 +12,8 @@ from peerage.engine.record.journal import Journal
 
 class Offers:
     """Offers that workers may claim, and those that no worker has any more, as `write(offers, over)` puts it
-    in the store.
-
-    Nothing is begun but while it is `open`. Leases that are over wait for an offer, or until there are more
-    of them than are `spared`. `broken` hears why writing failed.
-    """
+    in the store. Nothing is begun but while it is `open`. Leases that are over wait for an offer, or until
+    there are more of them than are `spared`. `broken` hears why writing failed."""
 
     def __init__(
         self,

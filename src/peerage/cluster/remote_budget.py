@@ -23,11 +23,8 @@ class Tell(Protocol):
 class RemoteReservations:
     """Calls that wait for the leader to let them go (`reservations.Paying`), each by a question. Those need
     not that cost nothing and have a place: their player replies at once, or there are `places` of this
-    worker's own.
-
-    `durable(callback)` calls back when all that was journalled so far is durable: the cost of a call is sent
-    then, so that leader and store never differ.
-    """
+    worker's own. `durable(callback)` calls back when all that was journalled so far is durable: the cost of a
+    call is sent then, so that leader and store never differ."""
 
     def __init__(
         self,

@@ -31,12 +31,9 @@ _ARTICLES = ("a", "an", "the")
 
 
 class Fact(Struct, frozen=True):
-    """A question with exactly one right answer, and a statement that says it.
-
-    `statement` has one place, `{}`: with `answer` in it it is true, with any of `wrong` it is false. `wrong`
-    are plausible, `accepted` are other ways to write the answer. A `closed` question can only be put together
-    with its options.
-    """
+    """A question with exactly one right answer, and a statement that says it. `statement` has one place,
+    `{}`: with `answer` in it it is true, with any of `wrong` it is false. `wrong` are plausible, `accepted`
+    are other ways to write the answer. A `closed` question can only be put together with its options."""
 
     question: str
     statement: str
@@ -53,12 +50,10 @@ class Fact(Struct, frozen=True):
 
 @lru_cache(maxsize=8192)
 def plain(text: str) -> str:
-    """Return what of an answer counts: two that are plainly equal are the same answer.
-
-    Case, accents, white space, punctuation, a leading article, leading zeros, the endings of ordinals and the
-    separators of thousands do not count; small numbers may be written as words. Other symbols do: C, C++ and
-    C# are three answers.
-    """
+    """Return what of an answer counts: two that are plainly equal are the same answer. Case, accents, white
+    space, punctuation, a leading article, leading zeros, the endings of ordinals and the separators of
+    thousands do not count; small numbers may be written as words. Other symbols do: C, C++ and C# are three
+    answers."""
     bare = normalize("NFKD", text.replace("−", "-")).casefold()
     bare = "".join([char for char in bare if not combining(char) and char not in "'’‘`"]).strip(" *_.\n\t")
     if _GROUPED.fullmatch(bare):

@@ -44,12 +44,10 @@ Schema: TypeAlias = Mapping[str, Any]
 
 
 class FormField(NamedTuple):
-    """One thing to fill in.
-
-    `name` is unique in its form; `label` and `about` tell a person what it is, `limits` what it may be.
-    `list` holds one entry a line, `json` what no other field can hold; `options` are those of a choice.
-    `needed` says that it must not stay empty, `shapes` are the schemas that its content may have.
-    """
+    """One thing to fill in. `name` is unique in its form; `label` and `about` tell a person what it is,
+    `limits` what it may be. `list` holds one entry a line, `json` what no other field can hold; `options` are
+    those of a choice. `needed` says that it must not stay empty, `shapes` are the schemas that its content
+    may have."""
 
     name: str
     kind: Kind

@@ -34,11 +34,9 @@ class Amount(Struct, frozen=True, gc=False):
 
 class LegalMove(Struct, frozen=True, tag="move"):
     """One of `options`, or one of `amounts` with its number, with a short reason, read as `reading` says.
-
     Moves are compared without case, unless they are `cased` as those of chess are, and without the marks
     around them; then, where that leaves one move alone, without marks of checks and captures, and parts such
-    as 8/5 6/5 in any order. The value is a `Chosen`, an amount's as "raise to 40".
-    """
+    as 8/5 6/5 in any order. The value is a `Chosen`, an amount's as "raise to 40"."""
 
     field: str
     options: tuple[str, ...]

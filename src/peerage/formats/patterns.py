@@ -28,12 +28,9 @@ _END = re.compile(r"(?<!\\)((?:\\\\)*)\\Z")
 
 @lru_cache(maxsize=1024)
 def pattern(written: str) -> SchemaValidator:
-    """Return what searches for a pattern.
-
-    The patterns are those of Rust's crate `regex`: Python's without lookaround and backreferences, for which
-    no linear time is known. Raises ValueError, with the remedy, for any other, and for one that is too large
-    for texts of `SHORTEST` bytes.
-    """
+    """Return what searches for a pattern. The patterns are those of Rust's crate `regex`: Python's without
+    lookaround and backreferences, for which no linear time is known. Raises ValueError, with the remedy, for
+    any other, and for one that is too large for texts of `SHORTEST` bytes."""
     try:
         compiled = _compiled(written)
     except SchemaError as error:

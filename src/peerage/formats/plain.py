@@ -72,11 +72,9 @@ class Chosen(Struct, frozen=True, gc=False):
 
 class Choice(Struct, frozen=True, tag="choice"):
     """One of `options`, with a short reason, read as `reading` says: quoting somebody's "verdict: A" must
-    never cast a vote.
-
-    Options are compared without case and without the marks around them. Of two answers to compare, A and B,
-    the usual ways to name one are options too: `Answer B`, `the second answer`, `B is better`, `B>>A`.
-    """
+    never cast a vote. Options are compared without case and without the marks around them. Of two answers to
+    compare, A and B, the usual ways to name one are options too: `Answer B`, `the second answer`, `B is
+    better`, `B>>A`."""
 
     field: str
     options: tuple[str, ...]
@@ -261,12 +259,10 @@ class Turn(Struct, frozen=True, gc=False):
 
 
 class WithTool(Struct, frozen=True, tag="with-tool"):
-    """A program to be run, or the answer in the format `answer`.
-
-    A reply with a line of ```python is a run, whatever stands around the block, and never an answer: nobody
-    answers before having seen what the program prints. Such a reply must hold one block, which ends, and a
-    program of at most `max_bytes` bytes of UTF-8; see `Code`. Every other reply is read as the answer.
-    """
+    """A program to be run, or the answer in the format `answer`. A reply with a line of ```python is a run,
+    whatever stands around the block, and never an answer: nobody answers before having seen what the program
+    prints. Such a reply must hold one block, which ends, and a program of at most `max_bytes` bytes of UTF-8;
+    see `Code`. Every other reply is read as the answer."""
 
     answer: Format
     max_bytes: int = 20_000

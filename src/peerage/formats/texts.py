@@ -37,11 +37,8 @@ _ESCAPED = re.compile(
 
 def read_json(text: str | bytes) -> Any:
     """Return the value of JSON text, with U+FFFD for half of a surrogate pair, escaped or not, and for bytes
-    that are no UTF-8.
-
-    Models cut at their limit and servers that stream by the byte write such halves; all else that is no JSON
-    raises msgspec.DecodeError, and what is too deep RecursionError.
-    """
+    that are no UTF-8. Models cut at their limit and servers that stream by the byte write such halves; all
+    else that is no JSON raises msgspec.DecodeError, and what is too deep RecursionError."""
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError):

@@ -33,12 +33,10 @@ _FILES: dict[str, GameFile] = {}
 
 
 class Games(Mapping[str, GameSpec[Any]]):
-    """Our own games, then those that installed packages offer under the entry point `peerage.games`.
-
-    Those that nobody starts by name, and those of files (`register`), are found but not listed. A package's
-    game is imported when it is asked for, never before; ImportError names the package when that fails or
-    gives something else than a `GameSpec` of that name. Our own names cannot be taken.
-    """
+    """Our own games, then those that installed packages offer under the entry point `peerage.games`. Those
+    that nobody starts by name, and those of files (`register`), are found but not listed. A package's game is
+    imported when it is asked for, never before; ImportError names the package when that fails or gives
+    something else than a `GameSpec` of that name. Our own names cannot be taken."""
 
     def __getitem__(self, name: str) -> GameSpec[Any]:
         if name in _OWN:

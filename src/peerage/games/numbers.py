@@ -46,10 +46,8 @@ _CHANGED, _DIFFERENT = 0.5, 0.75
 
 def drawn(rng: Random, wanted: float, seldom: int = 0) -> tuple[DrawnPart, ...]:
     """Draw different steps and an ending, so that a plain program takes about the effort `wanted`; in
-    `seldom` of them at least a bug may show on few lists only.
-
-    Each step changes lists, and leaves enough that differ.
-    """
+    `seldom` of them at least a bug may show on few lists only. Each step changes lists, and leaves enough
+    that differ."""
     steps, endings = [*_PARTS["steps"]], [*_PARTS["endings"]]
     if seldom:
         steps = [name for name in steps if "{{" in KINDS[name]["plain"]]

@@ -16,11 +16,9 @@ from peerage.reading.verdicts.votes import judged_duels, votes
 
 def battles(ledger: Ledger) -> Iterator[str]:
     """Every valid vote on a decided duel, or on recorded answers that were judged again, as a line of JSON: a
-    battle in LMArena's columns.
-
-    `question_id` is the match, `tstamp` seconds since 1970; the votes of one match share a `weight` of 1. Of
-    answers judged again `question` shows which pairs share one, and hang together. Raises LedgerError.
-    """
+    battle in LMArena's columns. `question_id` is the match, `tstamp` seconds since 1970; the votes of one
+    match share a `weight` of 1. Of answers judged again `question` shows which pairs share one, and hang
+    together. Raises LedgerError."""
     decided = judged_duels(ledger)
     cast = votes(ledger, decided, {})
     questions = _questions(ledger, decided)

@@ -67,11 +67,9 @@ __all__ = [
 def open_ledger(address: str, folder: Path, *, create: bool) -> Ledger:
     """Open the ledger at `address`: `sqlite:///FILE`, FILE relative to the arena's folder or absolute;
     `postgresql://HOST/DATABASE`; `mongodb://HOST/DATABASE`; or `$NAME`, the variable of the environment or of
-    `.env` that holds one.
-
-    `create` makes it when it is not there. Raises LedgerError when it cannot be used: missing, not a
-    ledger, of a newer version, not readable, or an address of a kind this version does not know.
-    """
+    `.env` that holds one. `create` makes it when it is not there. Raises LedgerError when it cannot be used:
+    missing, not a ledger, of a newer version, not readable, or an address of a kind this version does not
+    know."""
     if address.startswith("$"):
         stated = environment(folder, os.environ).get(address[1:], "")
         if not stated:

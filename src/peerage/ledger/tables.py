@@ -202,10 +202,8 @@ class StoredRows:
 
     def _open(self) -> Iterator[tuple[str, int, int | None]]:
         """Player, match and worst cost of the requests that neither a reply nor a failure followed; looked
-        for from the last on, no further than there can be any.
-
-        Ids count on without a gap, but for copies from which requests were left out.
-        """
+        for from the last on, no further than there can be any. Ids count on without a gap, but for copies
+        from which requests were left out."""
         pin = self.pin()
         last = pin.intents
         most = last if COPY in self.facts() else last - pin.replies - pin.failures

@@ -148,10 +148,8 @@ class RunPlayers:
         self, recovered: Recovered, availability: Availability, replan: Callable[[], None] | None
     ) -> None:
         """Probe the players that are not known to answer, without those that are away now; nobody where
-        `clients` were given. `replan` is called when prices change by it.
-
-        Nothing but the probes themselves is on record when too few are left: ArenaError then.
-        """
+        `clients` were given. `replan` is called when prices change by it. Nothing but the probes themselves
+        is on record when too few are left: ArenaError then."""
         if self._clients is not None:
             return
         overbilled = self._overbilled(recovered)

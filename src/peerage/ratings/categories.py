@@ -39,11 +39,9 @@ def by_category(
     anchor: str | None,
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Return a row for each category and player, all battles first, then the category with the most of them,
-    and notes.
-
-    `labels` has the category of each battle: empty where it has none, a list of JSON where it has several.
-    `ways` are columns of labels of battles that hang together. `anchor` is the player at 1500 everywhere.
-    """
+    and notes. `labels` has the category of each battle: empty where it has none, a list of JSON where it has
+    several. `ways` are columns of labels of battles that hang together. `anchor` is the player at 1500
+    everywhere."""
     codes = [coded(way)[1] for way in ways]
     masks, several, notes = _masks(labels)
 

@@ -29,9 +29,7 @@ def compared(
 ) -> tuple[tuple[dict[str, Any], ...], tuple[dict[str, Any], ...], list[str]]:
     """Return a row for each player, the best first, one for each two with two samples in common, the one
     ahead first, and notes. `scores` has shape (players, samples): from 0 to 1, nan where there is no answer.
-
-    A pair is `apart` where the interval for all pairs together, by Bonferroni, leaves 0 out.
-    """
+    A pair is `apart` where the interval for all pairs together, by Bonferroni, leaves 0 out."""
     known = ~np.isnan(scores)
     samples = known.sum(axis=1)
     mean = np.nansum(scores, axis=1) / samples

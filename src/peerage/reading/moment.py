@@ -35,12 +35,10 @@ def public(ledger: Ledger) -> Ledger:
 
 
 class Moment(Ledger):
-    """A ledger that ends with record `number`, to be read alone; what is sealed is redacted.
-
-    The narrow table and the amendments on each topic are read once and kept: most of the numbers on every
-    page come from them. `known` is the beginning of the table, where that was read before. `revealed` are the
-    salts of what is shown all the same, by default those that the retirement of challenges disclosed.
-    """
+    """A ledger that ends with record `number`, to be read alone; what is sealed is redacted. The narrow table
+    and the amendments on each topic are read once and kept: most of the numbers on every page come from them.
+    `known` is the beginning of the table, where that was read before. `revealed` are the salts of what is
+    shown all the same, by default those that the retirement of challenges disclosed."""
 
     def __init__(
         self,

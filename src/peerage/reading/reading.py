@@ -30,12 +30,9 @@ if TYPE_CHECKING:
 
 
 class Reading:
-    """All that a ledger holds of an arena; `moment` is that ledger as it is at one position.
-
-    Everything is computed when it is first asked for, and kept, so one reading serves all views of a page or
-    command. Threads may share it: at worst two of them compute the same. Whatever is asked may raise
-    LedgerError.
-    """
+    """All that a ledger holds of an arena; `moment` is that ledger as it is at one position. Everything is
+    computed when it is first asked for, and kept, so one reading serves all views of a page or command.
+    Threads may share it: at worst two of them compute the same. Whatever is asked may raise LedgerError."""
 
     def __init__(self, settings: ArenaSettings, moment: Ledger) -> None:
         self.settings = settings

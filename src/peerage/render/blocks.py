@@ -272,9 +272,8 @@ class Meeting(Struct, frozen=True, gc=False, tag="meeting"):
 
 class QuotedReply(Struct, frozen=True, gc=False):
     """A reply that a match quotes: the step of the match at which it stands (`place`, 0 where it stands
-    nowhere), whose role it was, what it `took`;
-    `won` where its seat came off best. `form` is what asked for it (hex), `seeing` names what that showed of
-    others' words, each with its place, 0 where it has none."""
+    nowhere), whose role it was, what it `took`; `won` where its seat came off best. `form` is what asked for
+    it (hex), `seeing` names what that showed of others' words, each with its place, 0 where it has none."""
 
     place: int
     role: str

@@ -24,12 +24,10 @@ from peerage.views.player import met
 
 
 class PageView(NamedTuple):
-    """A page: its `title`, the entry of the menu that it belongs to (`here`), and what it shows.
-
-    With `heads` the first sentence of an answer among its `blocks` is its heading. `says` is its verdict, for
-    those who are sent it: the first sentence in a picture, with the lines of `card`. A `template` other than
-    the usual frame is filled with `values` too.
-    """
+    """A page: its `title`, the entry of the menu that it belongs to (`here`), and what it shows. With `heads`
+    the first sentence of an answer among its `blocks` is its heading. `says` is its verdict, for those who
+    are sent it: the first sentence in a picture, with the lines of `card`. A `template` other than the usual
+    frame is filled with `values` too."""
 
     title: str
     here: str

@@ -133,9 +133,7 @@ class Position(NamedTuple):
 def possibly_billed(ledger: Ledger, known: Mapping[str, Account]) -> dict[str, int]:
     """Return what players may have been billed for finished matches beyond what is `known`, in 1e-9 dollars:
     failed calls and calls left open by a crash at their worst, replies of unknown cost. Others are not named.
-
-    Raises LedgerError.
-    """
+    Raises LedgerError."""
     unsure = _unsure(known)
     more = {
         player: nano - (known[player].cost_nano if player in unsure else 0)
@@ -146,10 +144,7 @@ def possibly_billed(ledger: Ledger, known: Mapping[str, Account]) -> dict[str, i
 
 def spent_by(ledger: Ledger) -> dict[str, int]:
     """Return what each player cost by now, in 1e-9 dollars, matches under way included: the sums of
-    `Ledger.spent_by`, most of them by the records.
-
-    Raises LedgerError.
-    """
+    `Ledger.spent_by`, most of them by the records. Raises LedgerError."""
     standings, known, since = _summed(ledger)
     return spent_beyond(ledger, known, standings.number + len(since))
 

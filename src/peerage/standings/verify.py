@@ -43,12 +43,9 @@ def verify(
     helpers: Helpers | None = None,
 ) -> Report:
     """Check a whole ledger and the `votes` on it, and whether it extends those of which roots or checkpoints
-    were `kept`. Requests and replies are read by `helpers` where it is worth it, by
-    default in `workers` processes of this machine.
-
-    A running arena may go on writing meanwhile; what was finished at the start is checked. Raises
-    LedgerError when the ledger cannot be read at all.
-    """
+    were `kept`. Requests and replies are read by `helpers` where it is worth it, by default in `workers`
+    processes of this machine. A running arena may go on writing meanwhile; what was finished at the start is
+    checked. Raises LedgerError when the ledger cannot be read at all."""
     return held.verify(
         ledger, partial(_recomputed, claims=True), workers=workers, votes=votes, kept=kept, helpers=helpers
     )
@@ -56,10 +53,7 @@ def verify(
 
 def check_records(ledger: Ledger) -> None:
     """Check all that a run builds on, in a tenth of the time: everything but the requests and replies of
-    finished matches.
-
-    Raises LedgerError, which says what is wrong first and what to do about it.
-    """
+    finished matches. Raises LedgerError, which says what is wrong first and what to do about it."""
     held.check_records(ledger, _recomputed)
 
 
@@ -88,10 +82,8 @@ def _problems(
     ledger: Ledger, matches: Iterable[Walked], last: int, elo: EloSettings, logged: Mapping[int, bytes]
 ) -> Iterator[Found]:
     """Yield what is wrong with snapshots and with ratings of void matches among the first `last`, which
-    `matches` are in order.
-
-    `logged` are the digests of snapshots by match. It rests on records and narrow table being right.
-    """
+    `matches` are in order. `logged` are the digests of snapshots by match. It rests on records and narrow
+    table being right."""
     to_fold: dict[int, Position] = {}
     stored = list(ledger.snapshots())
     _, recorded = ledger.heads()  # by now: a run may have gone on

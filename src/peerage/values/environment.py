@@ -24,12 +24,10 @@ def databases(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def environment(folder: Path, env: Mapping[str, str]) -> dict[str, str]:
-    """`env` and, for names it does not hold, those of the `.env` file in `folder`.
-
-    Values are taken as they stand: nothing is interpolated and nothing is put into this process's
-    own environment. A missing file is no error, nor is a folder, which some keep programs in; an unreadable
-    one raises OSError, and what is no file, not UTF-8 or too long InputRefused.
-    """
+    """`env` and, for names it does not hold, those of the `.env` file in `folder`. Values are taken as they
+    stand: nothing is interpolated and nothing is put into this process's own environment. A missing file is
+    no error, nor is a folder, which some keep programs in; an unreadable one raises OSError, and what is no
+    file, not UTF-8 or too long InputRefused."""
     path = folder / ".env"
     if not os.path.lexists(path) or path.is_dir():
         return dict(env)

@@ -55,11 +55,9 @@ def in_order(
 class Processes(Helpers):
     """Processes of this machine, each started when it is first needed, and again when it died; `env` are
     further variables of theirs. `polite` ones run below this one's priority. A call that takes longer than
-    `longest_s` seconds ends its process.
-
-    Unlike those of `multiprocessing` they do not run the caller's main module again, so that a script may
-    call what uses them, and they end with the process that started them, however it ended.
-    """
+    `longest_s` seconds ends its process. Unlike those of `multiprocessing` they do not run the caller's main
+    module again, so that a script may call what uses them, and they end with the process that started them,
+    however it ended."""
 
     def __init__(
         self,

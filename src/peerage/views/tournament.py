@@ -45,12 +45,10 @@ class TournamentReport(Shown, frozen=True):
 
 
 class ProgressRow(Shown, frozen=True):
-    """One player over all tournaments that rated it.
-
-    `score` is the mean, `sd` its standard deviation (how consistent it is), `first` and `last` the scores of
-    the first and the last. `trend` is the least-squares slope per tournament, `trend_se` its standard error.
-    None where there are too few: two for `sd` and `trend`, three for `trend_se`.
-    """
+    """One player over all tournaments that rated it. `score` is the mean, `sd` its standard deviation (how
+    consistent it is), `first` and `last` the scores of the first and the last. `trend` is the least-squares
+    slope per tournament, `trend_se` its standard error. None where there are too few: two for `sd` and
+    `trend`, three for `trend_se`."""
 
     player: str
     tournaments: int

@@ -63,12 +63,9 @@ class Elsewhere:
 
 @dataclass(frozen=True)
 class ReplayReport:
-    """Result of a replay.
-
-    `matches` are on record; of them `recomputed` were played again from their replies, `as_stated` were
-    voided by the engine, `sealed` cannot be read in this copy, and `elsewhere` are those that another release
-    recomputes.
-    """
+    """Result of a replay. `matches` are on record; of them `recomputed` were played again from their replies,
+    `as_stated` were voided by the engine, `sealed` cannot be read in this copy, and `elsewhere` are those
+    that another release recomputes."""
 
     matches: int
     recomputed: int
@@ -93,12 +90,9 @@ def replay(
     helpers: Helpers | None = None,
     folder: Path | None = None,
 ) -> ReplayReport:
-    """Recompute the finished matches of a ledger; a running arena may go on writing.
-
-    `progress(done, all)` is called now and then. Where it is worth it `helpers` play the matches again; the
-    games of files that they need are in the arena's `folder`. Raises LedgerError when the ledger cannot be
-    read.
-    """
+    """Recompute the finished matches of a ledger; a running arena may go on writing. `progress(done, all)` is
+    called now and then. Where it is worth it `helpers` play the matches again; the games of files that they
+    need are in the arena's `folder`. Raises LedgerError when the ledger cannot be read."""
     ledger = ledger.as_stored()
     return _Replay(ledger, ledger.summaries).run(progress, helpers, folder)
 
@@ -110,10 +104,8 @@ def repair(
     folder: Path | None = None,
 ) -> ReplayReport:
     """Write again what follows from the records, where these follow from the replies: the narrow table and
-    the newest snapshot, which are not compared.
-
-    Nothing is written when there are differences. Raises LedgerBusy while a run goes on, and LedgerError.
-    """
+    the newest snapshot, which are not compared. Nothing is written when there are differences. Raises
+    LedgerBusy while a run goes on, and LedgerError."""
     with ledger.runner():
         recomputed = _Replay(ledger.as_stored(), None)
         report = recomputed.run(progress, helpers, folder)

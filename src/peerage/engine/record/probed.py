@@ -22,12 +22,10 @@ LAST_CALLS = 64
 
 
 class ProbeResult(Struct, frozen=True, omit_defaults=True):
-    """One probe's finding, as it is on record.
-
-    `status` is ok, refused, cut (at its token limit), failed (until something is changed) or void (the
-    provider failed for now). `cost_nano` is null where it is unknown; `worst_nano` is what it may have cost
-    beyond that, null without a price. `thinks` says that the model was seen to think before it answers.
-    """
+    """One probe's finding, as it is on record. `status` is ok, refused, cut (at its token limit), failed
+    (until something is changed) or void (the provider failed for now). `cost_nano` is null where it is
+    unknown; `worst_nano` is what it may have cost beyond that, null without a price. `thinks` says that the
+    model was seen to think before it answers."""
 
     status: str
     reason: str = ""

@@ -126,11 +126,8 @@ class Folding:
 
     def bench(self, player: str, why: str, sums: Account = NOTHING) -> None:
         """Put on record that a player fails for good since the last match, or too often by its `sums`, and
-        from when on pairing leaves it out.
-
-        Whether a match paired before has begun by now depends on speed. So one that fails too often still
-        plays it: what comes of it is the same at any concurrency.
-        """
+        from when on pairing leaves it out. Whether a match paired before has begun by now depends on speed.
+        So one that fails too often still plays it: what comes of it is the same at any concurrency."""
         was = self._benches.out.get(player)
         if was is None or was.event == "paused":
             when = self._rounds.first_without, self.standings.number

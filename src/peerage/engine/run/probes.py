@@ -32,10 +32,7 @@ _log = logging.getLogger("peerage")
 
 def worst_probe(price: Price) -> int | None:
     """Return what the probe of a player of this price may cost at most, in 1e-9 dollars; None when its price
-    is unknown.
-
-    Of several requests `PAID` can be charged: others were refused.
-    """
+    is unknown. Of several requests `PAID` can be charged: others were refused."""
     if price.free:
         return 0
     size = sum(len(text.encode()) for _, text in probe_call().messages)
@@ -67,11 +64,9 @@ async def probe_players(
     tries: int = TRIES,
 ) -> dict[str, Probed]:
     """Ask every player behind a network one small question, all at once; return what was found, by name.
-
     Players that are down are asked again, `tries` times in all. `affordable(player, nano)` sets the worst
     cost of one probe aside, or says that the budget has no room for it: that player is then not probed. The
-    caller holds the runner's lock.
-    """
+    caller holds the runner's lock."""
     probed: dict[str, Probed] = {}
     asked = {name: runtime for name, runtime in runtimes.items() if needs_probe(runtime.settings)}
     for again in range(tries):

@@ -95,9 +95,7 @@ class Rounds:
     def issue(self) -> tuple[Fixture, ...]:
         """The next round, of the game whose turn it is; empty while its ratings are not settled, and when
         there can be none (`over`), as in a game without contestants, whose fixtures are made and not paired.
-
-        Raises Unstaffed when a match lacks officials for another reason than spent budgets.
-        """
+        Raises Unstaffed when a match lacks officials for another reason than spent budgets."""
         games = [game for game in self._games.values() if game.spec.contestants[1]]
         if self.over or not games or self._next > len(self._ends) + self._lag:
             return ()

@@ -181,11 +181,8 @@ def _last_sentence(text: str) -> str:
 
 def only_a_reason(after: str, read: Callable[[Any], Value | None], value: Value) -> bool:
     """Return whether only a reason for `value` or a courtesy follows its statement; `read` makes the value of
-    words as in `reading.stated`.
-
-    Reasons are sentences about the answers that name no other value, no verdict, vote or score and nobody who
-    judges, and take nothing back.
-    """
+    words as in `reading.stated`. Reasons are sentences about the answers that name no other value, no
+    verdict, vote or score and nobody who judges, and take nothing back."""
     if len(after) > MOST_AFTER:
         return not after.strip()
     for sentence in SENTENCE_END.split(_HEAD.sub("", after)):

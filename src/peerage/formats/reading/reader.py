@@ -133,11 +133,8 @@ def between(text: str, tag: str) -> list[str]:
 
 def object_in(text: str, fields: Iterable[str], others: bool = False) -> dict[str, Any] | None:
     """Return the object that a reply states, with `fields` by these names, whatever their case; None when
-    none has any.
-
-    With `others` the only object counts where none has any of them.
-    FormatError for several that differ, for one that breaks off, and for one that is quoted.
-    """
+    none has any. With `others` the only object counts where none has any of them. FormatError for several
+    that differ, for one that breaks off, and for one that is quoted."""
     names = {bare(field): field for field in fields}
     ours: list[Found] = []
     parts = objects(text)
@@ -174,11 +171,8 @@ def stated(
     text: str, fields: Sequence[str], read: Callable[[Any], Value | None], expected: str
 ) -> StatedReply[Value]:
     """Return the value that a reply states for each of `fields`, as `read` makes it of the words written
-    there; see the module.
-
-    `read` is total but for FormatError, and gives None for what it cannot read. FormatError, with `expected`
-    in its words, unless every field has one value.
-    """
+    there; see the module. `read` is total but for FormatError, and gives None for what it cannot read.
+    FormatError, with `expected` in its words, unless every field has one value."""
     text = _unfenced(text)
     if _STRUCK.search(text[:NEAR]) and "{" not in text[:NEAR]:
         raise FormatError(f"words are struck out; {expected}")

@@ -146,12 +146,10 @@ def _at_ms(timestamp: str) -> int:
 
 
 def recording(entry: JsonBattle, rules: ColorObfuscationRules, digest: str = "") -> Recording:
-    """A battle as a recording of our game under `rules`, with colors, shares and limits of its own.
-
-    Its source is kept under `drawn`: the whole entry, and the `digest` (SHA-256, hex) of the file that it
-    came from. A reply that the original did not get, or never asked for, is an empty text: unusable, as the
-    original counted it.
-    """
+    """A battle as a recording of our game under `rules`, with colors, shares and limits of its own. Its
+    source is kept under `drawn`: the whole entry, and the `digest` (SHA-256, hex) of the file that it came
+    from. A reply that the original did not get, or never asked for, is an empty text: unusable, as the
+    original counted it."""
     battle, colors = entry.battle, entry.battle.colors
     own = rules.model_copy(
         update={

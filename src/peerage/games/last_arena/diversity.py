@@ -61,12 +61,10 @@ def _jaccard(first: frozenset[str], second: frozenset[str]) -> float:
 
 
 def spread(texts: Mapping[str, Sequence[str]]) -> dict[str, float | None]:
-    """Return the spread of each author's texts, from 0 (all alike) to 1 (nothing in common).
-
-    One minus the mean cosine between two different texts of the author, where a text is the vector of its
-    sequences weighted by TF-IDF: count · ln(N / n), N all texts of all authors, n those that hold the
-    sequence (Spärck Jones 1972). None for fewer than two texts.
-    """
+    """Return the spread of each author's texts, from 0 (all alike) to 1 (nothing in common). One minus the
+    mean cosine between two different texts of the author, where a text is the vector of its sequences
+    weighted by TF-IDF: count · ln(N / n), N all texts of all authors, n those that hold the sequence (Spärck
+    Jones 1972). None for fewer than two texts."""
     counted = {author: [grams(text) for text in own] for author, own in texts.items()}
     everything = [grams for own in counted.values() for grams in own]
     holders = Counter(gram for grams in everything for gram in grams)

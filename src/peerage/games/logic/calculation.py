@@ -72,8 +72,7 @@ def _bracketed(text: str) -> str:
 
 def congruences(rng: Random, *, moduli: int, rests: int) -> Drawn:
     """The least number with given remainders, by a sieve. Work: the numbers that it tries, or those that
-    counting up by the greatest modulus does, whichever are fewer.
-    """
+    counting up by the greatest modulus does, whichever are fewer."""
     clues = {
         modulus: sorted(rng.sample(range(1, modulus), rests))
         for modulus in sorted(rng.sample(_PRIMES[: moduli + 5], moduli))
@@ -93,9 +92,8 @@ def congruences(rng: Random, *, moduli: int, rests: int) -> Drawn:
 
 
 def polynomial(rng: Random, *, degree: int, digits: int, gaps: int) -> Drawn:
-    """A term of a polynomial's remainders, by Lagrange's formula: so many known terms leave one polynomial
-    of that degree. Work: operations on digits.
-    """
+    """A term of a polynomial's remainders, by Lagrange's formula: so many known terms leave one polynomial of
+    that degree. Work: operations on digits."""
     count = degree + 1 + gaps
     prime = rng.choice([p for p in _PRIMES if p > count + 1 and digits_of(p) == digits])
     factors = [*[rng.randrange(prime) for _ in range(degree)], rng.randrange(1, prime)]

@@ -26,8 +26,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 def arrangements(rng: Random, *, kinds: int, letters: int, apart: int) -> Drawn:
     """Orders of letters in which some are never next to each other, counted from the first letter on by what
-    is left. Work: additions.
-    """
+    is left. Work: additions."""
     while True:
         used = sorted(rng.sample(_LETTERS, kinds))
         counts = [1] * kinds
@@ -75,8 +74,7 @@ def _orders(counts: Sequence[int], allowed: Sequence[Sequence[int]]) -> tuple[in
 
 def committees(rng: Random, *, named: int, rules: int, size: int) -> Drawn:
     """Numbers of committees on which named people serve under conditions, by all choices among these: they
-    are the work.
-    """
+    are the work."""
     while True:
         names, (job, other) = sorted(rng.sample(NAMES, named)), rng.sample(_JOBS, 2)
         is_a = [*[True] * (named // 2), *[False] * (named - named // 2)]
@@ -174,9 +172,8 @@ def _ways(
 
 
 def sets(rng: Random, *, clubs: int, without: int) -> Drawn:
-    """Numbers of people in clubs, as many independent ones as there are unknowns. Work: multiplications of
-    an elimination.
-    """
+    """Numbers of people in clubs, as many independent ones as there are unknowns. Work: multiplications of an
+    elimination."""
     names = sorted(rng.sample(_CLUBS, clubs))
     apart = rng.sample([*combinations(range(clubs), 2)], without)
     regions = [r for r in range(1 << clubs) if not any(r >> a & 1 and r >> b & 1 for a, b in apart)]
@@ -267,8 +264,7 @@ def dice(rng: Random, *, dice: int, faces: int, top: int) -> Drawn:
 
 def urn(rng: Random, *, colors: int, most: int, drawn: int) -> Drawn:
     """The chance of a draw without replacement, with conditions from each color to the next. Work: numbers of
-    balls of a color, by how many there are of the color before and in all.
-    """
+    balls of a color, by how many there are of the color before and in all."""
     while True:
         names, counts = rng.sample(_COLORS, colors), [rng.randint(2, most) for _ in range(colors)]
         said, rules, work = list[str](), list[_Rule](), 0

@@ -29,10 +29,8 @@ class _Claim(NamedTuple):
 
 def knights(rng: Random, *, people: int, about: int, nested: float) -> Drawn:
     """Knights who tell the truth among knaves. Work: suppositions, when claims are taken in the order that
-    leaves the fewest.
-
-    A world says of everybody whether they are a knight; claims are sets of worlds, as bits of an integer.
-    """
+    leaves the fewest. A world says of everybody whether they are a knight; claims are sets of worlds, as bits
+    of an integer."""
     names = sorted(rng.sample(NAMES, people))
     knight, every = _worlds(people)
     while True:

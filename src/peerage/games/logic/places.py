@@ -105,8 +105,7 @@ _RELATIONS: Mapping[str, Callable[[int, int, int], bool]] = {
 
 class _Reached(dict[int, int]):
     """Places, as bits, of an item → the places that another one may have by a relation, or that the first may
-    have when `back`.
-    """
+    have when `back`."""
 
     def __init__(self, size: int, relation: str, value: int, back: bool) -> None:
         holds = _RELATIONS[relation]

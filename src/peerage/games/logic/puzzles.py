@@ -28,8 +28,7 @@ _NUMBER = re.compile(r"([+-]?[0-9]{1,60})(?: ?/ ?([0-9]{1,60}))?")
 
 class Puzzle(Struct, frozen=True):
     """A puzzle as it is drawn: its family, what players read, its answer, its level, and its difficulty in
-    logits, measured by the work that it takes.
-    """
+    logits, measured by the work that it takes."""
 
     family: str
     text: str

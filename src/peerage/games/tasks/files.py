@@ -25,10 +25,8 @@ TASKS = "tasks"
 
 def read_tasks(body: bytes, name: str, stated: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the tasks of a file, each as `Task` has it; `stated` are the game's other rules, of which the
-    `template` and the `check` of tasks without one are read.
-
-    Raises ValueError for what cannot be used, a line for each problem.
-    """
+    `template` and the `check` of tasks without one are read. Raises ValueError for what cannot be used, a
+    line for each problem."""
     report = ReadingReport()
     rows_read: list[dict[str, Any]] = []
     where: list[str] = []

@@ -1,6 +1,5 @@
 """Samples of Inspect's datasets and logs as tasks: `input` is the prompt, or messages, `target` what is
-expected, `choices` are options that contestants see. Pure.
-"""
+expected, `choices` are options that contestants see. Pure."""
 
 from __future__ import annotations
 

@@ -25,8 +25,7 @@ and at the end, do not count, all else does."""
 class Output(Struct, frozen=True):
     """An output of at most `max_chars` characters: what the reply's only code block holds, of a reply without
     a block the whole. Unusable is what is blank or longer, several blocks, a block that does not end, and
-    what is no JSON where `json` asks for it. The value is the reply's text.
-    """
+    what is no JSON where `json` asks for it. The value is the reply's text."""
 
     json: bool
     max_chars: int = 20_000
@@ -68,12 +67,10 @@ def output(reply: str) -> str:
 
 
 def canonical(text: str, is_json: bool) -> list[str]:
-    """The lines of an output that count. Raises FormatError for what is no JSON, and should be.
-
-    Of JSON they are those of its value laid out with sorted keys: an array or object that holds no other has
-    a line, and so have the beginning and the end of one that does; numbers are compared by value. Of anything
-    else they are the lines without white space at their ends, from the first that is not empty to the last.
-    """
+    """The lines of an output that count. Raises FormatError for what is no JSON, and should be. Of JSON they
+    are those of its value laid out with sorted keys: an array or object that holds no other has a line, and
+    so have the beginning and the end of one that does; numbers are compared by value. Of anything else they
+    are the lines without white space at their ends, from the first that is not empty to the last."""
     if is_json:
         return _laid_out(text)
     lines = [line.rstrip() for line in unix(text).split("\n")]
@@ -106,8 +103,7 @@ def _lines(value: Any, key: str) -> Iterator[str]:
 
 def share_right(expected: Sequence[str], given: Sequence[str]) -> float:
     """Return the share of the lines that are right and in the right order, of those that are right or given,
-    whichever are more: by the longest common subsequence. Lines without a letter or a digit do not count.
-    """
+    whichever are more: by the longest common subsequence. Lines without a letter or a digit do not count."""
     right, own = ([line for line in lines if any(map(str.isalnum, line))] for lines in (expected, given))
     lengths = [0] * (len(right) + 1)
     for line in own[: 2 * len(right)]:  # more would not come to half of them, and take long

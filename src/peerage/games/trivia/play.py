@@ -58,12 +58,9 @@ _LETTERED = re.compile(r"\W*(?:([A-Za-z])[).:\]]|([A-Z])\s)\s*(.+)", re.DOTALL)
 
 
 class TriviaQuestion(Struct, frozen=True):
-    """A question as it is asked and on record.
-
-    `right` are all answers that count, the one to be shown first; `options` are empty where players answer in
-    their own words, and `wrong` are then answers that a player might give. `level` is 0 in a quiz of the
-    owner's.
-    """
+    """A question as it is asked and on record. `right` are all answers that count, the one to be shown first;
+    `options` are empty where players answer in their own words, and `wrong` are then answers that a player
+    might give. `level` is 0 in a quiz of the owner's."""
 
     domain: str
     question: str

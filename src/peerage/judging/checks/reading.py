@@ -29,10 +29,7 @@ _TOLERANCE = re.compile(r"(?:±|\+/-|\+-|tolerance)?\s*:?\s*([0-9]+\.?[0-9]*(?:e
 
 def check_of(written: Any, expected: Any) -> Check:
     """Return the check that a row asks for: `exact`, `number ± 0.5`, `number 1%`, `choice A|B|C`, or a
-    mapping with `type` and fields of `Check`.
-
-    Raises ValueError, which says what was expected.
-    """
+    mapping with `type` and fields of `Check`. Raises ValueError, which says what was expected."""
     if isinstance(written, Mapping):
         return _of_mapping(written, expected)
     read = _WRITTEN.fullmatch(str(written))

@@ -1,3 +1,2 @@
 """Votes and scores as rows to write and columns to compute with, and what they leave to compare. Imports
-`panels` and ratings.
-"""
+`panels` and ratings."""

@@ -126,11 +126,8 @@ MARKS = Layout(codes=3, counts=0, numbers=2)
 
 class Mark(NamedTuple):
     """Mark that `judge` gave `author`'s answer in `contest` (a match, or one question of it), players by
-    name.
-
-    `value` is the points of a vote in a duel (1, ½ or 0), or a rating. `chars` is how long the answer was,
-    None where that is not known.
-    """
+    name. `value` is the points of a vote in a duel (1, ½ or 0), or a rating. `chars` is how long the answer
+    was, None where that is not known."""
 
     judge: str
     author: str

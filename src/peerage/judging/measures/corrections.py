@@ -277,10 +277,8 @@ def _weights(
 def _tossing(reliability: Floats, error: Floats) -> Floats:
     """The chance that each judge tosses a coin: its slope is 0 if so, and else about the usual one (1, give
     or take `SPREAD`). How many do is estimated with it, by expectation and maximization, from one in ten on.
-
     Few votes do not prove that a judge says nothing, so it is not named; but a coin that weighs as what
-    chance makes of it draws the ratings together.
-    """
+    chance makes of it draws the ratings together."""
     information = np.maximum(error**-2.0 - SPREAD**-2.0, 1e-9)  # what the votes say, without the prior
     raw = (reliability * error**-2.0 - SPREAD**-2.0) / information
     doubt = 1 / information

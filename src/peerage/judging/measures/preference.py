@@ -101,11 +101,8 @@ def _slopes(marks: Marks, value: Floats) -> _Slopes:
 
 def length_bias(marks: Marks) -> Estimate | None:
     """Return how much more judges give an answer twice as long, whether for its length or for what comes with
-    it.
-
-    The least-squares slope of the mark on log2 of the length with an intercept for every contest and judge;
-    None where no judge marked answers of one contest that differ in length by a tenth.
-    """
+    it. The least-squares slope of the mark on log2 of the length with an intercept for every contest and
+    judge; None where no judge marked answers of one contest that differ in length by a tenth."""
     _, contest, sums = _slopes(marks, marks.value)
     totals = np.column_stack([np.bincount(contest, sums[:, 0]), np.bincount(contest, sums[:, 1])])
     return ratio(totals[totals[:, 1] > 0])

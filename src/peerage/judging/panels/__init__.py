@@ -1,3 +1,2 @@
 """Panels of judges that compare two answers: their prompts and their votes. Imports the game room and
-formats.
-"""
+formats."""

@@ -29,12 +29,9 @@ REASON_CHARS = 300
 
 
 class Item(NamedTuple):
-    """A piece of work to be scored.
-
-    `id` is unique and goes into request keys, `author` is the label of who made it. `question` is what it
-    answers, shown once for items that stand together, or what is to be scored itself where `work` is None.
-    `oracle` is what house judges know of it.
-    """
+    """A piece of work to be scored. `id` is unique and goes into request keys, `author` is the label of who
+    made it. `question` is what it answers, shown once for items that stand together, or what is to be scored
+    itself where `work` is None. `oracle` is what house judges know of it."""
 
     id: str
     author: str
@@ -44,12 +41,9 @@ class Item(NamedTuple):
 
 
 class ScoringRules(NamedTuple):
-    """Settings of scoring.
-
-    `phase` begins the request keys. `per_call` items are asked about at once, a single one with `prompt`
-    (places `question`, `work`, `format`), several with `many` (places `items`, `count`, `format`); both may
-    have `material`, the sentence that goes with fences.
-    """
+    """Settings of scoring. `phase` begins the request keys. `per_call` items are asked about at once, a
+    single one with `prompt` (places `question`, `work`, `format`), several with `many` (places `items`,
+    `count`, `format`); both may have `material`, the sentence that goes with fences."""
 
     phase: str
     per_call: int

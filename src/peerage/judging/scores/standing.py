@@ -98,12 +98,10 @@ def of(values: Sequence[float]) -> Received:
 
 
 class ScoreStanding(Struct, frozen=True):
-    """One player's result.
-
-    `score` is the weighted mean over `questions`, `se` its standard error (None for fewer than two).
-    `rank` is 1 + the number of players who are ahead beyond error, so that equals share one; `ahead_of` lists
-    those whom this one is ahead of. `result` is the share of the others it is ahead of, a tie counting half.
-    """
+    """One player's result. `score` is the weighted mean over `questions`, `se` its standard error (None for
+    fewer than two). `rank` is 1 + the number of players who are ahead beyond error, so that equals share one;
+    `ahead_of` lists those whom this one is ahead of. `result` is the share of the others it is ahead of, a
+    tie counting half."""
 
     score: float
     se: float | None
@@ -177,11 +175,9 @@ def _weighted(values: Sequence[float], weights: Sequence[float]) -> tuple[float,
 
 class MatrixCell(Struct, frozen=True):
     """One cell of the matrix: the mean of what a judge gave an author, once normalised, over `grades` grades.
-
     `favour` is the mean, over these, of what the judge gave above the other judges of the same item, less the
     same over everybody it judged: who favours whom, whatever the judge's strictness and the work's worth.
-    None where no other judged.
-    """
+    None where no other judged."""
 
     mean: float
     grades: int

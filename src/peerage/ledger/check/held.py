@@ -22,12 +22,10 @@ Found = tuple[int | None, str]
 
 
 class Logged(Struct):
-    """The newest digest of each thing that the log is about.
-
-    `leaves` are those of all entries, and `firsts` the positions at which matches entered the log.
-    `in_play` is the entry that holds what is in play, where it is the last; `records` map each match to its
-    digest. `amendments` are topic and digest by position. `read` is whether the log could be read to its end.
-    """
+    """The newest digest of each thing that the log is about. `leaves` are those of all entries, and `firsts`
+    the positions at which matches entered the log. `in_play` is the entry that holds what is in play, where
+    it is the last; `records` map each match to its digest. `amendments` are topic and digest by position.
+    `read` is whether the log could be read to its end."""
 
     read: bool = False
     length: int = 0

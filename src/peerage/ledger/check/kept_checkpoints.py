@@ -36,9 +36,8 @@ _NAMED = 6
 
 class KeptCheckpoint(Struct, frozen=True):
     """A checkpoint that somebody kept, under the name of its file, or a root, which has no origin and is its
-    own name; `entries` are texts of entries that are
-    proven to be in it, by position. `signed` are signatures that hold; `wrong` says what is wrong with it
-    by itself."""
+    own name; `entries` are texts of entries that are proven to be in it, by position. `signed` are signatures
+    that hold; `wrong` says what is wrong with it by itself."""
 
     name: str
     checkpoint: Checkpoint

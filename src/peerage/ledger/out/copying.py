@@ -40,10 +40,8 @@ def copy(
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> Pin:
     """Write all of `source` into the empty ledger `target`, and its votes (of the one, of the other) too.
-    `progress` is called for each part of the matches.
-
-    Raises LedgerError: a target that is not empty, a source that is damaged.
-    """
+    `progress` is called for each part of the matches. Raises LedgerError: a target that is not empty, a
+    source that is damaged."""
     source = source.as_stored()
     if target.heads() != (0, 0) or next(target.log(), None) or votes[1].exists():
         raise LedgerError(

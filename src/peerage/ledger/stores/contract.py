@@ -38,11 +38,9 @@ that begins so, or one value."""
 
 class Select(NamedTuple):
     """Rows of a table: some `columns` (all where none are named) of those for which every column in `where`
-    holds what is wanted. Inherited columns may stand in both.
-
-    They come in the order of the columns `order`, in which no two rows agree and of which a `limit` takes the
-    first so many, or in any order; `down`: from the last; `behind`: of those behind a row with these values.
-    """
+    holds what is wanted. Inherited columns may stand in both. They come in the order of the columns `order`,
+    in which no two rows agree and of which a `limit` takes the first so many, or in any order; `down`: from
+    the last; `behind`: of those behind a row with these values."""
 
     table: StoredTable
     columns: tuple[str, ...] = ()

@@ -75,8 +75,7 @@ def sources(ledger: Ledger) -> list[Source]:
 
 def read(ledger: Ledger) -> list[tuple[Source, Battles | PlayedGames]]:
     """Return every source with its results as they were read from the file. Raises LedgerError when they
-    cannot be read, or name somebody who is not there.
-    """
+    cannot be read, or name somebody who is not there."""
     every: list[tuple[Source, Battles | PlayedGames]] = []
     for source, written, _ in _joined(ledger.amendments(TOPIC)):
         try:

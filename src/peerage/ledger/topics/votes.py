@@ -80,8 +80,7 @@ class PeopleVotes:
     def __init__(self, ledger_address: str, folder: Path) -> None:
         """`ledger_address` is the ledger's `address`; `folder` is the arena's."""
         self.path = folder.resolve() / "arena.votes.db"
-        """The file, next to the key of the voters' sessions, also where the votes are on a
-        server."""
+        """The file, next to the key of the voters' sessions, also where the votes are on a server."""
         if ledger_address.startswith("sqlite:///"):
             stem = ledger_address.removeprefix("sqlite:///").removesuffix(".db")
             self.path = real(folder / f"{stem}.votes.db")
@@ -150,8 +149,7 @@ class PeopleVotes:
     def misfiled(self) -> list[int]:
         """Numbers of the rows that are filed under another voter, match or time than their vote names, or
         before the first of the stream: these columns keep a voter from judging a match twice, and no chain
-        holds them.
-        """
+        holds them."""
         with self._reading() as (_, table):
             rows = _rows(table, {}, ("sequence", "voter", "match"))
         filed = {at: tuple(place) for at, *place in rows}

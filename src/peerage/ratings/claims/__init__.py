@@ -1,3 +1,2 @@
 """Differences that are proven at every look, without a prior: between players (`proven`), and by a margin
-(`not_worse`). Imports `strength.evidence` besides `fits`, `columns`, `table` and `arrays`.
-"""
+(`not_worse`). Imports `strength.evidence` besides `fits`, `columns`, `table` and `arrays`."""

@@ -75,9 +75,8 @@ class Bets(NamedTuple):
 
 
 class More(NamedTuple):
-    """About so many more bets (tasks, or answers) until a decision: as many as not, None beyond
-    `HOPELESS` times those made. With 80% they are between `at_least` and `at_most`, None where that is open.
-    """
+    """About so many more bets (tasks, or answers) until a decision: as many as not, None beyond `HOPELESS`
+    times those made. With 80% they are between `at_least` and `at_most`, None where that is open."""
 
     about: int | None
     at_least: int
@@ -117,11 +116,9 @@ def further(
     seed: int = 0,
 ) -> More:
     """Return how many more tasks, each with as many answers as those so far, a decision takes; with `single`
-    how many more differences. `needed` is the capital that proves each of both claims.
-
-    Simulated: what is true is drawn from a posterior of the differences, then differences from that, until
-    either bet is won. The same arguments give the same numbers.
-    """
+    how many more differences. `needed` is the capital that proves each of both claims. Simulated: what is
+    true is drawn from a posterior of the differences, then differences from that, until either bet is won.
+    The same arguments give the same numbers."""
     rng = np.random.default_rng(seed)
     columns = _columns(differences, single=single)
     many = [column for column in columns if 2 * len(column.values) >= len(columns[0].values)]
@@ -154,12 +151,9 @@ def _spread(column: _Column) -> float:
 
 
 def _truths(values: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Return differences, and their chances in each course.
-
-    How large differences are is a Bayesian bootstrap (Rubin 1981), to which one is lent that is none and one
-    that is whole, half each. Who does better is drawn as if players were alike, or anything, by how well
-    either agrees with what was seen (`_ALIKE`).
-    """
+    """Return differences, and their chances in each course. How large differences are is a Bayesian bootstrap
+    (Rubin 1981), to which one is lent that is none and one that is whole, half each. Who does better is drawn
+    as if players were alike, or anything, by how well either agrees with what was seen (`_ALIKE`)."""
     apart = np.rint(2 * np.abs(values - 0.5) * _STEPS) / _STEPS
     sizes, counts = np.unique([*apart, 0.0, 1.0], return_counts=True)
     ours = np.where((sizes == 0) | (sizes == 1), 0.5, 0.0)

@@ -94,11 +94,8 @@ def numbered(code: Ints) -> tuple[Ints, Ints]:
 
 def merged(history: Duels, columns: Sequence[np.ndarray], labels: Sequence[Ints]) -> Merged:
     """Merge the rows that agree. `columns` are kinds (whole numbers up to 8 either way) or amounts; `labels`
-    are numbered from 0.
-
-    Rows that differ in an amount stay apart, and are not looked for far away: only those that agree in all
-    else and stand next to each other are compared by it.
-    """
+    are numbered from 0. Rows that differ in an amount stay apart, and are not looked for far away: only those
+    that agree in all else and stand next to each other are compared by it."""
     kinds = [_kind(column) for column in columns]
     if not len(history) or (not labels and not all(kinds)):
         return Merged(history, _side_by_side(columns, len(history)), tuple(labels), np.arange(len(history)))

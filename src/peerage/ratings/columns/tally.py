@@ -16,8 +16,7 @@ WIN, LOSS, TIE = 0, 1, 2
 @dataclass(frozen=True, eq=False)
 class PairTally:
     """Results of each pair that met: `a` < `b`, and per outcome for `a` (WIN, LOSS, TIE) the sum of weights,
-    the sum of their squares and the number of games; the last three have shape (3, pairs).
-    """
+    the sum of their squares and the number of games; the last three have shape (3, pairs)."""
 
     players: int
     a: Ints

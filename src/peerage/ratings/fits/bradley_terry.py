@@ -125,8 +125,7 @@ def model_variance(solved: Solution) -> tuple[Floats, Floats]:
 @dataclass(frozen=True, eq=False)
 class Solution:
     """The top of a likelihood, in log-odds: `strength` of each player, tie parameter `e` (nan without one),
-    and the `inverse` of the information there, of the strengths and then `e`.
-    """
+    and the `inverse` of the information there, of the strengths and then `e`."""
 
     counted: PairTally
     ties: Ties
@@ -240,12 +239,10 @@ def _guess(counted: PairTally) -> Floats:
 
 
 def _meat(solved: Solution) -> Floats:
-    """The covariance of the likelihood's slope: each game's squared residual, and what its leverage hides.
-
-    A fit draws towards each game by the part h of it, its leverage: a squared residual is short by h times
-    the game's variance, which the model adds back. A lone game, whose residual says nothing, so keeps a
-    variance.
-    """
+    """The covariance of the likelihood's slope: each game's squared residual, and what its leverage hides. A
+    fit draws towards each game by the part h of it, its leverage: a squared residual is short by h times the
+    game's variance, which the model adds back. A lone game, whose residual says nothing, so keeps a
+    variance."""
     counted = solved.counted
     n = counted.players
     variance = np.diag(solved.inverse)[:n]

@@ -61,10 +61,7 @@ def fit(
     rounds: int = 500,
 ) -> ItemResponse:
     """Fit a matrix of answers, shape (players, challenges): 1 solved, 0 not, a part between, nan not
-    attempted.
-
-    Players that attempted nothing, and what nobody attempted, stay at the prior.
-    """
+    attempted. Players that attempted nothing, and what nobody attempted, stay at the prior."""
     given = _checked(answers)
     if not (spread_difficulty > 0 and spread_discrimination > 0):
         raise ValueError("spread_difficulty and spread_discrimination must be above 0")

@@ -282,10 +282,8 @@ def fit_coded(
     aside: np.ndarray | None = None,
 ) -> JudgeAware:
     """As `fit`, with the judge of each row as a place in `judges`; who judged no row has reliability 1. The
-    votes of a judge on a player that are `aside` (a matrix: a favour that was found) count for nothing.
-
-    Of its judge a vote says as much whatever part of a match it weighs: reliabilities count whole votes.
-    """
+    votes of a judge on a player that are `aside` (a matrix: a favour that was found) count for nothing. Of
+    its judge a vote says as much whatever part of a match it weighs: reliabilities count whole votes."""
     n, m = history.players, len(judges)
     games = np.bincount(history.first, minlength=n) + np.bincount(history.second, minlength=n)
     votes = np.bincount(judge, minlength=m)

@@ -61,11 +61,8 @@ def fit_covariates(
     history: Duels, covariates: ArrayLike, names: Sequence[str], *, clusters: Sequence[ArrayLike] = ()
 ) -> BradleyTerry:
     """Ratings with the covariates held equal. `covariates` has shape (rows, names), the first player's
-    advantage.
-
-    `effects` of the table say what one unit of each adds. Raises ValueError for a value that is not finite,
-    and for covariates that the players, or each other, explain completely.
-    """
+    advantage. `effects` of the table say what one unit of each adds. Raises ValueError for a value that is
+    not finite, and for covariates that the players, or each other, explain completely."""
     z = np.ascontiguousarray(covariates, np.float64)
     z = z if z.ndim == 2 else z.reshape(-1, 1)
     if z.shape[1] != len(names):

@@ -16,12 +16,10 @@ _DAY = 86_400
 
 
 def repeated(new: Sequence[Battles | PlayedGames], before: Sequence[Battles | PlayedGames]) -> int:
-    """Count the results in `new` that are in `before`, whatever the form of either; 0 below `FEWEST`.
-
-    Where times are finer than a day, a result is the same if it has the same players, outcome and time (to
-    a millisecond). Elsewhere all results of a part are the same as those of another part, or of all parts
-    together, in any order, or none is.
-    """
+    """Count the results in `new` that are in `before`, whatever the form of either; 0 below `FEWEST`. Where
+    times are finer than a day, a result is the same if it has the same players, outcome and time (to a
+    millisecond). Elsewhere all results of a part are the same as those of another part, or of all parts
+    together, in any order, or none is."""
     dated, known = Counter[Hashable](), Counter[Hashable]()
     for columns in filter(_timed, new):
         dated.update(_dated(columns))

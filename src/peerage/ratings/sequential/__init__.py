@@ -1,3 +1,2 @@
 """Ratings that take one result after another: Elo (raw and cost-adjusted), Glicko-2, TrueSkill, with their
-kernels. Imports only `columns`, `table` and `arrays`.
-"""
+kernels. Imports only `columns`, `table` and `arrays`."""

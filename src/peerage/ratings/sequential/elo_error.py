@@ -62,10 +62,8 @@ def elo_error(
     squares: Floats | None = None,
 ) -> EloError:
     """The error of ratings after duels that `met` counts by pair, a symmetric matrix; where they have
-    weights, which scale K, it sums these, and `squares` their squares.
-
-    `near` are the ratings by which propagation measures distance (cost Elo), `rating` itself by default.
-    """
+    weights, which scale K, it sums these, and `squares` their squares. `near` are the ratings by which
+    propagation measures distance (cost Elo), `rating` itself by default."""
     n = len(rating)
     if met.shape != (n, n) or (met != met.T).any():
         raise ValueError(f"met has shape {met.shape}: expected a symmetric matrix of {n} players")

@@ -54,11 +54,9 @@ def exp_array(x: Floats) -> Floats:
 
 def gaussian_shares(position: Floats, width: float, a: int, b: int) -> tuple[Floats, Floats]:
     """The weights of players `a` and `b` in everybody's row of the Gaussian kernel, each row summing to 1.
-
     The kernel is exp(-(x_m - x_n)^2 / (2 width^2)), within 1e-12 and 0 below 1e-307. Its exponential is
     written out in steps that NumPy takes over the whole matrix, in place where it can;
-    `gaussian_shares_loops` takes the very same steps element by element. Rows are summed in player order.
-    """
+    `gaussian_shares_loops` takes the very same steps element by element. Rows are summed in player order."""
     scaled = position * (0.25 / width)
     y = scaled.reshape(-1, 1) - scaled.reshape(1, -1)
     y *= y  # an eighth of the exponent

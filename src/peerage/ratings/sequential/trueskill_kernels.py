@@ -69,11 +69,9 @@ def won(x: float) -> tuple[float, float]:
 
 def tied(difference: float, margin: float) -> tuple[float, float]:
     """V and W of a tie; both arguments in standard deviations. As `margin` goes to 0: -difference and 1.
-
     Equations 9 and 10 of the paper, as the mean and variance of a normal cut to [-margin, margin]. Taken
     literally they cancel where the margin is small; there the two moments are integrated instead
-    (Gauss-Legendre).
-    """
+    (Gauss-Legendre)."""
     t = abs(difference)
     if margin * t > 20.0 and t > margin:
         v, w = won(margin - t)

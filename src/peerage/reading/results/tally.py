@@ -80,12 +80,10 @@ class PlayerSums(Struct):
 
 
 class MatchSums(Struct):
-    """The sums after match `number`.
-
-    `players`, `topics` and `statuses` are in the order of the first match that has them: places that further
-    matches never move. `statuses` and `topics` count matches, `games` does by status, `days` sums the cost of
-    each day (UTC, days since 1970-01-01) by game in 1e-9 dollars. `began` is when the first match ended.
-    """
+    """The sums after match `number`. `players`, `topics` and `statuses` are in the order of the first match
+    that has them: places that further matches never move. `statuses` and `topics` count matches, `games` does
+    by status, `days` sums the cost of each day (UTC, days since 1970-01-01) by game in 1e-9 dollars. `began`
+    is when the first match ended."""
 
     number: int = 0
     began: int = 0

@@ -26,10 +26,8 @@ def votes(
 ) -> Votes:
     """The valid votes on decided duels, given in number order, without those of the judges `silenced`;
     `weights` are those of their games. An order counts as shown where the judge said something usable of it.
-
     The votes of one match together weigh as much as one match: they are about the same two answers. Raises
-    LedgerError when a fixture or a record is missing.
-    """
+    LedgerError when a fixture or a record is missing."""
     places: dict[str, int] = {}
     judges: dict[str, int] = {}
     # A tuple and a name for each vote would take ten times the room.

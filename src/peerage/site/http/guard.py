@@ -52,11 +52,9 @@ HEADERS = (
 
 class ClientHeader(NamedTuple):
     """The header that names the client, and how many of the operator's proxies stand one behind the other.
-
     `X-Forwarded-For` and its like hold a list of addresses, `Forwarded` (RFC 7239) a list of elements with
     `for=`. Each proxy appends the address that it was asked from: the one that counts is `proxies` from the
-    end, and what a client wrote stands before it.
-    """
+    end, and what a client wrote stands before it."""
 
     name: str
     proxies: int = 1

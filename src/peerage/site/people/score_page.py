@@ -30,11 +30,9 @@ class Exhibit(NamedTuple):
 
 def sample(match: FinishedTournament, texts: Mapping[str, str], count: int) -> list[Exhibit]:
     """`count` answers of a tournament, spread over as many of its questions as two or more to each allow.
-
     Under each question are those who have been shown least so far, drawn among equals, so that nobody is
-    shown more often than others by more than one. `texts` are the answers by id; what is not there
-    (unusable, refused) is not shown.
-    """
+    shown more often than others by more than one. `texts` are the answers by id; what is not there (unusable,
+    refused) is not shown."""
     rng = Random(f"audience/{match.record}")
     by_question = grouped((answer.split("/")[0], answer) for answer in match.answers if answer in texts)
     asked = [one for one in match.questions if one["id"] in by_question]

@@ -92,12 +92,10 @@ class LedgerFile:
 
 
 def playing(ledger: Ledger) -> tuple[Playing, ...]:
-    """The matches in flight, at most `IN_FLIGHT`, the oldest first, and after them as many that wait.
-
-    Matches start in number order, so all are in flight from the first that is not settled to the last that
-    has asked for something. One that hides things from its players is among them also while it waits for
-    somebody: that would tell who is asked. Raises LedgerError when the ledger cannot be read.
-    """
+    """The matches in flight, at most `IN_FLIGHT`, the oldest first, and after them as many that wait. Matches
+    start in number order, so all are in flight from the first that is not settled to the last that has asked
+    for something. One that hides things from its players is among them also while it waits for somebody: that
+    would tell who is asked. Raises LedgerError when the ledger cannot be read."""
     first, away = ledger.heads()[1] + 1, waits(ledger).now
     asked: dict[int, set[str]] = {}
     for one in ledger.exchanges(first, unanswered=True):

@@ -132,11 +132,9 @@ def gate(
     by_topic: bool = False,
 ) -> Gate:
     """Return whether it is shown that `new` is not worse than `old` by more than a margin, or that it is.
-
-    Players of the settings may have no match yet. `these` asks about these tasks alone;
-    `by_topic` asks about each topic too, and then `new` is worse where it is worse on any. The same ledger
-    gives the same answer. Raises ScopeError for an unknown player, and where both are the same.
-    """
+    Players of the settings may have no match yet. `these` asks about these tasks alone; `by_topic` asks about
+    each topic too, and then `new` is worse where it is worse on any. The same ledger gives the same answer.
+    Raises ScopeError for an unknown player, and where both are the same."""
     played = reading.within(scope)
     known = dict.fromkeys([*played.players, *[player.name for player in reading.settings.players]])
     new, old = (reading.meant(name, known, "no match was played here by") for name in (new, old))

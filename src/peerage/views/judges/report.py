@@ -57,10 +57,8 @@ class JudgesReport(Shown, frozen=True):
 
 def judges(reading: Reading, level: float = LEVEL, people: PeopleVotes | None = None) -> JudgesReport:
     """Return the report on all finished matches; `level` is the chance that any of the `favours` found is
-    false. `people` are people's votes on the same duels.
-
-    Reads every record and every exchange once. Raises LedgerError.
-    """
+    false. `people` are people's votes on the same duels. Reads every record and every exchange once. Raises
+    LedgerError."""
     return judges_of(reading, level, people, board(reading).verdict.pick)
 
 

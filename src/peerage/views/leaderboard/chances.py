@@ -23,10 +23,8 @@ _LIKELY = 0.95
 class Chances:
     """Chances of `players`, in their order: to be the `best`, to be `better` than each other one, and the
     share of matches that each `wins` against each other one, 0 to 1; `order` sorts them, the highest first.
-
     `gives_up` says by how much, in `unit`, a player is below the best one at most, with 95%. `prove` gives
-    what is proven of who is above whom.
-    """
+    what is proven of who is above whom."""
 
     players: tuple[str, ...]
     order: Floats

@@ -72,10 +72,8 @@ def asked(words: str) -> tuple[Correction, ...]:
 
 def what_would_change(reading: Reading, scope: Scope, wanted: Sequence[Correction]) -> list[CorrectedRow]:
     """The players by the votes on the matches of a scope, or else by the scores given in them, best corrected
-    first. Answers are read for style alone.
-
-    Raises ScopeError where there are neither, or too few to tell all that is wanted apart; LedgerError.
-    """
+    first. Answers are read for style alone. Raises ScopeError where there are neither, or too few to tell all
+    that is wanted apart; LedgerError."""
     cast = _cast(reading.within(scope))
     if not len(cast.judge):
         raise ScopeError("no judge voted on these matches, or scored them: there is nothing to correct")

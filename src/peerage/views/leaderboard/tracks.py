@@ -48,11 +48,8 @@ NO_ORDER = f"neither the order of matches nor {NO_COST.removeprefix('neither ')}
 @dataclass(frozen=True)
 class Ratings:
     """A track's ratings of `players`, in their order, with the `lower` and `upper` bounds of their 95%
-    intervals, NaN where too little is known; these are of `center`, or without one of the ratings.
-
-    `mu` and `sigma` are the method's own scale, where it has one. `start` is where a player without a match
-    stands.
-    """
+    intervals, NaN where too little is known; these are of `center`, or without one of the ratings. `mu` and
+    `sigma` are the method's own scale, where it has one. `start` is where a player without a match stands."""
 
     players: tuple[str, ...]
     rating: Floats
@@ -182,11 +179,8 @@ def glicko(played: MatchEvidence, rating: Rating, standings: Standings) -> Ratin
 
 def points(played: PlayedMatches, rating: Rating, standings: Standings) -> Ratings:
     """Total points; μ is the mean of a match, σ its standard error. A game without points of its own counts
-    scores: 1, ½, 0.
-
-    The spread of a match's points around its player's mean is taken to be the same for everybody, and one
-    point more than observed, so that a single match has an interval too.
-    """
+    scores: 1, ½, 0. The spread of a match's points around its player's mean is taken to be the same for
+    everybody, and one point more than observed, so that a single match has an interval too."""
     found = grouped(pair for one, scored in played.points() for pair in zip(one.players, scored, strict=True))
     number: Floats = np.array([len(own) for own in found.values()], np.float64)
     total: Floats = np.array([sum(own) for own in found.values()], np.float64)

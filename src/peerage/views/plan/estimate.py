@@ -38,8 +38,7 @@ class PlanPart(Struct, frozen=True):
     """The part of one player, of one role (`contestant`, `judge` or another) or of one of several games in a
     plan: the `matches` that ask something of it, and what. Tokens count what is likely to be thought;
     `thinking_tokens` is a player's room to think, for each reply. Dollars are of the players whose price is
-    known, None for a player without a price.
-    """
+    known, None for a player without a price."""
 
     name: str
     matches: int
@@ -116,11 +115,8 @@ def estimate(
 ) -> Plan:
     """Return what `matches` further matches take, paired and staffed from `standings`, after those `issued`
     by game, by what was `found` on record; fewer where players have nothing left to meet on. Answers on
-    record in the `ledger` are not asked for again.
-
-    `prices` are by player's name. Raises SettingsError when the game's rules are wrong, Unstaffed when
-    there are too few players for its officials.
-    """
+    record in the `ledger` are not asked for again. `prices` are by player's name. Raises SettingsError when
+    the game's rules are wrong, Unstaffed when there are too few players for its officials."""
     once = any(planned(game.spec, game.rules) for game in schedulers(settings, "").values())
     sample = min(matches, ONCE if once else SAMPLE)
     fixtures = first_fixtures(settings, standings, sample, issued, ledger)

@@ -80,11 +80,9 @@ def outlook(
     goal: Goal | None = None,
 ) -> Outlook | None:
     """Return what it takes by all results of a scope, outside ones too, of the players of the settings (of
-    all in them, where fewer than two of those are), and of two players by `names`.
-
-    Without a `goal` it is that of the settings, else who is best. Of several games all matches count, by the
-    games' weights. None before two players met.
-    """
+    all in them, where fewer than two of those are), and of two players by `names`. Without a `goal` it is
+    that of the settings, else who is best. Of several games all matches count, by the games' weights. None
+    before two players met."""
     settings, played, outside = reading.settings, reading.within(scope), reading.outside(scope)
     known = outside or played
     present = [player.name for player in settings.players]
