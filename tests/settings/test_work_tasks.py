@@ -72,7 +72,7 @@ def solved(base: Path, task: WorkTask, patch: Mapping[str, File | None]) -> bool
 def test_a_past_commit_is_a_task_with_its_parent_as_the_start_and_its_tests_hidden(repo: Path) -> None:
     calc = committed(repo, "Add adds", calc_py="a + b\n", tests__test_new_py=NEW, tests__test_old_py=None)
     [own] = tasks_of(repo.parent, {"repo": "repo", "commits": [calc[:12]], "command": COMMAND})
-    task = msgspec.convert(own.model_dump(mode="json", exclude_defaults=True), WorkTask)
+    task = msgspec.convert(own, WorkTask)
     assert task.id == calc[:10]
     assert task.statement == "Add adds"
     assert task.tests is not None
@@ -89,7 +89,7 @@ def test_a_past_commit_is_a_task_with_its_parent_as_the_start_and_its_tests_hidd
 def test_a_match_in_a_repository_shows_what_changed_against_its_files(repo: Path) -> None:
     calc = committed(repo, "Add adds", calc_py="a + b\n", tests__test_new_py=NEW)
     [own] = tasks_of(repo.parent, {"repo": str(repo), "commits": [calc], "command": COMMAND})
-    made = fixture(GAME, ["p", "q", "r"], {"tasks": [own.model_dump(mode="json")]})
+    made = fixture(GAME, ["p", "q", "r"], {"tasks": [own]})
     patches = {
         "A": {"calc.py": File("a + b\n"), "it's new.py": File("1\n")},
         "B": {"calc.py": File("a +  b\n")},
@@ -123,8 +123,8 @@ def test_issues_and_patterns_of_tests_are_the_owners(repo: Path) -> None:
         "issues": {calc: "Add."},
     }
     [own] = tasks_of(repo.parent, stated)
-    assert own.statement == "Add."
-    assert {*own.tests["only"]} == {"checks.py", "conftest.py"}
+    assert own["statement"] == "Add."
+    assert {*own["tests"]["only"]} == {"checks.py", "conftest.py"}
 
 
 def test_commits_that_are_no_tasks_are_refused_in_words(repo: Path, tmp_path: Path) -> None:
@@ -182,10 +182,10 @@ def test_folders_and_files_are_tasks_and_a_file_may_list_them(tmp_path: Path) ->
     (tmp_path / "tasks.yaml").write_bytes(msgspec.yaml.encode([one, two]))
     for stated in ([one, two], "tasks.yaml"):
         first, second = tasks_of(tmp_path, stated)
-        assert {*first.folder["files"]} == {"sub/a.py", "run.sh"}
-        assert first.folder["files"]["run.sh"]["executable"]
-        assert (first.id, second.id) == ("one", "2")
-        assert second.tests is None
+        assert {*first["folder"]["files"]} == {"sub/a.py", "run.sh"}
+        assert first["folder"]["files"]["run.sh"]["executable"]
+        assert (first["id"], second["id"]) == ("one", "2")
+        assert "tests" not in second
     drawn = {GAME.draw(WorkshopRules(tasks=(first, second)), "s", at)["task"]["id"] for at in (1, 2)}
     assert drawn == {"one", "2"}
 
@@ -203,12 +203,19 @@ def test_mistakes_in_tasks_are_said_with_their_place(tmp_path: Path) -> None:
         "is no text": {"statement": "x", "files": {"a": 1}},
         "`command` is missing": {**good, "tests": {"t": "1"}},
         "is not known": {**good, "comand": "x"},
+        "found 'x'; expected `{COMMIT: TEXT}`": {
+            "repo": ".",
+            "commits": [1],
+            "command": "true",
+            "issues": "x",
+        },
         "expected `folder` or `files`, or `repo`": 7,
     }
     said = refused(tmp_path, [good, *wrong.values()])
     for at, (words, line) in enumerate(zip(wrong, said.splitlines(), strict=True), 2):
         assert f"task {at}: " in line
         assert words in line
+    assert "expected `folder` or `files`" in refused(tmp_path, 7)
     no_judges = {"seats": 3, "tasks": tasks_of(tmp_path, [good])}
     with pytest.raises(ValueError, match="has no tests, so judges decide"):
         WorkshopRules.model_validate(no_judges)

@@ -32,11 +32,11 @@ _PAST = ("repo", "commits", "tests", "command", "setup", "issues")
 
 
 def work_tasks(stated: Any, base: Path, where: str) -> list[dict[str, Any]]:
-    """Return tasks as `OwnTask` has them, of those that an owner wrote; paths begin at `base`, and `where` is
-    the place of the key. Raises SettingsError with all that is wrong."""
+    """Return tasks as `WorkTask` has them, of those that an owner wrote at the place `where`; their paths
+    begin at `base`. Raises SettingsError with all that is wrong."""
     tasks: list[dict[str, Any]] = []
     wrong: list[str] = []
-    for at, task in enumerate([stated] if isinstance(stated, dict) else stated, 1):
+    for at, task in enumerate(stated if isinstance(stated, list) else [stated], 1):
         place = f"{where}, task {at}" if isinstance(stated, list) else where
         try:
             if not isinstance(task, dict):
@@ -110,6 +110,8 @@ def _past(task: Mapping[str, Any], base: Path) -> Iterator[dict[str, Any]]:
         task.get("issues", {}),
     )
     patterns = [patterns] if isinstance(patterns, str) else patterns
+    if not isinstance(issues, dict):
+        raise ValueError(f"issues: found {issues!r:.60}; expected `{{COMMIT: TEXT}}`")
     commits = task["commits"] if isinstance(task["commits"], list) else [task["commits"]]
 
     def tests(paths: Collection[str]) -> list[str]:

@@ -28,7 +28,7 @@ MOST_PATCH = 150_000
 """Characters of the longest patch, as JSON, that counts."""
 SAID_CHARS, SHOWN_CHARS = 12_000, 8_000
 """Characters of a contestant's own reply, and of a file or an output, that its later turns show."""
-USUAL_TURNS = 8
+_USUAL_TURNS = 8
 _NEW = File()
 _FRAME_CHARS = 1_200
 _SHOWN = "{what}\n{came}\nTurns left: {left}. {format}"
@@ -109,9 +109,10 @@ def command(
     key: str, action: ReadFile | RunCommand, task: WorkTask, patch: Patch, seconds: float
 ) -> ShellCommand:
     """Return what an action runs in the folder as a patch leaves it."""
-    reads = isinstance(action, ReadFile)
     text = f"cat -- {quote(f'./{action.path}')}" if isinstance(action, ReadFile) else action.command
-    return ShellCommand(key, task.folder, text, patch_text(patch), keeps=not reads, seconds=seconds)
+    return ShellCommand(
+        key, task.folder, text, patch_text(patch), keeps=isinstance(action, RunCommand), seconds=seconds
+    )
 
 
 def _written(action: WriteFiles, held: Patch, task: WorkTask) -> tuple[Patch, str]:
@@ -120,7 +121,9 @@ def _written(action: WriteFiles, held: Patch, task: WorkTask) -> tuple[Patch, st
     try:
         for path, text in [(checked_path(each.path), each.text) for each in action.files]:
             may = known.get(path, _NEW).executable
-            written[path] = None if text is None else File(text.rstrip("\n") + "\n", executable=may)
+            written[path] = (
+                None if text is None else File(text.rstrip("\n") + "\n" * bool(text), executable=may)
+            )
     except ValueError as error:
         return held, f"Nothing was written: {error}."
     if len(patch_text(after := {**held, **written})) > MOST_PATCH:
@@ -130,10 +133,11 @@ def _written(action: WriteFiles, held: Patch, task: WorkTask) -> tuple[Patch, st
 
 def _kept(result: CommandResult, held: Patch) -> tuple[Patch, str]:
     """Return the patch that a command left, and what is said of its end."""
-    end = {"timeout": "was stopped at its time limit", "size": "left too many or too large files"}
+    end = {
+        "timeout": "was stopped at its time limit",
+        "size": "left too much to keep, so its changes are dropped",
+    }
     what = f"The command {end.get(result.status, f'ended with exit code {result.code}')}."
-    if len(result.patch) > MOST_PATCH:
-        return held, f"{what} Its changes exceed {MOST_PATCH:,} characters and are dropped."
     return read_patch(result.patch) if result.patch else held, what
 
 
@@ -145,7 +149,7 @@ def _middle_cut(text: str) -> str:
 def turns_bounded(asks: Asks, turns: int) -> Asks:
     """Return the bounds `asks` of the first turn as those of so many: each adds at most the contestant's
     reply, cut, and what it was shown."""
-    usual = min(turns, USUAL_TURNS)
+    usual = min(turns, _USUAL_TURNS)
     return asks._replace(
         calls=turns,
         usual=usual,

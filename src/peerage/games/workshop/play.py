@@ -11,7 +11,7 @@ The README in this folder states every rule.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from random import Random
 from typing import Any
@@ -107,40 +107,22 @@ def play(table: GameTable) -> Steps[Outcome]:
         for label, work in works.items()
     }
     achieved = {label: _achieved(task, results.get(label, ())) for label in works}
-    outcome = Outcome(scores=by_rank(achieved), facts=_facts(table, task, achieved), detail=detail)
+    credits = {label: [float(each[0])] for label, each in achieved.items()}
+    facts = (fact(table.seats, [task.reference.level], credits),) if task.reference else ()
     detail["decided"] = "by tests" if len({*achieved.values()}) > 1 else "tie"
-    if detail["decided"] == "tie" and rules.judges and len(works) == 2:
-        names = {seat.player for seat in table.seats}
-        answers = {
-            label: Reply("ok", text, text, hidden=works[label].reply.hidden)
-            for label, each in changes.items()
-            if (text := blind(each, names))
-        }
-        return (yield from _judged(table, task, answers, outcome))
-    return outcome
-
-
-def _judged(table: GameTable, task: WorkTask, answers: Mapping[str, Reply], tie: Outcome) -> Steps[Outcome]:
-    """The outcome of two works between which tests do not decide; a tie where one changed nothing, both are
-    the same, or there are no judges."""
-    judges = table.officials.get("judge", ())
-    if not judges or len({reply.text for reply in answers.values()}) < 2:
-        return tie
-    verdict = yield from panel(
-        judges,
-        answers,
-        {"issue": framed("issue", task.statement)},
-        table.rules.panel(),
-        DIFFS,
-        table.rng("order"),
-    )
-    detail = {**tie.detail, **verdict.detail(), "decided": "by judges"}
+    outcome = Outcome(scores=by_rank(achieved), facts=facts, detail=detail)
+    judges = table.officials.get("judge", ()) if detail["decided"] == "tie" else ()
+    shown = {label: blind(each, {seat.player for seat in table.seats}) for label, each in changes.items()}
+    if not judges or len({*shown.values(), ""}) < 3:  # one changed nothing, or both the same
+        return outcome
+    answers = {label: Reply("ok", text, hidden=works[label].reply.hidden) for label, text in shown.items()}
+    issue = {"issue": framed("issue", task.statement)}
+    verdict = yield from panel(judges, answers, issue, rules.panel(), DIFFS, table.rng("order"))
+    detail |= {**verdict.detail(), "decided": "by judges"}
     if verdict.score is None:
         return Outcome(void="inconclusive", detail=detail)
     first, second = answers
-    return msgspec.structs.replace(
-        tie, scores={first: verdict.score, second: 1 - verdict.score}, detail=detail
-    )
+    return Outcome(scores={first: verdict.score, second: 1 - verdict.score}, facts=facts, detail=detail)
 
 
 def _work(table: GameTable, task: WorkTask, seat: Seat) -> Steps[Work]:
@@ -154,15 +136,14 @@ def _work(table: GameTable, task: WorkTask, seat: Seat) -> Steps[Work]:
         return (yield from worked(ask, task, rules.turns, rules.command_seconds))
     # it is asked once: another request would begin anew
     reply: Reply = yield msgspec.structs.replace(ask, folder=task.folder, exact=True, verbatim=True)
-    return Work(_patch(reply), reply)
-
-
-def _patch(reply: Reply) -> Patch:
-    """Return the patch that a reply is; an empty one where it is none, or too large a one."""
     try:
-        return read_patch(reply.value) if reply.ok else {}
-    except ValueError:
-        return {}
+        return Work(read_patch(reply.value) if reply.ok else {}, reply)
+    except ValueError:  # no patch, or one that was cut
+        return Work({}, reply)
+
+
+_LISTED = 60
+"""Files of a folder that its contestants are told of by name."""
 
 
 def _fill(task: WorkTask, rules: WorkshopRules) -> dict[str, str]:
@@ -177,9 +158,6 @@ def _fill(task: WorkTask, rules: WorkshopRules) -> dict[str, str]:
         "turns": str(rules.turns),
         "seconds": f"{rules.command_seconds:g}",
     }
-
-
-_LISTED = 60
 
 
 # -------------------------------------------------------------------------------------------------- tests
@@ -203,7 +181,7 @@ def verdicts(task: WorkTask, result: CommandResult | None) -> list[bool]:
         return [result is not None and result.status == "ok"]
     if result is None:
         return [at not in made.failing for at in range(len(made.tests))]
-    lines = result.output.splitlines()
+    lines = [line for line in result.output.splitlines() if line.startswith("[")]
     lines += [""] * (len(made.tests) - len(lines))
     return [_right(line, expected) for line, (_, expected) in zip(lines, made.tests, strict=False)]
 
@@ -223,24 +201,13 @@ def _achieved(task: WorkTask, verdicts: Sequence[bool]) -> tuple[bool, int, int]
     return bool(verdicts) and all(verdicts), sum(verdicts), -broken
 
 
-def _facts(
-    table: GameTable, task: WorkTask, achieved: Mapping[str, tuple[bool, int, int]]
-) -> tuple[Mapping[str, Any], ...]:
-    """Return what a match teaches later ones: who solved a drawn task."""
-    if task.reference is None:
-        return ()
-    solved = {label: [float(each[0])] for label, each in achieved.items()}
-    return (fact(table.seats, [task.reference.level], solved),)
-
-
 # ------------------------------------------------------------------------------------------- declarations
 
 
 def draw(rules: WorkshopRules, levels: Sequence[int], secret: str, number: int) -> dict[str, Any]:
     """The task of match `number`: a drawn one, or the owner's in turns, none again before all have come."""
     if rules.tasks:
-        own = rules.tasks[by_turns(f"{secret}/workshop", number, len(rules.tasks))[0]]
-        return {TASK: own.model_dump(mode="json", exclude_defaults=True)}
+        return {TASK: rules.tasks[by_turns(f"{secret}/workshop", number, len(rules.tasks))[0]]}
     task = work_task(Random(f"{secret}/workshop/{number}"), levels[0])
     return {TASK: msgspec.to_builtins(task)}
 
@@ -269,7 +236,7 @@ def asks(rules: WorkshopRules, fixture: Fixture) -> Iterator[Asks]:
 
 def officials(rules: WorkshopRules) -> tuple[RoleRequirement, ...]:
     """Judges, for matches of two; a task without tests needs them."""
-    needed = any(task.tests is None for task in rules.tasks)
+    needed = any("tests" not in task for task in rules.tasks)
     return (judges_required(PEERS, 2 if needed else 0, rules.panel()),) if rules.judges else ()
 
 

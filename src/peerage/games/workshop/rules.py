@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 from pydantic import Field, model_validator
 
-from peerage.game import MaxTokens, SettingsSection
+from peerage.game import MaxTokens
 from peerage.game.levels import LevelRules
 from peerage.games.judged import JudgedRules
+from peerage.games.workshop.tasks import WorkTask
 from peerage.judging.panels.panel import PanelRules
 from peerage.values.yaml_text import read_yaml
 
@@ -25,22 +27,11 @@ def read_tasks(body: bytes, name: str, rules: Mapping[str, Any]) -> Any:
         raise ValueError("no UTF-8; save the file so") from None
 
 
-class OwnTask(SettingsSection):
-    """A task of the arena's owner, its folders as they were found."""
-
-    id: str = Field("", max_length=200, description="Its name in tables.")
-    statement: str = Field(min_length=1, max_length=100_000, description="The issue, as contestants get it.")
-    folder: Mapping[str, Any] = Field(description="The folder to work in.")
-    tests: Mapping[str, Any] | None = Field(None, description="Hidden tests, laid over what came of it.")
-    command: str = Field("", max_length=4_000, description="Runs the tests: exit code 0 says they passed.")
-    setup: str = Field("", max_length=4_000, description="What is run before the tests.")
-
-
 class WorkshopRules(LevelRules, JudgedRules):
     """Settings of workshops."""
 
     seats: int = Field(2, ge=2, le=6, description="Contestants of a match.")
-    tasks: tuple[OwnTask, ...] = Field(
+    tasks: tuple[dict[str, Any], ...] = Field(
         (),
         description="Your tasks: a list with `folder` or `files`, `statement`, `tests` and `command`; or "
         "`{repo: ., commits: […], command: …}`, past commits whose tests are hidden. Default: programs drawn "
@@ -59,10 +50,9 @@ class WorkshopRules(LevelRules, JudgedRules):
 
     @model_validator(mode="after")
     def _tested(self) -> WorkshopRules:
-        for task in self.tasks:
-            if task.tests is not None and not task.command:
-                raise ValueError(f"the task {task.id!r} has tests and no `command` that runs them; add one")
-            if task.tests is None and not (self.judge and self.seats == 2):
+        for stated in self.tasks:
+            task = msgspec.convert(stated, WorkTask)
+            if task.tests is None and not self.judges:
                 raise ValueError(
                     f"the task {task.id!r} has no tests, so judges decide: set `judge: true` and `seats: 2`, "
                     "or give it tests"
