@@ -271,14 +271,25 @@ def test_whatever_it_started_ends_with_it(place: WorkPlace) -> None:
     assert running(mark) == []
 
 
-def test_when_its_launcher_is_killed_it_ends_too(place: WorkPlace) -> None:
+@pytest.mark.parametrize("killed", ["its launcher", "the process that started its launcher"])
+def test_when_others_are_killed_it_ends_too(place: WorkPlace, killed: str) -> None:
     mark = f"4{os.getpid()}.25"
-    process = subprocess.Popen(
-        [*place.launcher(), "sh", "-c", f"sleep {mark} & sleep {mark}"], cwd=place.work
-    )
+    words = [*place.launcher(), "sh", "-c", f"sleep {mark} & sleep {mark}"]
+    if killed != "its launcher":
+        start = """
+import json, os, subprocess, sys
+file = sys.argv[-4]
+options = json.load(open(file))
+options["parent"] = os.getpid()
+json.dump(options, open(file, "w"))
+subprocess.run(sys.argv[1:])
+"""
+        words = [sys.executable, "-c", start, *words]
+    process = subprocess.Popen(words, cwd=place.work)
     deadline = time.monotonic() + 10
     while len(running(mark)) < 2 and time.monotonic() < deadline:
         time.sleep(0.02)
+    assert len(running(mark)) >= 2
     process.kill()
     process.wait()
     while running(mark) and time.monotonic() < deadline:
