@@ -300,7 +300,7 @@ subprocess.run(sys.argv[1:])
 @pytest.mark.parametrize(
     ("command", "why"),
     [
-        ("head -c 3000000 /dev/zero > a; sleep 20", "more than 1,000,000 bytes or 50 files"),
+        ("sleep 0.8; head -c 80000000 /dev/zero > a; sleep 20", "more than 1,000,000 bytes or 50 files"),
         ("for i in $(seq 60); do : > $i; done; sleep 20", "more than 1,000,000 bytes or 50 files"),
         ("head -c 3000000 /dev/zero > ../home/a; chmod 000 ../home; sleep 20", "bytes"),
         (

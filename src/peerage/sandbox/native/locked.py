@@ -12,6 +12,7 @@ its parent has ended). It leaves with the program's exit code, or with 128 and t
 from __future__ import annotations
 
 import json
+import math
 import os
 import select
 import signal
@@ -41,6 +42,8 @@ NO_NAMESPACES = (
 )
 CONNECTIONS = 64
 """At most so many go through the relay at once; more wait."""
+_LOOK_S = 30.0
+"""Seconds after which a folder is measured again, though the disk holds hardly more."""
 _DEEPEST = 3500
 """Characters of a path, beyond which nobody could measure what lies there."""
 
@@ -87,10 +90,10 @@ def main() -> None:
         if options["network"] != "all":
             namespaces.raise_loopback()
         listener = socket.create_server(("127.0.0.1", options["port"])) if options["gateway"] else None
+        Jail().adopt_orphans(options["parent"])
+        first = namespaces.fork_first()
     except OSError as error:
         _refuse(options, f"{NO_NAMESPACES} ({error.filename or 'network'}: {error.strerror})")
-    Jail().adopt_orphans(options["parent"])
-    first = namespaces.fork_first()
     if first == 0:
         _be_first(options, sys.argv[2:], here, allowed, [*own, *WRITTEN])
     ended: Ended = {"end": "exit", "code": 128 + signal.SIGTERM, "why": ""}
@@ -153,25 +156,32 @@ def _be_first(
 
 def _watched(first: int, options: LockedOptions) -> Ended:
     """Wait for the program; kill it when its folder grows too large, or it has too many processes."""
-    handle = os.pidfd_open(first)
-    poll, pause = select.poll(), 0.5
-    poll.register(handle, select.POLLIN)
-    while not poll.poll(pause * 1000):
-        started = time.monotonic()
-        why = _too_much(options["place"], options["bytes"], options["files"])
+    poll, looked, before = select.poll(), -math.inf, (0, 0)
+    poll.register(os.pidfd_open(first), select.POLLIN)
+    most = options["bytes"], options["files"]
+    while not poll.poll(500):
+        disk, now = os.statvfs(options["place"]), time.monotonic()
+        free = disk.f_bavail * disk.f_frsize, disk.f_favail
+        grown = any(was - there > part / 8 for was, there, part in zip(before, free, most, strict=True))
+        why = _too_many_processes()
+        if not why and (grown or now > looked + _LOOK_S):
+            looked, before = now, free
+            why = _too_large(options["place"], *most)
         if why:
             sys.stderr.write(f"killed: {why}\n")
             return {"end": "size", "code": 128 + signal.SIGXFSZ, "why": why}
-        pause = min(30.0, max(1.0, 20 * (time.monotonic() - started)))
     code = os.waitstatus_to_exitcode(os.waitpid(first, 0)[1])
     return {"end": "exit", "code": exit_code(code), "why": ""}
 
 
-def _too_much(place: str, most_bytes: int, most_files: int) -> str:
-    """Return in words what is too much in a folder, or of processes; empty where nothing is."""
+def _too_many_processes() -> str:
     # Where /proc is the jail's, this process is not in it.
-    if not os.path.exists("/proc/self") and len(os.listdir("/proc")) > _PROCESSES:
-        return f"more than {_PROCESSES} processes"
+    too_many = not os.path.exists("/proc/self") and len(os.listdir("/proc")) > _PROCESSES
+    return f"more than {_PROCESSES} processes" if too_many else ""
+
+
+def _too_large(place: str, most_bytes: int, most_files: int) -> str:
+    """Return in words what is too much in a folder; empty where nothing is."""
     held = files = 0
     folders = [place]
     while folders:
