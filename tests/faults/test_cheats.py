@@ -117,11 +117,13 @@ def test_a_game_that_hides_things_refuses_a_player_inside_this_process(
     assert "inside runs inside this process" in said.output
 
 
+@pytest.mark.parametrize("kind", ["command", "acp"])
 def test_a_game_that_hides_things_refuses_a_program_that_nothing_holds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     monkeypatch.setattr("peerage.playing.requirements.available", lambda: False)
-    players = [{"command": [sys.executable, "-c", "1"], "name": "loose"}, "house:0.9", "house:0.5"]
+    monkeypatch.setattr("peerage.playing.requirements.lacking", lambda: "no user namespaces")
+    players = [{kind: [sys.executable, "-c", "1"], "name": "loose"}, "house:0.9", "house:0.5"]
     settings = {"game": "color-obfuscation", "rules": {"ally_failure": "ignore"}, "players": players}
     (tmp_path / "arena.yaml").write_text(yaml.safe_dump(settings))
     said = CliRunner().invoke(app, ["run", "--dir", str(tmp_path), "--max-matches", "4", "--yes"])

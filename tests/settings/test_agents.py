@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from peerage.cli.begin.choice import player_stated
 from peerage.engine.record.registration import identity, stated
 from peerage.settings import PlayerSettings
 from peerage.settings.players.programs import program_of
@@ -42,6 +43,11 @@ def test_an_agent_without_a_model_brings_its_own() -> None:
         *["acp:opencode"] * 2,
     )
     assert player(OWN, session="own", timeout_s=5, concurrency=2).timeout_s == 5
+
+
+def test_an_agent_is_one_word_of_a_command_line() -> None:
+    agent = player_stated("{acp: [opencode, acp], model: openai:gpt-5-mini}", "--player")
+    assert agent == player(AGENT)
 
 
 @pytest.mark.parametrize(

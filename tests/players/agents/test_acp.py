@@ -262,7 +262,7 @@ async def test_an_agent_gets_its_servers(provider: Provider, tmp_path: Path) -> 
     server = {
         "name": "echo",
         "command": sys.executable,
-        "args": ["-c", SERVER],
+        "args": ["server.py"],
         "env": {"TOKEN": "t0ken-t0ken"},
     }
     here = await opened(tmp_path, stated(provider.url, mcp=[server]))

@@ -81,7 +81,7 @@ def test_a_run_that_is_killed_in_mid_prompt_goes_on_and_pays_nothing_twice(
     written(tmp_path, provider, **MARKET)
     provider.delay_s = 0.4
     run = command(tmp_path, "run", "--yes", "--no-probe", "--matches", str(MATCHES), "--log-level", "info")
-    while len(provider.requests) < 5:
+    while len(provider.requests) < 9:  # in the second round of some match
         time.sleep(0.01)
         assert run.poll() is None, run.communicate()
     assert [*running(f"{tmp_path}/agent.py")]
@@ -100,6 +100,7 @@ def test_a_run_that_is_killed_in_mid_prompt_goes_on_and_pays_nothing_twice(
         replies = [one for number in range(1, MATCHES + 1) for one in arena.match(number).exchanges]
     assert len(replies) == ASKED
     assert sum(one.cost_usd or 0 for one in replies) == pytest.approx(ASKED * COST)
+    assert any("You replied:" in body["messages"][-1]["content"] for _, body in provider.requests[killed_at:])
     again = [one for one in replies if one.attempts > 1]
     assert 0 < len(again) <= 2 * MATCHES, "a request of each seat was in flight at most"
     assert killed_at < len(provider.requests) <= ASKED + len(again)

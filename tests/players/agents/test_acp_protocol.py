@@ -188,9 +188,9 @@ def test_a_new_agent_is_sent_what_was_asked_and_replied_and_a_running_one_only_w
 
 def test_servers_are_stated_as_the_protocol_has_them() -> None:
     local = McpServer(name="a", command="tool", args=("-x",), env={"K": "v"})
-    assert server_entry(local) == {
-        "name": "a", "command": "tool", "args": ["-x"], "env": [{"name": "K", "value": "v"}]
+    assert server_entry(local, ["/bin/tool", "-x"]) == {
+        "name": "a", "command": "/bin/tool", "args": ["-x"], "env": [{"name": "K", "value": "v"}]
     }  # fmt: skip
-    assert server_entry(McpServer(name="b", url="https://h", headers={"H": "v"})) == {
+    assert server_entry(McpServer(name="b", url="https://h", headers={"H": "v"}), []) == {
         "type": "http", "name": "b", "url": "https://h", "headers": [{"name": "H", "value": "v"}]
     }  # fmt: skip

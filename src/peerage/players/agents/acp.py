@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from peerage.game.work import AgentStep, Trace
 from peerage.players.agents.acp_process import AgentProcess
-from peerage.players.agents.acp_protocol import Ending, asked, ending
+from peerage.players.agents.acp_protocol import Ending, asked, ending, server_entry
 from peerage.players.agents.gateway import Gateway, GatewaySession
 from peerage.players.agents.gateway_account import Metered
 from peerage.players.agents.programs import child_environment, patch_left
@@ -29,6 +29,7 @@ from peerage.players.prices import Price, nano
 from peerage.players.redaction import hidden, named
 from peerage.sandbox.native.places import WorkPlace, lacking
 from peerage.settings import PlayerSettings
+from peerage.settings.players.agents import McpServer
 from peerage.values.system_errors import SCARCE, reason
 
 GRACE_S = 3.0
@@ -77,6 +78,7 @@ class AcpClient:
         self._hidden = [self._folder, *hidden]
         self._recipe = recipe_of(settings.acp)
         self._words: list[str] = []
+        self._servers: list[tuple[McpServer, list[str]]] = []
         self._jailed = False
         own = settings.key_env if settings.provider == "acp" else ""
         self._env = child_environment(env, own)
@@ -91,32 +93,40 @@ class AcpClient:
 
     @named
     async def start(self) -> None:
-        program, *words = self._settings.acp
-        here = self._folder / program
-        found = str(here) if here.is_file() else shutil.which(program, path=self._env.get("PATH"))
-        if found is None:
-            raise PlayerError(
-                f"the program {program!r} is neither in {self._folder} nor on PATH", kind="permanent"
-            )
-        files = [self._folder / word for word in words]
-        own = [str(file) if file.is_file() else word for file, word in zip(files, words, strict=True)]
-        self._words = [found, *own]
-        stated = "".join([*self._settings.env.values(), *self._settings.files.values()])
+        settings = self._settings
+        self._words = self._located(*settings.acp)
+        self._servers = [
+            (server, self._located(server.command, *server.args) if server.command else [])
+            for server in settings.mcp
+        ]
+        stated = "".join([*settings.env.values(), *settings.files.values()])
         if self._gateway is not None and self._recipe is None and "{url}" not in stated:
             raise PlayerError(
-                f"nothing says how {program!r} is pointed at its model; state the variables (`env`) or "
-                "files that do, with the places {url}, {key} and {model}",
+                f"nothing says how {settings.acp[0]!r} is pointed at its model; state the variables (`env`) "
+                "or files that do, with the places {url}, {key} and {model}",
                 kind="permanent",
             )
         lacks = await asyncio.to_thread(lacking)
         self._jailed = not lacks
         if lacks:
             self.warnings.append(
-                f"{self._settings.name}: nothing keeps the agent from the files and the network of this "
+                f"{settings.name}: nothing keeps the agent from the files and the network of this "
                 f"machine: {lacks}"
             )
         if self._gateway is not None:
             await self._gateway.start()
+
+    def _located(self, program: str, *words: str) -> list[str]:
+        """Return a command with its program and the files of the arena's folder by their whole paths. Raises
+        PlayerError."""
+        here, *files = [self._folder / word for word in (program, *words)]
+        found = str(here) if here.is_file() else shutil.which(program, path=self._env.get("PATH"))
+        if found is None:
+            raise PlayerError(
+                f"the program {program!r} is neither in {self._folder} nor on PATH", kind="permanent"
+            )
+        own = zip(files, words, strict=True)
+        return [found, *[str(file) if file.is_file() else word for file, word in own]]
 
     @named
     async def answer(self, call: Call) -> Answer:
@@ -261,12 +271,13 @@ class AcpClient:
         if self._jailed:
             launcher = place.launcher(
                 self._hidden,
-                words=self._words,
+                words=[*self._words, *[word for _, words in self._servers for word in words]],
                 network="all" if settings.network else "gateway" if self._gateway else "none",
                 gateway=(self._gateway.port, socket) if self._gateway and socket else None,
             )
         agent = seat.agent = await AgentProcess.start(
             [*launcher, *self._words], place.work, place.environment(self._env) | env, settings.allow
         )
-        await agent.open(settings, place.work, recipe.auth)
+        servers = [server_entry(server, words) for server, words in self._servers]
+        await agent.open(place.work, servers, recipe.auth)
         return agent

@@ -11,11 +11,10 @@ from typing import Any
 import msgspec
 
 from peerage.formats import read_json
-from peerage.players.agents.acp_protocol import INITIALIZE, AgentTurn, server_entry
+from peerage.players.agents.acp_protocol import INITIALIZE, AgentTurn
 from peerage.players.agents.programs import LAST_WORDS, STDERR_KEPT, end_program, exit_code, stop_program
 from peerage.players.client import FailureKind, PlayerError
 from peerage.players.redaction import without_traceback
-from peerage.settings import PlayerSettings
 
 MOST_LINE = 8 * 2**20
 MOST_OUTPUT = 64 * 2**20
@@ -69,9 +68,9 @@ class AgentProcess:
         """Return whether it can be asked."""
         return self._process.returncode is None and not self._reading[0].done() and not self._why
 
-    async def open(self, settings: PlayerSettings, cwd: Path, auth: str) -> None:
-        """Open the session in a folder, with the method `auth` to authenticate by, if any is needed.
-        Raises PlayerError."""
+    async def open(self, cwd: Path, servers: Sequence[Mapping[str, Any]], auth: str) -> None:
+        """Open the session in a folder, with MCP servers, and with the method `auth` to authenticate by, if
+        any is needed. Raises PlayerError."""
         about = await self.request("initialize", INITIALIZE)
         if (version := about.get("protocolVersion")) != INITIALIZE["protocolVersion"]:
             raise PlayerError(
@@ -79,7 +78,6 @@ class AgentProcess:
             )
         if auth:
             await self.request("authenticate", {"methodId": auth})
-        servers = [server_entry(server) for server in settings.mcp]
         opened = await self.request("session/new", {"cwd": str(cwd), "mcpServers": servers})
         if not isinstance(session := opened.get("sessionId"), str) or not session:
             raise PlayerError("opened no session: its answer to session/new has no sessionId")

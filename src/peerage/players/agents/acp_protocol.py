@@ -226,12 +226,12 @@ def asked(messages: Sequence[tuple[Speaker, str]], known: str | None) -> tuple[s
     return "\n\n".join(filter(None, parts)), system
 
 
-def server_entry(server: McpServer) -> dict[str, Any]:
-    """Return an MCP server as `session/new` has it."""
+def server_entry(server: McpServer, words: Sequence[str]) -> dict[str, Any]:
+    """Return an MCP server as `session/new` has it; `words` are its program and arguments."""
     if server.url:
         return {"type": "http", "name": server.name, "url": server.url, "headers": _pairs(server.headers)}
     env = _pairs(server.env)
-    return {"name": server.name, "command": server.command, "args": list(server.args), "env": env}
+    return {"name": server.name, "command": words[0], "args": words[1:], "env": env}
 
 
 def _pairs(values: dict[str, str]) -> list[dict[str, str]]:
