@@ -47,7 +47,7 @@ def due(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def _arena(folder: Path, address: str = "") -> Path:
     stated: dict[str, Any] = {"ledger": address} if address else {}
-    return write_arena(folder, house(4), seed=5, game="allocation", rules={"tasks": 3}, **stated)
+    return write_arena(folder, house(4), seed=5, game="transform", rules={"tasks": 3}, **stated)
 
 
 def behind_a_line(seed: int, folder: Path, postgres: PostgresServer, due: str) -> tuple[str, Counter[str]]:

@@ -22,7 +22,7 @@ def arena(folder: Path, address: str = "") -> Arena:
     folder.mkdir(exist_ok=True)
     stated = f"ledger: {address}\n" if address else ""
     players = "players: [house:0.9, house:0.7, house:0.5, house:0.3]\n"
-    (folder / "arena.yaml").write_text(f"name: a\nseed: 5\ngame: allocation\n{players}{stated}")
+    (folder / "arena.yaml").write_text(f"name: a\nseed: 5\ngame: text-metrics\n{players}{stated}")
     return open_arena(folder)
 
 

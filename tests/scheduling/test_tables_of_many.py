@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 from random import Random
@@ -13,11 +14,14 @@ from bench.arenas import Cell, Counts, played
 from tests.engine.arenas import head, house, paced, play, write_arena
 from tests.scheduling.test_policies import NAMES, standings
 
-from peerage.games.code_golf import GAME as CODE_GOLF
+from peerage.games.code_golf import GAME
 from peerage.scheduling.fixtures import Scheduler, next_round, remember
 from peerage.scheduling.policies import Policy
 from peerage.scheduling.standing import Goal, History, PolicyName, Results
 from peerage.scheduling.strengths import table_share
+
+GOLF = replace(GAME, draw=lambda rules, secret, number: {}, memory=None)
+"""A game at tables of many, whose tasks nobody needs here."""
 
 every_policy = pytest.mark.parametrize("name", NAMES)
 
@@ -25,7 +29,7 @@ every_policy = pytest.mark.parametrize("name", NAMES)
 @every_policy
 @pytest.mark.parametrize(("players", "seats"), [(3, 4), (9, 3), (10, 4), (12, 6)])
 def test_tables_are_whole_and_everybody_plays(name: PolicyName, players: int, seats: int) -> None:
-    scheduler = Scheduler(CODE_GOLF, CODE_GOLF.rules(seats=seats), "7", Policy(name))
+    scheduler = Scheduler(GOLF, GOLF.rules(seats=seats), "7", Policy(name))
     pool, history, results, rng, number = standings(players), History(), Results(), Random(1), 1
     seen: Counter[str] = Counter()
     for round in range(1, 31):

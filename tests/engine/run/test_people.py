@@ -147,7 +147,7 @@ def test_an_absent_person_holds_up_nobody_and_matches_do_not_pile_up(tmp_path: P
 
 def test_alone_with_a_person_rounds_wait_for_it(tmp_path: Path) -> None:
     """Nobody else is left to be paired: without that, each reply would bring more matches that wait."""
-    arena(tmp_path, of_house=1, game="allocation", rules={"tasks": 3})
+    arena(tmp_path, of_house=1, game="transform", rules={"tasks": 3})
     people, most = People(tmp_path), [0]
 
     def replied(runner: Runner) -> bool:
