@@ -7,6 +7,7 @@ import csv
 import json
 import re
 import shutil
+import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
@@ -26,7 +27,12 @@ from peerage.site.reading import Site
 from peerage.views.match.match import tasks
 from tests.servers.smollm import smollm
 
-EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*/arena.yaml"))
+ROOT = Path(__file__).parents[1]
+HISTORY = subprocess.run(["git", "rev-parse", "HEAD~20"], cwd=ROOT, capture_output=True).returncode == 0
+"""Whether past commits are there, which one of the examples has for tasks."""
+EXAMPLES = sorted((ROOT / "examples").glob("*/arena.yaml"))
+if not HISTORY:
+    EXAMPLES = [path for path in EXAMPLES if path.parent.name != "coding-agents"]
 
 
 def test_there_are_examples() -> None:

@@ -219,3 +219,17 @@ def test_mistakes_in_tasks_are_said_with_their_place(tmp_path: Path) -> None:
     no_judges = {"seats": 3, "tasks": tasks_of(tmp_path, [good])}
     with pytest.raises(ValueError, match="has no tests, so judges decide"):
         WorkshopRules.model_validate(no_judges)
+
+
+def test_the_newest_commits_that_change_tests_and_something_else(repo: Path) -> None:
+    first = committed(repo, "Add adds", calc_py="a + b\n", tests__test_new_py=NEW)
+    committed(repo, "only a test", tests__test_old_py=f"{OLD}\n")
+    committed(repo, "no test", calc_py="a + b  # sum\n")
+    second = committed(repo, "Both again", calc_py="a + b  # a sum\n", tests__test_new_py=f"{NEW}\n")
+    found = tasks_of(repo.parent, {"repo": "repo", "commits": 2, "command": COMMAND})
+    assert [task["id"] for task in found] == [second[:10], first[:10]]
+    assert len(tasks_of(repo.parent, {"repo": "repo", "commits": 9, "command": COMMAND})) == 2
+    [named, _] = tasks_of(repo.parent, {"repo": "repo", "commits": 2, "command": "pytest {tests} -q"})
+    assert named["command"] == "pytest tests/test_new.py -q"
+    for wrong in ({"commits": -1}, {"commits": 9, "tests": "spec/*"}):
+        assert "found no commit" in refused(repo.parent, {"repo": "repo", "command": COMMAND, **wrong})

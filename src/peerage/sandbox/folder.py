@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from binascii import Error as NoBase64
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import TypeAlias
 
@@ -68,17 +68,21 @@ class WorkFolder(Struct, frozen=True, omit_defaults=True):
         whole = {
             checked_path(path): File(held) if isinstance(held, str) else held for path, held in files.items()
         }
-        return cls(
-            digest_of([(path, file.executable, file.content) for path, file in whole.items()]), files=whole
-        )
+        return cls(digest_of(listing_of(whole)), files=whole)
 
 
-def digest_of(listing: Iterable[tuple[str, bool, bytes]]) -> str:
-    """Return the SHA-256 (hex) of files: of a line of JSON for each, in the order of their paths, with its
-    path, whether it may be executed, and the SHA-256 of its bytes."""
+def listing_of(files: Mapping[str, File]) -> Iterator[tuple[str, bool, str]]:
+    """Yield the path of each file, whether it may be executed, and the SHA-256 (hex) of its bytes."""
+    for path, file in files.items():
+        yield path, file.executable, sha256(file.content).hexdigest()
+
+
+def digest_of(listing: Iterable[tuple[str, bool, str]]) -> str:
+    """Return the SHA-256 (hex) of a listing: of a line of JSON for each file, in the order of their paths,
+    with its path, whether it may be executed, and a digest of its bytes: that of `listing_of`, or in a
+    repository the name that git has for them."""
     whole = sha256()
-    hashed = ((path, executable, sha256(content).hexdigest()) for path, executable, content in listing)
-    for line in sorted(hashed):
+    for line in sorted(listing):
         whole.update(msgspec.json.encode(line) + b"\n")
     return whole.hexdigest()
 

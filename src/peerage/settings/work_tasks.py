@@ -2,13 +2,16 @@
 
 tasks: [{folder: todo, statement: "Add --done.", tests: todo-tests, command: python -m pytest -q}]
 tasks: {repo: ., commits: [4f2c81d, 09aa3e1], command: python -m pytest -q}
+tasks: {repo: ., commits: 10, command: "python -m pytest -q {tests}"}     # the newest that changed tests
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+import shlex
+from collections.abc import Callable, Collection, Iterator, Mapping
 from fnmatch import fnmatchcase
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,12 @@ import msgspec
 from peerage.games.workshop.diffs import steers
 from peerage.sandbox.folder import File, WorkFolder
 from peerage.sandbox.native.places import IGNORED
-from peerage.sandbox.native.repositories import change_at, folder_at
+from peerage.sandbox.native.repositories import (
+    CommitChange,
+    change_at,
+    folder_at,
+    newest_changes,
+)
 from peerage.settings.source import SettingsError
 from peerage.values.figures import suggest
 
@@ -27,6 +35,7 @@ TEST_NAMES = ("*_test.*", "*.test.*", "*.spec.*")
 WORKSHOP = "workshop"
 MOST_FILES, MOST_BYTES = 500, 1_000_000
 """Bounds of a folder that is named by its path: every fixture holds all of it."""
+MOST_COMMITS = 1_000
 _OWN = ("id", "statement", "folder", "files", "tests", "command", "setup")
 _PAST = ("repo", "commits", "tests", "command", "setup", "issues")
 
@@ -104,33 +113,59 @@ def _below(top: Path) -> Iterator[Path]:
 def _past(task: Mapping[str, Any], base: Path) -> Iterator[dict[str, Any]]:
     """Yield a task for each commit: what its parent holds, and the commit's tests as hidden ones."""
     _checked(task, _PAST, ("commits", "command"))
-    repo, patterns, issues = (
-        str(task["repo"]),
-        task.get("tests", [*TESTS, *TEST_NAMES]),
-        task.get("issues", {}),
-    )
+    repo, issues = str(task["repo"]), task.get("issues", {})
+    patterns = task.get("tests", [*TESTS, *TEST_NAMES])
     patterns = [patterns] if isinstance(patterns, str) else patterns
     if not isinstance(issues, dict):
         raise ValueError(f"issues: found {issues!r:.60}; expected `{{COMMIT: TEXT}}`")
-    commits = task["commits"] if isinstance(task["commits"], list) else [task["commits"]]
 
-    def tests(paths: Collection[str]) -> list[str]:
-        return [path for path in paths if any(fnmatchcase(path, str(pattern)) for pattern in patterns)]
+    def tests(paths: Collection[str]) -> dict[str, None]:
+        return {path: None for path in paths if any(fnmatchcase(path, str(each)) for each in patterns)}
 
-    for commit in map(str, commits):
-        change = change_at(base / repo, commit)
-        if not tests(change.written):
+    for named, change in _changes(task["commits"], base / repo, tests):
+        written = tests(change.written)
+        if not written:
             raise ValueError(
-                f"commit {commit} changes no file that `tests` matches, so nothing would tell whether an "
+                f"commit {named} changes no file that `tests` matches, so nothing would tell whether an "
                 f"issue is solved; name another commit, or `tests`: {', '.join(map(str, patterns))}"
             )
-        hidden = [path for path in change.paths if path in {*tests(change.paths)} or steers(path)]
-        gone = {*tests(change.removed)}
+        known, gone = tests(change.paths), tests(change.removed)
+        hidden = [path for path in change.paths if path in known or steers(path)]
         kept = [path for path in change.before if path not in gone] if gone else []
         yield {
             "id": change.commit[:10],
-            "statement": str(issues.get(commit, change.message)).strip(),
+            "statement": str(issues.get(named, change.message)).strip(),
             "folder": msgspec.to_builtins(folder_at(repo, base, change.parent, kept)),
             "tests": msgspec.to_builtins(folder_at(repo, base, change.commit, hidden)),
-            **{key: task[key] for key in ("command", "setup") if key in task},
+            "command": str(task["command"]).replace("{tests}", shlex.join(_named_as_tests(written))),
+            **{key: task[key] for key in ("setup",) if key in task},
         }
+
+
+def _named_as_tests(paths: Collection[str]) -> Collection[str]:
+    """Return those paths of tests that a runner can be given; all of them where none has such a name."""
+    names = (*TEST_NAMES, "test_*.py", "*/test_*.py")
+    return [path for path in paths if any(fnmatchcase(path, name) for name in names)] or paths
+
+
+def _changes(
+    commits: Any, repo: Path, tests: Callable[[Collection[str]], Collection[str]]
+) -> Iterator[tuple[str, CommitChange]]:
+    """Yield the commits that are named, each with what it changed; or, of a number, at most so many of the
+    newest that changed `tests` and something else."""
+    if type(commits) is not int or commits > MOST_COMMITS:  # a hash may be all digits
+        for commit in map(str, commits if isinstance(commits, list) else [commits]):
+            yield commit, change_at(repo, commit)
+        return
+    found = (
+        change
+        for change in newest_changes(repo)
+        if (written := tests(change.written)) and len(written) < len(change.written)
+    )
+    changes = [*islice(found, max(commits, 0))]
+    if not changes:
+        raise ValueError(
+            f"found no commit in {repo} that changes tests and something else; name `commits`, or the `tests`"
+        )
+    for change in changes:
+        yield change.commit, change

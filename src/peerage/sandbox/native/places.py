@@ -22,10 +22,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Literal, TypeAlias
 
-from peerage.sandbox.folder import File, Patch, WorkFolder, checked_path, digest_of, patch_text
+from peerage.sandbox.folder import File, Patch, WorkFolder, checked_path, digest_of, listing_of, patch_text
 from peerage.sandbox.jail import supported
 from peerage.sandbox.native.confined import available, launcher
-from peerage.sandbox.native.repositories import files_at, usable
+from peerage.sandbox.native.repositories import files_at, listing_at, usable
 from peerage.values.system_errors import reason
 
 if sys.platform != "win32":
@@ -163,7 +163,8 @@ class WorkPlace:
         `work` as its current folder and what `environment` returns.
 
         It sees neither what is `hidden` (name the arena's folder, and the repositories of tasks) nor any
-        other place; of the program's own `words`, files that exist are shown wherever they lie. With the
+        other place; of the program's own `words`, files that exist are shown wherever they lie, and so are
+        Python's environments on PATH. With the
         network `gateway`, port 127.0.0.1:PORT leads to that Unix socket, as `gateway` names them. To the
         descriptor `report`, which the process inherits, it writes `confined.Ended`. `most` are the bytes and
         files of a place.
@@ -176,6 +177,8 @@ class WorkPlace:
             shown |= programs
         secret |= {os.path.abspath(path) for path in (*hidden, *self.repositories)}
         secret = {os.path.realpath(path) for path in secret} - {"/"}
+        environments = {os.path.dirname(path) for path in os.get_exec_path()}
+        shown |= {path for path in environments if os.path.exists(os.path.join(path, "pyvenv.cfg"))}
         shown |= _own_files(words, secret)
         port, socket = gateway or (0, "")
         options = {
@@ -311,29 +314,25 @@ def _unpacked(folder: WorkFolder, base: Path) -> Path:
             return tree
         half = tree.with_suffix(".half")
         half.mkdir(mode=0o700)
-        files: Iterable[tuple[str, bool, bytes]]
-        files = ((path, file.executable, file.content) for path, file in folder.files.items())
-        if folder.repo:
-            files = files_at(base / folder.repo, folder.commit, folder.only)
+        whole = base / folder.repo, folder.commit, folder.only
         try:
-            if (digest := digest_of(_written(files, half))) != folder.digest:
+            digest = digest_of(listing_at(*whole) if folder.repo else listing_of(folder.files))
+            if digest != folder.digest:
                 raise ValueError(
                     f"the files of a task{folder.repo and f' in {base / folder.repo}'} have the digest "
                     f"{digest[:12]}…; {folder.digest[:12]}… was expected: name the commit that was meant"
                 )
+            files: Iterable[tuple[str, bool, bytes]]
+            files = ((path, file.executable, file.content) for path, file in folder.files.items())
+            for path, executable, content in files_at(*whole) if folder.repo else files:
+                target = half / checked_path(path)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                _write(target, executable, content)
             return half.rename(tree)
         except OSError as error:
             raise ValueError(f"{error.filename} of a task cannot be written: {reason(error)}") from None
         finally:
             _remove(half)
-
-
-def _written(files: Iterable[tuple[str, bool, bytes]], top: Path) -> Iterator[tuple[str, bool, bytes]]:
-    for path, executable, content in files:
-        target = top / checked_path(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        _write(target, executable, content)
-        yield path, executable, content
 
 
 def _write(target: Path, executable: bool, content: bytes) -> None:

@@ -41,7 +41,7 @@ def folder_at(repo: str, base: Path, commit: str, only: Sequence[str] = ()) -> W
     name = f"{commit}^{{commit}}"
     found = _git(base / repo, "rev-parse", "--verify", "--quiet", "--end-of-options", name, commit=commit)
     whole = found.decode().strip()
-    digest = digest_of(files_at(base / repo, whole, only))
+    digest = digest_of(listing_at(base / repo, whole, only))
     return WorkFolder(digest, repo=repo, commit=whole, only=tuple(only))
 
 
@@ -56,6 +56,14 @@ class CommitChange(NamedTuple):
     before: list[str]
     written: list[str]
     removed: list[str]
+
+
+def newest_changes(repo: Path) -> Iterator[CommitChange]:
+    """Yield what the commits of the current branch changed, the newest first, but for first and merging ones.
+    Raises ValueError, in words, where there are none."""
+    words = ("rev-list", "--no-merges", "--min-parents=1", "HEAD")
+    for commit in _git(repo, *words, commit="HEAD").decode().split():
+        yield change_at(repo, commit)
 
 
 def change_at(repo: Path, commit: str) -> CommitChange:
@@ -82,8 +90,8 @@ def change_at(repo: Path, commit: str) -> CommitChange:
     )
 
 
-def files_at(repo: Path, commit: str, only: Sequence[str] = ()) -> Iterator[tuple[str, bool, bytes]]:
-    """The files of a commit (a whole hash): path, whether it may be executed, and bytes.
+def listing_at(repo: Path, commit: str, only: Sequence[str] = ()) -> Iterator[tuple[str, bool, str]]:
+    """The files of a commit: path, whether it may be executed, and the name that git has for its bytes.
 
     Raises ValueError, in words, where they cannot be had.
     """
@@ -92,18 +100,23 @@ def files_at(repo: Path, commit: str, only: Sequence[str] = ()) -> Iterator[tupl
             f"{commit[:80]!r} is no commit; write its whole hash, as `git rev-parse HEAD` prints it"
         )
     entries = _entries(repo, commit, only)
+    folders = {name[:at] for name in entries for at, letter in enumerate(name) if letter == "/"}
     for path in only:
-        if not any(name == path or name.startswith(f"{path.rstrip('/')}/") for name in entries):
+        if path.rstrip("/") not in entries.keys() | folders:
             raise ValueError(f"{repo} has no {path!r} at commit {commit[:12]}")
     links = [path for path, (mode, _) in entries.items() if mode == _LINK]
     targets = _contents(repo, [entries[path][1] for path in links])
     for path, target in zip(links, targets, strict=True):
-        led = entries.get(normpath(join(dirname(path), os.fsdecode(target))), (_LINK, ""))
-        entries[path] = led
-    files = {path: entry for path, entry in entries.items() if entry[0] != _LINK}
-    contents = _contents(repo, [number for _, number in files.values()])
-    for (path, (mode, _)), content in zip(files.items(), contents, strict=True):
-        yield path, mode == _EXECUTABLE, content
+        entries[path] = entries.get(normpath(join(dirname(path), os.fsdecode(target))), (_LINK, ""))
+    return ((path, mode == _EXECUTABLE, name) for path, (mode, name) in entries.items() if mode != _LINK)
+
+
+def files_at(repo: Path, commit: str, only: Sequence[str] = ()) -> Iterator[tuple[str, bool, bytes]]:
+    """The files of a commit: path, whether it may be executed, and bytes. Raises ValueError."""
+    listing = [*listing_at(repo, commit, only)]
+    contents = _contents(repo, [name for _, _, name in listing])
+    for (path, executable, _), content in zip(listing, contents, strict=True):
+        yield path, executable, content
 
 
 def _entries(repo: Path, commit: str, only: Sequence[str] = ()) -> dict[str, tuple[str, str]]:
