@@ -62,11 +62,11 @@ def test_the_interval_of_a_skill_is_said_to_be_that_of_mu_and_holds_it() -> None
 
 
 def test_bad_input_is_told_in_our_words(tmp_path: Path) -> None:
-    with pytest.raises(command.RateError, match="winner: found 'perhaps'"):
+    with pytest.raises(command.CommandRefused, match="winner: found 'perhaps'"):
         run("-", piped="model_a,model_b,winner\nx,y,perhaps\n")
-    with pytest.raises(command.RateError, match="holds no data"):
+    with pytest.raises(command.CommandRefused, match="holds no data"):
         run(str(tmp_path))
-    with pytest.raises(command.RateError, match="cluster does not go with"):
+    with pytest.raises(command.CommandRefused, match="cluster does not go with"):
         run("-", "--method", "elo", "--cluster", "judge", piped="model_a,model_b,winner,judge\nx,y,tie,j\n")
     with pytest.raises(FileNotFoundError):
         run(str(tmp_path / "missing.csv"))
@@ -173,11 +173,11 @@ def test_columns_and_words_of_others_are_stated_and_what_is_guessed_is_said(tmp_
     (tmp_path / "votes.csv").write_text(text, "utf-8")
     votes = str(tmp_path / "votes.csv")
     assert "1 row without a winner is left out (1 empty)" in run(votes, *stated)
-    with pytest.raises(command.RateError, match="line 5, column preference: found empty"):
+    with pytest.raises(command.CommandRefused, match="line 5, column preference: found empty"):
         run(votes, *stated, "--strict")
-    with pytest.raises(command.RateError, match=r"there is no column pp; is p meant\?"):
+    with pytest.raises(command.CommandRefused, match=r"there is no column pp; is p meant\?"):
         run(votes, "--columns", "a=pp,b=q,winner=preference")
-    with pytest.raises(command.RateError, match="expected pairs such as a=left,b=right"):
+    with pytest.raises(command.CommandRefused, match="expected pairs such as a=left,b=right"):
         run(votes, "--columns", "left")
     (tmp_path / "guess.csv").write_text("First,Second,Result\nx,y,1\nx,y,2\n", "utf-8")
     shown = run(str(tmp_path / "guess.csv"))
@@ -199,7 +199,7 @@ def test_categories_are_tables_for_people_and_a_column_for_programs(tmp_path: Pa
     )
     assert run("-", "--by", "lang", "--output", "latex", piped=text).count(r"\begin{tabular}") == 3
     assert run("-", "--by", "lang", "--output", "markdown", piped=text).count("**Strengths by lang") == 3
-    with pytest.raises(command.RateError, match="no battle has a nothing; the columns are model_a"):
+    with pytest.raises(command.CommandRefused, match="no battle has a nothing; the columns are model_a"):
         run("-", "--by", "nothing", piped=text)
 
 
@@ -211,5 +211,5 @@ def test_pairs_are_a_table_of_their_own() -> None:
     pairs = json.loads(run("-", "--method", "paired", "--of", "pairs", "--output", "json", piped=text))
     assert pairs[0]["first"] == "x"
     assert pairs[0]["apart"] is True
-    with pytest.raises(command.RateError, match="--of pairs goes with answers"):
+    with pytest.raises(command.CommandRefused, match="--of pairs goes with answers"):
         run("-", "--of", "pairs", piped=text)

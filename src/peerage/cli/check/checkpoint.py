@@ -8,17 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from peerage.cli.shared.options import HERE, Folder, ledger_in, say
+from peerage.cli.shared.options import HERE, CommandRefused, Folder, ledger_in, say
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     from peerage.ledger.check.kept_checkpoints import KeptCheckpoint
     from peerage.ledger.check.notes import VerifierKey
-
-
-class NotSigned(Exception):
-    """The ledger is not signed; the message says why."""
 
 
 KeyFile = Annotated[
@@ -73,7 +69,7 @@ def checkpoint(
     kept = kept_in(folder)
     if stored:
         if not kept:
-            raise NotSigned("no checkpoint is signed yet: `peerage checkpoint` signs one")
+            raise CommandRefused("no checkpoint is signed yet: `peerage checkpoint` signs one")
         typer.echo(str(kept[-1].checkpoint), nl=False)
         return
     private = read_private_key(place)
@@ -88,7 +84,7 @@ def _sign(
     witnesses: Sequence[str],
     of_witnesses: Sequence[VerifierKey],
 ) -> None:
-    """Check the ledger, sign it, have it cosigned, keep the checkpoint and print it. Raises NotSigned for a
+    """Check the ledger, sign it, have it cosigned, keep the checkpoint, print it. Raises CommandRefused for a
     ledger that is not whole, WitnessError for a witness that did not cosign: others' are kept."""
     from peerage.ledger.check.checkpoints import (
         FOLDER,
@@ -112,7 +108,7 @@ def _sign(
         if not report.ok:
             for problem in report.problems[:5]:
                 say(f"  {problem}", err=True)
-            raise NotSigned(
+            raise CommandRefused(
                 f"the ledger is not signed: {len(report.problems)} of its parts are not as they were. "
                 "`peerage verify` lists them"
             )

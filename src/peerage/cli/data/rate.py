@@ -6,13 +6,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from peerage.cli.shared.options import TableFormat, refuse_nan
+from peerage.cli.shared.options import CommandRefused, TableFormat, refuse_nan
 from peerage.cli.shared.output import show_blocks, show_table
-
-
-class RateError(ValueError):
-    """Data or options that cannot be rated, in words for people."""
-
 
 Layout = Literal["auto", "battles", "games", "answers", "valyrian", "cob", "fastchat"]
 Method = Literal["auto", "bt", "bradley-terry", "elo", "trueskill", "glicko2", "judge-aware", "irt", "paired"]
@@ -120,11 +115,11 @@ def rate(
         form = GivenForm.of(columns_of(columns, "--columns"), columns_of(winner, "--winner"), strict=strict)
         report = rate(history(files, layout, score=score, given=form, **wanted(options)), options)
     except ValueError as error:
-        raise RateError(str(error)) from None
+        raise CommandRefused(str(error)) from None
     others = {"challenges": challenges(report), "pairs": pairs(report)}
     if of in others and not others[of].rows:
         needs = "irt" if of == "challenges" else "paired"
-        raise RateError(f"--of {of} goes with answers (player, challenge, solved), rated by {needs}")
+        raise CommandRefused(f"--of {of} goes with answers (player, challenge, solved), rated by {needs}")
     if of not in others:
         listed = tables(report) if output.for_people else [players(report, ranks=False)]
         show_blocks(listed, listed[0], output)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from peerage.cli.shared.options import HERE, Folder, arena_in, at, program, prose, say
+from peerage.cli.shared.options import HERE, CommandRefused, Folder, arena_in, at, program, prose, say
 from peerage.values.clock import now_ms
 
 if TYPE_CHECKING:
@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from peerage.site.people.annotation import Annotator, CheckpointShown, Verdict
 
 LONGEST_NAME = 100
-
-
-class VotesError(Exception):
-    """Votes cannot be taken, from a file or here; the message says why."""
 
 
 _KEYS: dict[str, Verdict] = {
@@ -71,7 +67,7 @@ def annotate(
             _take_in(arena.ledger, votes, file)
             return
         if of_scores(arena.settings):
-            raise VotesError(
+            raise CommandRefused(
                 "this arena holds recorded answers that `peerage rejudge` had scored one by one, and people "
                 f"can judge duels alone; `{program()} leaderboard{at(folder)}` shows the judges' ranking, "
                 f"`{program()} stats{at(folder)} --of judges` how they agree"
@@ -164,9 +160,9 @@ def _take_in(ledger: Ledger, votes: PeopleVotes, file: Path) -> None:
         try:
             found = take_in(ledger, votes, stream, "stdin" if piped else str(file), now_ms())
         except ValueError as error:
-            raise VotesError(str(error)) from None
+            raise CommandRefused(str(error)) from None
     if not found.written and not found.before:
-        raise VotesError(
+        raise CommandRefused(
             f"no row of {file} is of a duel here that judges voted on: expected question_id, the number of "
             "the match, with its players as model_a and model_b, or the answers word for word in "
             "conversation_a and conversation_b"

@@ -10,6 +10,7 @@ import typer
 from peerage.cli.shared.options import (
     HERE,
     MOST_MATCHES,
+    CommandRefused,
     Folder,
     Force,
     Shape,
@@ -29,10 +30,6 @@ Number = Annotated[
     int | None,
     typer.Argument(min=1, max=MOST_MATCHES, help="The tournament's number; if not said, the last."),
 ]
-
-
-class NothingToDraw(Exception):
-    """A tournament lacks what was to be drawn; the message says what would be needed."""
 
 
 Part = Literal["ranking", "matrix", "sorts", "scaling", "reasons"]
@@ -89,7 +86,7 @@ def plot(
         refuse(file, PLOT, kept, force=force)
         view = tournament(arena.ledger, number)
     if not view.scaling:
-        raise NothingToDraw(
+        raise CommandRefused(
             f"tournament {view.number} was played under one token limit; set `answer_budgets` for several"
         )
     with drawing():  # the library is imported when it draws
@@ -128,7 +125,7 @@ def page(
         exhibits = drawn(match, answers(arena.ledger, match), sample)
         title = f"{arena.settings.name}: tournament {match.number}"
     if not exhibits:
-        raise NothingToDraw(f"tournament {match.number} has no answers that could be shown")
+        raise CommandRefused(f"tournament {match.number} has no answers that could be shown")
     write(file, made(match, exhibits, title), SCORING_PAGE, kept, force=force)
     shown = counted(sum(len(exhibit.answers) for exhibit in exhibits), "answer")
     typer.echo(f"{file}: {shown} to {counted(len(exhibits), 'question')}")

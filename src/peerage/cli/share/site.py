@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from peerage.cli.judge.annotate import stated
-from peerage.cli.shared.options import HERE, Folder, Force, drawing, group
+from peerage.cli.shared.options import HERE, CommandRefused, Folder, Force, drawing, group
 from peerage.values.figures import counted
 from peerage.values.system_errors import reason
 
@@ -147,10 +147,6 @@ def report(
     typer.echo(f"wrote {out}, {len(body) / 1000:.0f} kB")
 
 
-class ServeError(Exception):
-    """The arena cannot be served as asked; the message says why and how to fix it."""
-
-
 Port = Annotated[int, typer.Option(min=0, max=65_535, help="Where to listen; 0 takes a free port.")]
 Network = Annotated[
     bool, typer.Option("--network", help="Open it to other machines, for those who have its link.")
@@ -206,33 +202,30 @@ def serve(
     """
     if review and (network or url):
         also = "--network" if network else "--url"
-        raise ServeError(f"--review shows sealed answers: it is for this machine alone, without {also}")
+        raise CommandRefused(f"--review shows sealed answers: it is for this machine alone, without {also}")
     token = _token() if network else None
     _check_header(client_header, proxies)
     _check_address(url)
     with drawing("`peerage serve` needs"):
-        from peerage.site.http.connections import NoRoom, room
+        from peerage.site.http.connections import room
         from peerage.site.http.guard import ClientHeader
         from peerage.site.server.server import ArenaServer, listening
     header = None if client_header is None else ClientHeader(client_header, proxies)
-    try:
-        server = ArenaServer(
-            folder,
-            voting=vote,
-            reviewing=review,
-            experts=[stated(name) for name in dict.fromkeys(annotator or ())],
-            token=token,
-            room=room(),
-            header=header,
-            url=url,
-        )
-    except NoRoom as error:
-        raise ServeError(str(error)) from None
+    server = ArenaServer(
+        folder,
+        voting=vote,
+        reviewing=review,
+        experts=[stated(name) for name in dict.fromkeys(annotator or ())],
+        token=token,
+        room=room(),
+        header=header,
+        url=url,
+    )
     try:
         door = listening(EVERYWHERE if network else LOOPBACK, port)
     except OSError as error:
         why = "is in use" if error.errno == EADDRINUSE else f"cannot be opened: {reason(error)}"
-        raise ServeError(f"port {port} {why}; name another with --port, or 0 for any free one") from None
+        raise CommandRefused(f"port {port} {why}; name another with --port, or 0 for any free one") from None
     welcome = "\n".join(_welcome(server, door.getsockname()[1], token, vote, review, url))
     with suppress(KeyboardInterrupt):
         server.run(door, lambda: typer.echo(welcome))
@@ -242,7 +235,7 @@ def serve(
 def _token() -> str:
     token = os.environ.get(TOKEN) or secrets.token_urlsafe(24)
     if not re.fullmatch(r"[A-Za-z0-9_-]{16,200}", token):
-        raise ServeError(
+        raise CommandRefused(
             f"{TOKEN} is no token: 16 to 200 letters, digits, _ and - were expected. "
             "Unset it, and one is drawn"
         )
@@ -251,9 +244,9 @@ def _token() -> str:
 
 def _check_header(name: str | None, proxies: int) -> None:
     if name is None and proxies != 1:
-        raise ServeError("--proxies counts those that write --client-header; name that header as well")
+        raise CommandRefused("--proxies counts those that write --client-header; name that header as well")
     if name is not None and not re.fullmatch(r"[A-Za-z0-9-]{1,64}", name):
-        raise ServeError(
+        raise CommandRefused(
             f"--client-header {name!r} is no name of a header; X-Forwarded-For, X-Real-IP or Forwarded "
             "was expected"
         )

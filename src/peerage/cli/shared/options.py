@@ -75,8 +75,8 @@ def most_matches(about: str, usual: str | bool = True) -> Any:
     return typer.Option(*names, min=1, max=MOST_MATCHES, help=about, show_default=usual)
 
 
-class SiteExtraMissing(Exception):
-    """What draws pages is not installed; the message says how to fix it."""
+class CommandRefused(Exception):
+    """A command cannot do what was asked; the message says why, and how to fix it."""
 
 
 def group(about: str) -> typer.Typer:
@@ -217,7 +217,7 @@ def drawing(what: str = "pages need") -> Iterator[None]:
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("peerage"):
             raise
-        raise SiteExtraMissing(
+        raise CommandRefused(
             f"{what} the extra `site`, of which {error.name} is not installed; run "
             f"`{pip()} install 'peerage[site]'`, or in a clone `{pip()} install -e '.[site]'`"
         ) from None

@@ -90,16 +90,13 @@ class _Newest:
                 self.digests[entry.about] = entry.digest
 
     def _fold(self, number: int) -> None:
-        if self.is_folded(number):
+        if number < self._due or number in self._ahead:
             return
         self.folded.append(number)
         self._ahead.add(number)
         while self._due in self._ahead:  # so that where no match waits none is kept twice
             self._ahead.remove(self._due)
             self._due += 1
-
-    def is_folded(self, number: int) -> bool:
-        return number < self._due or number in self._ahead
 
     def open(self, issued: int) -> Iterator[int]:
         """The others, of so many issued."""

@@ -77,7 +77,7 @@ def cosigned(
     held, wrong = signers(witnessed, [key for key in keys if key.kind == WITNESS])
     sent = {(one.key.name, one.key.id) for one in held}
     if wrong or not sent - {(one.name, one.id) for one in note.signatures}:
-        names = sorted({f"{one.name}+{one.id.hex()}" for one in witnessed.signatures} - _ids(note))
+        names = sorted(_ids(witnessed) - _ids(note))
         raise WitnessError(
             f"{address} signs as {', '.join(names) or 'nobody'}, which none of the witnesses' keys at hand "
             f"{'fits' if wrong else 'is'}: give its public key with --witness-key"

@@ -29,7 +29,7 @@ from random import Random
 from typing import NamedTuple
 
 from peerage.game.match import DONE
-from peerage.ledger import Ledger, LedgerError, Summary
+from peerage.ledger import Ledger, LedgerError
 from peerage.ledger.topics.series import shown
 from peerage.ledger.topics.votes import PeopleVotes, Vote, VotedAlready
 from peerage.site.people.ballots import BlindPair, Verdict, ballot, chosen
@@ -127,7 +127,7 @@ class VotingService:
         there = {
             row.number
             for row in self._ledger.summaries(max(1, newest - RECENT + 1), newest)
-            if _comparable(row)
+            if row.status == DONE and len(set(row.players)) == 2
         }
         left = sorted(there.difference(known, self._incomparable))
         for number in self._random.sample(left, min(TRIES, len(left))):
@@ -174,10 +174,6 @@ class VotingService:
 
     def _forget(self, ticket: str) -> None:
         self._now_judging.pop(self._tickets.pop(ticket).voter, None)
-
-
-def _comparable(row: Summary) -> bool:
-    return row.status == DONE and len(set(row.players)) == 2
 
 
 _whole = re.compile(r"([A-Za-z0-9_-]{32})\.([0-9a-f]{64})").fullmatch
