@@ -10,10 +10,10 @@ import pytest
 
 from peerage.game.programs.run_tests import same_output
 from peerage.game.work import command_result
-from peerage.games.parts import RAISED, outputs
+from peerage.games.parts import RAISED
 from peerage.games.workshop.play import trial_run, verdicts
 from peerage.games.workshop.rules import WorkshopRules
-from peerage.games.workshop.tasks import CHECK, Reference, WorkTask, flat, package, work_task
+from peerage.games.workshop.tasks import CHECK, Reference, WorkTask, package, printed, work_task
 from peerage.sandbox.folder import File
 from peerage.testing.commands import commanded
 
@@ -42,8 +42,8 @@ def test_tests_fail_before_and_pass_after(level: int) -> None:
     for seed in range(4):
         task, made = task_of(level, seed)
         given = [each for each, _ in made.tests]
-        right = outputs(flat(package(made.parts)), given)
-        before = outputs(flat(package(made.parts, made.bugs, made.lacking)), given)
+        right = printed(given, made.parts)
+        before = printed(given, made.parts, made.bugs, made.lacking)
         assert [expected for _, expected in made.tests] == right
         assert RAISED not in right
         fails = [at for at, old in enumerate(before) if not same_output(old, made.tests[at][1])]

@@ -24,18 +24,19 @@ STEERING = (
     *("karma.conf.*", "Cargo.toml", ".npmrc", ".coveragerc"),
 )
 """Names of files that say how tests are run: they are as the task has them, whatever a patch says."""
-_LEFT_BEHIND = ("__pycache__", ".*_cache", "*.pyc", ".DS_Store", "node_modules", ".venv", "venv")
 _AGENTS = (
     *("CLAUDE*.md", "AGENTS*.md", "AGENT.md", "GEMINI.md", "QWEN.md", "CRUSH.md", ".goosehints", ".goose*"),
     *(".claude*", ".cursor*", ".codex*", ".gemini*", ".opencode*", "opencode.json*", ".aider*", ".qwen*"),
     *(".windsurf*", ".clinerules*", ".crush*", "copilot-instructions.md"),
 )
 _SIGNED = re.compile(
-    r"(?:generated|created|written|made|authored|implemented|assisted)[ -](?:with|by|using)\b.*"
-    r"|co-authored-by.*|signed-off-by.*|\U0001f916.*",
-    re.IGNORECASE,
+    r"(^[^\w\n]*|[#*/;-]\s*)(?:(?:generated|created|written|made|authored|implemented)[ -](?:with|by|using)\b"
+    r"|co-authored-by|signed-off-by|\U0001f916).*",
+    re.IGNORECASE | re.MULTILINE,
 )
-_MACHINE = re.compile(r"(?:/(?:tmp|home|root|Users|private|var|work|mnt)|[A-Za-z]:\\)[/\\][^\s'\"`)>,;:]*")
+_MACHINE = re.compile(
+    r"(?<![\w.])(?:/(?:tmp|home|root|Users|private|var/(?:folders|tmp))|[A-Za-z]:\\Users)[/\\][^\s'\"`)>,;:]+"
+)
 _SHORTEST_NAME = 3
 _MOST_PATHS, _MOST_BEFORE = 200, 1_000_000
 _BETWEEN = "\x1e"
@@ -56,14 +57,14 @@ def _folders(path: str) -> list[str]:
 
 def counting(patch: Patch, task: WorkTask) -> tuple[dict[str, File | None], list[str]]:
     """Return what counts of a patch, and the paths that it edits of hidden tests and of what steers them,
-    which are as the task has them. What interpreters and installers leave behind counts as nothing."""
+    which are as the task has them."""
     hidden = {*task.hidden}
     above = {folder for path in hidden for folder in _folders(path)}
     edited = [
         path for path in sorted(patch) if path in above or hidden & {path, *_folders(path)} or steers(path)
     ]
     same = {} if task.folder.repo else {path: task.folder.files.get(path) == patch[path] for path in patch}
-    left = [path for path in sorted(patch) if path not in edited and not _named(path, _LEFT_BEHIND)]
+    left = [path for path in sorted(patch) if path not in edited]
     return {path: patch[path] for path in left if not same.get(path)}, edited
 
 
@@ -101,7 +102,7 @@ def _text(file: File) -> str:
 def blind(by_path: Mapping[str, str], names: Iterable[str]) -> str:
     """Return diffs as judges read them, where players have these names; empty where nothing is left."""
     text = "\n".join([diff for path, diff in by_path.items() if not _named(path, _AGENTS)])
-    text = _MACHINE.sub("PATH", _SIGNED.sub("", text))
+    text = _MACHINE.sub("PATH", _SIGNED.sub(r"\1", text))
     for name in names:
         if len(name) >= _SHORTEST_NAME:
             text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "NAME", text, flags=re.IGNORECASE)

@@ -94,7 +94,12 @@ def worked(ask: Ask, task: WorkTask, turns: int, seconds: float) -> Steps[Work]:
             patch, what = _written(action, held, task)
             came: str | Quote = ""
         else:
-            ran: Reply = yield command(f"run/{turn}", action, task, held, seconds)
+            runs = isinstance(action, RunCommand)
+            text = action.command if runs else f"cat -- {quote(f'./{action.path}')}"
+            left = patch_text(held)
+            ran: Reply = yield ShellCommand(
+                f"run/{turn}", task.folder, text, left, keeps=runs, seconds=seconds
+            )
             result: CommandResult = ran.value
             patch, what = _kept(result, held)
             came = Quote("output", _middle_cut(result.output)) if result.output else ""
@@ -103,16 +108,6 @@ def worked(ask: Ask, task: WorkTask, turns: int, seconds: float) -> Steps[Work]:
         ask = replace(ask, messages=(*ask.messages, said, Message("user", _SHOWN, fill)))
     assert spent is not None
     return Work(patch, spent)
-
-
-def command(
-    key: str, action: ReadFile | RunCommand, task: WorkTask, patch: Patch, seconds: float
-) -> ShellCommand:
-    """Return what an action runs in the folder as a patch leaves it."""
-    text = f"cat -- {quote(f'./{action.path}')}" if isinstance(action, ReadFile) else action.command
-    return ShellCommand(
-        key, task.folder, text, patch_text(patch), keeps=isinstance(action, RunCommand), seconds=seconds
-    )
 
 
 def _written(action: WriteFiles, held: Patch, task: WorkTask) -> tuple[Patch, str]:

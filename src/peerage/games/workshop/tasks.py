@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from importlib.resources import files
 from random import Random
 from textwrap import indent
@@ -32,6 +32,7 @@ _COMMANDS_FROM = 5
 _INPUTS, _KEPT, _SHOWN = 120, 3, 2
 """Inputs that are tried; of hidden tests those kept for each part to be added, and guards; of examples those
 that fail at first, and those that pass."""
+_SHOWN_AS = ("given", "expected", "printed")
 _MODULES = 5
 _DEFINED = re.compile(r"^(?:def )?(\w+)(?: = |\()", re.MULTILINE)
 _IMPORT = re.compile(r"^from .*\n+", re.MULTILINE)
@@ -71,41 +72,33 @@ class WorkTask(Struct, frozen=True, omit_defaults=True):
 
 def work_task(rng: Random, level: int) -> WorkTask:
     """Draw a task of a level, with bugs to cure or with parts to add."""
-    while True:
-        reference = _with_bugs(rng, level) if rng.random() < 0.5 else _with_gaps(rng, level)
-        if reference is not None and (examples := _examples(rng, reference)):
-            break
-    parts, lacking = reference.parts, reference.lacking
-    family = family_of(parts)
-    lines = family.says(parts).split("\n")
-    for place in lacking:
-        lines[place - len(parts)] += " (NEW)"
-    given, expected = examples[0]
-    [printed] = outputs(flat(package(parts, reference.bugs, lacking)), [given])
-    issue = toml(__package__, "issue")["add" if lacking else "cure"].format(
-        count=len(lacking) or len(reference.bugs),
-        says="\n".join(lines),
-        given=indent(given, "    "),
-        expected=indent(expected, "    "),
-        printed=indent(printed, "    "),
+    made, examples = None, list[Test]()
+    while made is None or not examples:
+        made = _with_bugs(rng, level) if rng.random() < 0.5 else _with_gaps(rng, level)
+        examples = _examples(rng, made) if made else []
+    family = family_of(made.parts)
+    says = family.says(made.parts).split("\n")
+    for place in made.lacking:
+        says[place - len(made.parts)] += " (NEW)"
+    (given, expected), *_ = examples
+    [old] = printed([given], made.parts, made.bugs, made.lacking)
+    issue = toml(__package__, "issue")["add" if made.lacking else "cure"].format(
+        count=len(made.lacking) or len(made.bugs),
+        says="\n".join(says),
+        **{name: indent(text, "    ") for name, text in zip(_SHOWN_AS, (given, expected, old), strict=True)},
     )
-    own = {
-        "README.md": family.says([part for at, part in enumerate(parts) if at not in lacking]) + "\n",
-        "check.py": files(__package__).joinpath("check.txt").read_text("utf-8"),
-        "examples.json": json.dumps(examples, indent=1) + "\n",
-    }
-    hidden = {
-        f"{HIDDEN}run.py": files(__package__).joinpath("run.txt").read_text("utf-8"),
-        f"{HIDDEN}inputs.json": json.dumps([given for given, _ in reference.tests]),
-    }
+    check, run = (files(__package__).joinpath(f"{name}.txt").read_text("utf-8") for name in ("check", "run"))
+    tests = {"check.py": check, "examples.json": json.dumps(examples, indent=1) + "\n"}
+    readme = family.says([part for at, part in enumerate(made.parts) if at not in made.lacking]) + "\n"
+    inputs = json.dumps([given for given, _ in made.tests])
     return WorkTask(
         id=f"level {level}",
         statement=issue,
-        folder=WorkFolder.of(own | package(parts, reference.bugs, lacking)),
+        folder=WorkFolder.of({"README.md": readme, **tests, **package(made.parts, made.bugs, made.lacking)}),
         command=f"python3 -I -S -B {HIDDEN}run.py",
-        tests=WorkFolder.of(hidden | {name: own[name] for name in ("check.py", "examples.json")}),
+        tests=WorkFolder.of({f"{HIDDEN}run.py": run, f"{HIDDEN}inputs.json": inputs, **tests}),
         check=CHECK,
-        reference=reference,
+        reference=made,
     )
 
 
@@ -123,44 +116,41 @@ def _with_gaps(rng: Random, level: int) -> Reference | None:
     parts = commands.drawn(rng, wanted) if level >= _COMMANDS_FROM else numbers.drawn(rng, wanted)
     family = family_of(parts)
     needed = {need for part in parts for need in family.kinds[part.name].get("needs", ())}
-    first = 1 if family is commands.FAMILY else 0
-    free = [at for at in range(first, len(parts) - 1 + first) if parts[at].name not in needed]
+    # the first part of a program with commands, and the last of one about numbers, is its frame
+    inner = range(1, len(parts)) if family is commands.FAMILY else range(len(parts) - 1)
+    free = [at for at in inner if parts[at].name not in needed]
     if len(free) < (lack := max(1, count // 2)) or len(parts) < lack + 2:
         return None
     lacking = tuple(sorted(rng.sample(free, lack)))
     lines = list(dict.fromkeys([family.line(rng, parts) for _ in range(_INPUTS)]))
-    right = outputs(flat(package(parts)), lines)
-    chosen: dict[str, str] = {}
-    for gaps in [*[(at,) for at in lacking], ()]:
-        before = outputs(flat(package(parts, (), gaps or lacking)), lines)
-        telling = [
-            test
-            for test, old in zip(zip(lines, right, strict=True), before, strict=True)
-            if test[1] != RAISED and same_output(old, test[1]) != bool(gaps) and test[0] not in chosen
-        ][:_KEPT]
+    right = [*zip(lines, printed(lines, parts), strict=True)]
+    tests: dict[str, str] = {}
+    for gaps in [*[(at,) for at in lacking], ()]:  # tests of each part, then those that pass from the start
+        before = printed(lines, parts, (), gaps or lacking)
+        fails = [not same_output(old, expected) for old, (_, expected) in zip(before, right, strict=True)]
+        telling = [test for test, failed in zip(right, fails, strict=True) if failed == bool(gaps)]
+        telling = [test for test in telling if test[1] != RAISED and test[0] not in tests]
         if not telling:
             return None
-        chosen |= dict(telling)
-    tests = tuple(chosen.items())
-    before = outputs(flat(package(parts, (), lacking)), [*chosen])
-    failing = tuple([at for at, old in enumerate(before) if not same_output(old, tests[at][1])])
-    work = effort(family.program(parts)) * count
-    hard = difficulty(work=work, usual_work=USUAL_WORK)
-    return Reference(level, hard, parts, (), lacking, tests, failing)
+        tests |= dict(telling[:_KEPT])
+    before = printed([*tests], parts, (), lacking)
+    wrong = [not same_output(old, expected) for old, expected in zip(before, tests.values(), strict=True)]
+    failing = tuple([at for at, failed in enumerate(wrong) if failed])
+    hard = difficulty(work=effort(family.program(parts)) * count, usual_work=USUAL_WORK)
+    return Reference(level, hard, parts, (), lacking, tuple(tests.items()), failing)
 
 
-def _examples(rng: Random, reference: Reference) -> list[Test]:
+def _examples(rng: Random, made: Reference) -> list[Test]:
     """Return inputs that no hidden test has, with what is to be printed: first some that fail, then some that
     pass; none where there are not enough."""
-    parts, known = reference.parts, {given for given, _ in reference.tests}
-    lines = [family_of(parts).line(rng, parts) for _ in range(_INPUTS)]
-    lines = [given for given in dict.fromkeys(lines) if given not in known]
-    right = outputs(flat(package(parts)), lines)
-    before = outputs(flat(package(parts, reference.bugs, reference.lacking)), lines)
+    known = dict(made.tests)
+    lines = dict.fromkeys([family_of(made.parts).line(rng, made.parts) for _ in range(_INPUTS)])
+    given = [line for line in lines if line not in known]
+    right, before = printed(given, made.parts), printed(given, made.parts, made.bugs, made.lacking)
     sorts: tuple[list[Test], list[Test]] = ([], [])
-    for given, expected, old in zip(lines, right, before, strict=True):
+    for line, expected, old in zip(given, right, before, strict=True):
         if expected != RAISED:
-            sorts[same_output(old, expected)].append((given, expected))
+            sorts[same_output(old, expected)].append((line, expected))
     return [test for some in sorts for test in some[:_SHOWN]] if all(sorts) else []
 
 
@@ -205,6 +195,12 @@ def package(
     return {path: text for path, text in modules.items() if text.strip()}
 
 
-def flat(modules: Mapping[str, str]) -> str:
-    """Return a program's modules as one, which runs alike."""
-    return "\n\n".join([_IMPORT.sub("", text) for text in modules.values()])
+def printed(
+    inputs: Sequence[str],
+    parts: Sequence[DrawnPart],
+    bugs: Sequence[SlotBug] = (),
+    lacking: Collection[int] = (),
+) -> list[str]:
+    """Return what such a program prints for each input: its modules, one after the other, run as one."""
+    modules = package(parts, bugs, lacking).values()
+    return outputs("\n\n".join([_IMPORT.sub("", text) for text in modules]), inputs)
