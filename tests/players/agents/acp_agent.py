@@ -203,6 +203,8 @@ def prompted(text):
 def main():
     if "--late" in sys.argv:
         time.sleep(float(sys.argv[sys.argv.index("--late") + 1]))
+    if "--broken" in sys.argv:
+        sys.exit("no such module")
     while True:
         message = received()
         result = {}

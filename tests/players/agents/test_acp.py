@@ -406,6 +406,17 @@ async def test_another_version_a_missing_program_and_an_unknown_agent_are_said_i
         await opened(tmp_path, stated(provider.url), PROVIDER_KEY="")
 
 
+async def test_one_that_never_is_ready_cannot_run_here_after_three_times(
+    provider: Provider, tmp_path: Path
+) -> None:
+    here = await opened(tmp_path, stated(provider.url, "--broken"))
+    errors = [await failure(here, "hello") for _ in range(4)]
+    assert [error.kind for error in errors] == ["transient", "transient", "permanent", "permanent"]
+    assert {str(error) for error in errors} == {"agent: ended with exit code 1: no such module"}
+    assert not any(error.maybe_paid for error in errors)
+    await here.close()
+
+
 async def test_a_cancelled_request_leaves_no_process(provider: Provider, tmp_path: Path) -> None:
     here = await opened(tmp_path, stated(provider.url))
     asking = asyncio.ensure_future(told(here, "#hang"))

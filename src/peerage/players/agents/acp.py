@@ -21,7 +21,7 @@ from peerage.players.agents.acp_process import AgentProcess
 from peerage.players.agents.acp_protocol import Ending, asked, ending, server_entry
 from peerage.players.agents.gateway import Gateway, GatewaySession
 from peerage.players.agents.gateway_account import Metered
-from peerage.players.agents.programs import child_environment, patch_left
+from peerage.players.agents.programs import BROKEN_AFTER, child_environment, patch_left
 from peerage.players.agents.recipes import OTHER, filled, recipe_of
 from peerage.players.client import Answer, Call, FailureKind, PlayerError, bounded, duration
 from peerage.players.models.thoughts import part
@@ -80,6 +80,7 @@ class AcpClient:
         self._words: list[str] = []
         self._servers: list[tuple[McpServer, list[str]]] = []
         self._jailed = False
+        self._broken: int | None = BROKEN_AFTER
         own = settings.key_env if settings.provider == "acp" else ""
         self._env = child_environment(env, own)
         self._key = env.get(own, "")
@@ -241,7 +242,13 @@ class AcpClient:
         for other in idle[: max(-room, 0)]:
             await self._leave(other)
         try:
-            return await self._started(seat, call)
+            agent = await self._started(seat, call)
+            self._broken = None
+            return agent
+        except PlayerError as error:
+            # An agent that never was ready and ends again and again is not there, or cannot run here.
+            self._broken = self._broken and self._broken - 1
+            raise PlayerError(str(error), kind="permanent" if self._broken == 0 else error.kind) from None
         except OSError as error:
             kind: FailureKind = "transient" if error.errno in SCARCE else "permanent"
             raise PlayerError(f"cannot be run: {reason(error)}", kind=kind) from None
