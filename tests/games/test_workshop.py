@@ -28,6 +28,9 @@ PLAYERS = ["Zyxwv-1", "Opencode", "Claude Code", "cy", "dee", "eve", "fay", "gus
 RULES: dict[str, Any] = {"difficulty": 5}
 
 
+NOT_FOUND = Reply("ok", '{"status": "error", "code": 127, "output": "sh: python3: not found"}', cost_nano=0)
+
+
 def made_of(
     rules: Mapping[str, Any] = RULES, number: int = 1, hands: str = "AB"
 ) -> tuple[Fixture, WorkTask, Reference]:
@@ -124,6 +127,12 @@ def test_a_task_that_nobody_can_win_is_found_before_anybody_is_asked() -> None:
         played = looped([], own)
         assert played.outcome.void == void
         assert not played.steps
+
+
+def test_a_machine_without_python_gives_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, _, reference = made_of()
+    monkeypatch.setattr("peerage.testing.offline.commanded", lambda command: NOT_FOUND)
+    assert worked(made, {"A": done(reference), "B": {}}).outcome.void == "no_command"
 
 
 # ---------------------------------------------------------------------------------------------- ranks

@@ -95,6 +95,8 @@ def play(table: GameTable) -> Steps[Outcome]:
         changed = {label: patch for label, patch in patches.items() if patch}
         trials = yield [trial_run(label, task, patch, rules) for label, patch in changed.items()]
         ended = {label: trial.value for label, trial in zip(changed, trials, strict=True)}
+        if task.reference and any(result.code in _NO_COMMAND for result in ended.values()):
+            return Outcome(void="no_command", detail=detail)
         results = {label: verdicts(task, ended.get(label)) for label in works}
     detail["work"] = {
         label: {
@@ -188,10 +190,10 @@ def verdicts(task: WorkTask, result: CommandResult | None) -> list[bool]:
 
 def _right(line: str, expected: str) -> bool:
     try:
-        code, printed = json.loads(line)
+        ended, printed = json.loads(line)
     except (ValueError, TypeError, RecursionError):
         return False
-    return code == 0 and isinstance(printed, str) and same_output(printed, expected)
+    return ended == 0 and isinstance(printed, str) and same_output(printed, expected)
 
 
 def _achieved(task: WorkTask, verdicts: Sequence[bool]) -> tuple[bool, int, int]:
