@@ -19,7 +19,7 @@ import pytest
 from tests.servers.four_apis import SERVED, USAGES, Asked, FourApis, events, sends, sensible, stream, whole
 
 from peerage.game.work import ModelCall
-from peerage.players.agents.gateway import MOST_CONNECTIONS, MOST_REFUSALS, USUAL_OUTPUT, Gateway
+from peerage.players.agents.gateway import AT_ONCE, MOST_CONNECTIONS, MOST_REFUSALS, USUAL_OUTPUT, Gateway
 from peerage.players.agents.gateway import GatewaySession as Session
 from peerage.players.client import MAX_BODY, PlayerError
 from peerage.players.keys import PROVIDERS, Provider
@@ -123,6 +123,7 @@ async def test_a_call_is_passed_on_and_counted_to_the_nano(form: str, streamed: 
         assert asked.headers["Authorization"] == f"Bearer {KEY}"
         assert not {"x-api-key", "x-goog-api-key", "X-Own"} & asked.headers.keys()
         assert "me" not in asked.headers["User-Agent"]
+        assert asked.headers["Accept-Encoding"] == "identity"
         assert one.session.key not in str(asked)
         if form == "gemini":
             verb = "streamGenerateContent" if streamed else "generateContent"
@@ -190,7 +191,7 @@ async def test_what_anthropic_writes_to_its_cache_is_paid_for() -> None:
         kept = request_of("messages", text="x") | {
             "system": [{"type": "text", "text": "y" * 4000, "cache_control": {"type": "ephemeral"}}]
         }
-        for hour, more in ((0, 251), (401, 401 + 150)):
+        for hour, more in ((0, 251), (401, 401 + 150)):  # a quarter of what is kept, and an hour doubles it
             detail = {"ephemeral_1h_input_tokens": hour, "ephemeral_5m_input_tokens": 1001 - hour}
             one.provider.next(sensible(usage | {"cache_creation": detail}))
             await one.ask("messages", kept)
@@ -201,6 +202,23 @@ async def test_what_anthropic_writes_to_its_cache_is_paid_for() -> None:
         size = len(json.dumps(one.last.body, separators=(",", ":")).encode())
         worst = (-(-5 * size // 4) + OVERHEAD_TOKENS) * 1250 + USUAL_OUTPUT * 10_000
         assert one.session.end().possibly_nano == worst
+        one.session.begin(BUDGET, TOKENS)
+        kept["system"][0]["cache_control"]["ttl"] = "1h"
+        one.provider.next(sensible(None))
+        await one.ask("messages", kept)
+        size = len(json.dumps(one.last.body, separators=(",", ":")).encode())
+        worst = (2 * size + OVERHEAD_TOKENS) * 1250 + USUAL_OUTPUT * 10_000
+        assert one.session.end().possibly_nano == worst
+
+
+async def test_counts_that_are_null_later_on_in_a_stream_are_as_they_were() -> None:
+    async with bench() as one:
+        start, *_, end, stop = events("messages", USAGES["messages"])
+        one.provider.next(
+            stream(start, end.replace(b'"output_tokens"', b'"input_tokens": null, "output_tokens"'), stop)
+        )
+        await one.ask("messages", streamed=True)
+        assert one.session.end().cost_nano == COST
 
 
 @pytest.mark.parametrize(
@@ -408,6 +426,21 @@ BROKEN = {
         "the connection broke off",
         200,
     ),
+    "an error inside of a reply that has begun": (
+        sends(json.dumps({"error": {"code": 429, "message": "oops"}} | whole("chat", None)).encode()),
+        "an error inside of the reply: oops",
+        200,
+    ),
+    "an error in a stream": (
+        stream(events("messages", USAGES["messages"])[0], b'data: {"type": "error", "message": "oops"}\n\n'),
+        "an error inside of the reply: oops",
+        200,
+    ),
+    "a stream that states usage and not its end": (
+        stream(*events("messages", USAGES["messages"])[:2]),
+        "it does not say why it ended",
+        200,
+    ),
     "a stream without its end": (
         stream(*events("chat", USAGES["chat"])[:1]),
         "it does not say why it ended",
@@ -492,6 +525,31 @@ async def test_without_a_price_tokens_alone_bound_and_the_cost_is_unknown() -> N
         metered = one.session.end()
         assert (metered.cost_nano, metered.possibly_nano) == (None, 0)
         assert metered[1:4] == (2000, 140, 1200)
+
+
+async def test_tokens_that_nobody_stated_are_taken_off_at_their_worst() -> None:
+    async with bench(price=None) as one:
+        one.session.begin(0, 18_000)
+        one.provider.next(sensible(None))
+        assert [(await one.ask("chat"))[0] for _ in range(2)] == [200, 402]
+
+
+async def test_so_many_calls_of_an_agent_are_in_flight_at_most() -> None:
+    flying, most = 0, 0
+
+    async def behave(request: Any, body: dict[str, Any]) -> Any:
+        nonlocal flying, most
+        flying += 1
+        most = max(most, flying)
+        await asyncio.sleep(0.05)
+        flying -= 1
+        return await sensible()(request, body)
+
+    async with bench(price={"input": 0, "output": 0}) as one:
+        one.session.begin(0, 10**8)
+        one.provider.usual = behave
+        await asyncio.gather(*[one.ask("chat") for _ in range(2 * AT_ONCE)])
+        assert most == AT_ONCE
 
 
 async def test_a_free_model_costs_nothing_whatever_it_states() -> None:

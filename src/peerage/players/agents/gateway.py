@@ -32,7 +32,6 @@ from peerage.players.agents.gateway_forms import ReplyReading, Unfit
 from peerage.players.client import MAX_BODY, PlayerError, duration
 from peerage.players.keys import default_url, find_key, key_names
 from peerage.players.models.replies import Usage, billed
-from peerage.players.models.thinking import NO_ROOM
 from peerage.players.prices import Price, nano
 from peerage.players.redaction import SHORTEST_SECRET, hidden, named, secrets_of
 from peerage.players.session import connection_failure, open_session, read_bounded
@@ -152,7 +151,7 @@ class Gateway:
     def __init__(self, settings: PlayerSettings, env: Mapping[str, str], price: Price) -> None:
         self.settings = self._settings = settings
         self.model = settings.model.partition(":")[2]
-        self.price = replace(price, request_nano=None, thinking=NO_ROOM, limit=None, prompt_bytes=0)
+        self.price = replace(price, request_nano=None)
         self.port = 0
         self.sessions: dict[str, GatewaySession] = {}
         self._key, self._key_place = find_key(settings, env), " or ".join(key_names(settings))

@@ -225,7 +225,7 @@ class ReplyReading:
     def usage(self) -> Usage:
         """Tokens as stated, all of the prompt's among them; unknown where the reply broke off."""
         stated = self.stated
-        if not is_usage(stated) or not (self._whole or ending(self._reason) not in ("unstated", "broken")):
+        if not is_usage(stated) or not (self._whole or ending(self._reason) != "unstated"):
             return Usage()
         if self._form == "messages":
             parts = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
