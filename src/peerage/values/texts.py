@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any, cast
 
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+MARK_BEGINS, MARK_ENDS = "\uf8f1", "\uf8f2"
+"""The characters around a mark of a picture or a sound (`game.media`); no other text has them."""
+_UNSTORABLE = re.compile(f"[\x00\ud800-\udfff{MARK_BEGINS}{MARK_ENDS}]")
 
 
 def storable(text: str) -> str:
-    """`text` as every store can hold it: NUL and lone surrogates become U+FFFD."""
+    """`text` from outside as every store can hold it: NUL, lone surrogates and the characters of marks are
+    U+FFFD then."""
     if text.isascii() and "\0" not in text:  # nearly always, and fifty times faster
         return text
     return _UNSTORABLE.sub("\ufffd", text)

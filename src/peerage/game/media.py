@@ -1,0 +1,91 @@
+"""Pictures and sounds in texts: a mark in a text stands for one, and says all of it but its bytes. Pure.
+
+Texts with marks go the way of all texts: they are stored, hashed and counted, and since a mark holds the
+SHA-256 of the bytes, so are these. Code that shows or sends such a text divides it (`parts`) and fetches the
+bytes by digest. No text from outside holds a mark: `values.texts.storable` takes away what is around it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from peerage.values.texts import MARK_BEGINS, MARK_ENDS
+
+MediaType: TypeAlias = Literal["image/png", "image/jpeg", "audio/wav", "audio/mpeg"]
+"""The types that there are: what comes in as another is encoded anew as one of these, or refused."""
+
+
+class Media(Struct, frozen=True, gc=False):
+    """A picture or a sound: the SHA-256 (hex) of its bytes, and their number.
+
+    `width` and `height` are in pixels, 0 of a sound; `seconds` is how long that lasts.
+    """
+
+    sha256: str
+    type: MediaType
+    size: int
+    width: int = 0
+    height: int = 0
+    seconds: float = 0.0
+
+    @property
+    def is_image(self) -> bool:
+        return self.type.startswith("image/")
+
+    @property
+    def suffix(self) -> str:
+        """Return the end of a file's name for it."""
+        return {"image/png": ".png", "image/jpeg": ".jpg", "audio/wav": ".wav", "audio/mpeg": ".mp3"}[
+            self.type
+        ]
+
+    @property
+    def mark(self) -> str:
+        """Return the text that stands for it in a text."""
+        measures = f"{self.width}x{self.height}" if self.is_image else f"{self.seconds:g}s"
+        return f"{MARK_BEGINS}{self.type} {self.sha256} {self.size} {measures}{MARK_ENDS}"
+
+    @property
+    def words(self) -> str:
+        """Return it in words where it cannot be shown, such as "picture 3f2a91c0, PNG, 640×480, 12 KB"."""
+        kind, form = ("picture" if self.is_image else "sound"), self.suffix[1:].upper()
+        measures = f"{self.width}×{self.height}" if self.is_image else f"{self.seconds:.3g} s"
+        return f"{kind} {self.sha256[:8]}, {form}, {measures}, {max(1, round(self.size / 1024)):,} KB"
+
+
+_MARK = re.compile(
+    f"{MARK_BEGINS}((?:image|audio)/[a-z]+) ([0-9a-f]{{64}}) ([0-9]+) "
+    f"(?:([0-9]+)x([0-9]+)|([0-9.e+-]+)s){MARK_ENDS}"
+)
+
+
+def parts(text: str) -> Iterator[str | Media]:
+    """Yield the text between marks and what these stand for, in order; empty texts are left out."""
+    at = 0
+    if MARK_BEGINS in text:
+        for mark in _MARK.finditer(text):
+            if mark.start() > at:
+                yield text[at : mark.start()]
+            yield _media(mark)
+            at = mark.end()
+    if at < len(text):
+        yield text[at:]
+
+
+def media_in(texts: Iterable[str]) -> dict[str, Media]:
+    """Return what the marks in texts stand for, each once, by digest."""
+    return {found.sha256: found for text in texts for found in parts(text) if isinstance(found, Media)}
+
+
+def worded(text: str) -> str:
+    """Return a text with words in brackets in place of marks."""
+    return "".join([part if isinstance(part, str) else f"[{part.words}]" for part in parts(text)])
+
+
+def _media(mark: re.Match[str]) -> Media:
+    kind, digest, size, width, height, seconds = mark.groups()
+    return Media(digest, kind, int(size), int(width or 0), int(height or 0), float(seconds or 0))  # type: ignore[arg-type]
