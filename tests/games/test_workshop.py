@@ -11,6 +11,7 @@ import pytest
 from tests.games.test_workshop_tasks import done
 from tests.offline import fixture, play, scripted
 
+from peerage import games
 from peerage.game.match import Fixture
 from peerage.game.protocol import Ask, Choice, Reply
 from peerage.game.work import CommandResult
@@ -344,6 +345,21 @@ def test_no_cheat_wins_anything_in_the_jail(
             base=tmp_path,
         )
         return verdicts(task, CommandResult(*end))
+
+    async def listed() -> str:
+        end = await run_command(
+            f"ls -R {Path(games.__file__).parent}",
+            task.folder,
+            {},
+            None,
+            keeps=False,
+            seconds=60,
+            output=9_999,
+            base=tmp_path,
+        )
+        return end.output
+
+    assert "commands.toml" not in asyncio.run(listed()), "its parts say what is right"
 
     async def all_tried() -> dict[str, list[bool]]:
         cheats = {name: patch for name, patch in CHEATS.items() if isinstance(patch, Mapping)}

@@ -56,6 +56,8 @@ SHOWN = (
     *(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty")),
     *("/etc/resolv.conf", "/run/current-system", sys.prefix, sys.base_prefix),
 )
+GENERATORS = Path(__file__).parents[2] / "games"
+"""Our own games, whose parts hold what is right in the tasks that they draw."""
 PROGRAMS = (
     *(".local/bin", ".local/lib", ".local/pipx", ".cargo/bin", ".opencode/bin", ".claude/local"),
     *(f".local/share/{name}" for name in ("uv", "pipx", "pnpm", "fnm", "mise", "claude", "cursor-agent")),
@@ -180,6 +182,7 @@ class WorkPlace:
         environments = {os.path.dirname(path) for path in os.get_exec_path()}
         shown |= {path for path in environments if os.path.exists(os.path.join(path, "pyvenv.cfg"))}
         shown |= _own_files(words, secret)
+        secret.add(os.path.realpath(GENERATORS))
         port, socket = gateway or (0, "")
         options = {
             "parent": os.getpid(),
