@@ -37,31 +37,10 @@ from peerage.ledger.opening import prepare
 from peerage.values.environment import environment
 
 __all__ = [
-    "COPY",
-    "MENDED",
-    "Amendment",
-    "Batch",
-    "Columns",
-    "Entry",
-    "Exchange",
-    "Failure",
-    "FailureRow",
-    "FixtureRow",
-    "IntentRow",
-    "Ledger",
-    "LedgerAway",
-    "LedgerBusy",
-    "LedgerError",
-    "LedgerMissing",
-    "MatchRows",
-    "RecordRow",
-    "ReplyRow",
-    "Summary",
-    "Writes",
-    "amend",
-    "amended",
-    "open_ledger",
-]
+    "COPY", "MENDED", "Amendment", "Batch", "Columns", "Entry", "Exchange", "Failure", "FailureRow",
+    "FixtureRow", "IntentRow", "Ledger", "LedgerAway", "LedgerBusy", "LedgerError", "LedgerMissing",
+    "MatchRows", "RecordRow", "ReplyRow", "Summary", "Writes", "amend", "amended", "open_ledger",
+]  # fmt: skip
 
 
 def open_ledger(address: str, folder: Path, *, create: bool) -> Ledger:
