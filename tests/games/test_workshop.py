@@ -120,6 +120,16 @@ def test_the_last_turn_and_an_unusable_reply_end_the_work_and_what_is_there_coun
     assert played.outcome.detail["work"]["A"]["ended"] == "invalid"
 
 
+def test_a_setup_goes_before_the_tests_and_its_failure_is_theirs() -> None:
+    folder = WorkFolder.of({"a.py": "print(1)\n"})
+    tests = WorkFolder.of({"test.sh": "test $(python3 a.py) = $WANTED\n"})
+    own = {"statement": "Print 2.", "folder": folder, "tests": tests, "command": "sh test.sh"}
+    write = act(do="write", files=[{"path": "a.py", "text": "print(2)"}])
+    for setup, solved in (("export WANTED=2 # so", True), ("export WANTED=3", False), ("false", False)):
+        played = looped([write, act(do="done")], {**own, "setup": setup})
+        assert played.outcome.detail["work"]["A"]["tests"] == [solved]
+
+
 def test_a_task_that_nobody_can_win_is_found_before_anybody_is_asked() -> None:
     folder = msgspec.to_builtins(WorkFolder.of({"a.py": "1\n"}))
     tests = msgspec.to_builtins(WorkFolder.of({"t.sh": "true\n"}))
