@@ -197,6 +197,8 @@ async def test_what_anthropic_writes_to_its_cache_is_paid_for() -> None:
             await one.ask("messages", kept)
             assert one.session.end().calls[-1].cost_nano == (1011 + more) * 1250 + 5 * 10_000
             one.session.begin(BUDGET, TOKENS)
+        one.session = await one.gateway.open()
+        one.session.begin(BUDGET, TOKENS)
         one.provider.next(sensible(None))
         await one.ask("messages", kept)
         size = len(json.dumps(one.last.body, separators=(",", ":")).encode())
@@ -209,6 +211,24 @@ async def test_what_anthropic_writes_to_its_cache_is_paid_for() -> None:
         size = len(json.dumps(one.last.body, separators=(",", ":")).encode())
         worst = (2 * size + OVERHEAD_TOKENS) * 1250 + USUAL_OUTPUT * 10_000
         assert one.session.end().possibly_nano == worst
+
+
+async def test_of_a_conversation_that_goes_on_only_what_is_new_counts_by_the_byte() -> None:
+    async with bench() as one:
+        said = [{"role": "user", "content": "x" * 40_000}]
+        for more in (0, 3_000):
+            said += [{"role": "user", "content": "y" * more}] * bool(more)
+            one.session.begin(BUDGET, TOKENS)
+            one.provider.next(sensible({"prompt_tokens": 8_000, "completion_tokens": 70}))
+            await one.ask("chat", {"model": "m", "max_tokens": 100_000, "messages": said, "tools": []})
+        limit = one.last.body["max_tokens"]
+        reserved = BUDGET - limit * 10_000
+        new = len(json.dumps(said[1], separators=(",", ":"))) + 1
+        assert reserved == pytest.approx((8_000 + 1_000 + new + OVERHEAD_TOKENS) * 1250, abs=10_000)
+        one.session = await one.gateway.open()  # another agent's conversation is not known
+        one.session.begin(BUDGET, TOKENS)
+        await one.ask("chat", {"model": "m", "max_tokens": 100_000, "messages": said, "tools": []})
+        assert one.last.body["max_tokens"] < limit - 3_000
 
 
 async def test_counts_that_are_null_later_on_in_a_stream_are_as_they_were() -> None:
@@ -609,14 +629,14 @@ async def test_a_loop_of_calls_ends(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("seed", range(4))
 async def test_fifty_calls_at_once_never_spend_too_much(seed: int) -> None:
     rng = Random(seed)
-    budget = rng.randrange(150_000_000, 400_000_000)
+    budget, share = rng.randrange(150_000_000, 400_000_000), rng.choice([1.0, 0.5, 0.1])
 
     async def behave(request: Any, body: dict[str, Any]) -> Any:
         limit = body["max_tokens"]
         size = len(json.dumps(body, separators=(",", ":"), ensure_ascii=False).encode())
         await asyncio.sleep(rng.random() * 0.01)
         usage = {
-            "prompt_tokens": rng.choice([size, rng.randrange(1, size), size + OVERHEAD_TOKENS]),
+            "prompt_tokens": round(size * share) + rng.choice([1, OVERHEAD_TOKENS]),
             "completion_tokens": rng.choice([limit, rng.randrange(1, limit + 1)]),
         }
         faults = [sensible(None), sends(b"{}", 500), sends(b"{}", 429), stream(b"data: {}\n\n", breaks=True)]

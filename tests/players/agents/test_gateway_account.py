@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from peerage.game.work import ModelCall
 from peerage.players.agents.gateway_account import LEAST_OUTPUT, MeteredCall, RequestAccount
-from peerage.players.agents.gateway_forms import Unfit
+from peerage.players.agents.gateway_forms import Unfit, input_bound
 from peerage.players.prices import OVERHEAD_TOKENS, Price, Rate
 
 TIERED = Price(
@@ -81,6 +81,15 @@ async def _calls(rng: Random, count: int) -> None:
     assert metered.cost_nano is not None
     assert metered.cost_nano + metered.possibly_nano == nano - account.nano <= nano
     assert 0 <= account.tokens <= tokens
+
+
+@given(st.binary(max_size=40), st.binary(max_size=40), st.binary(max_size=40), st.binary(max_size=40))
+def test_bytes_that_differ_count_as_tokens(begin: bytes, old: bytes, new: bytes, end: bytes) -> None:
+    before, now = begin + old + end, begin + new + end
+    bound = input_bound(now, [(before, 16)])
+    assert min(len(now), 18) <= bound <= min(len(now), 18 + len(new))
+    assert input_bound(now, [(now, 16)]) == min(len(now), 18)
+    assert input_bound(now) == len(now)
 
 
 async def test_only_the_first_end_of_a_call_counts() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -42,7 +43,7 @@ USUAL_OUTPUT = 16_384
 """Output tokens of a call for which nobody states a limit: many models refuse a larger one."""
 MOST_CALLS, MOST_REFUSALS = 1_000, 20
 """Calls of one request, and refusals in it after which nothing is looked at any more."""
-AT_ONCE, MOST_CONNECTIONS, MOST_ERROR = 16, 256, 65_536
+AT_ONCE, MOST_CONNECTIONS, MOST_ERROR, REMEMBERED = 16, 256, 65_536, 4
 _FREE = (503, 529)
 """Statuses of 500 and more with which a provider does no work."""
 _NATIVE = {"anthropic": "https://api.anthropic.com", "google": "https://generativelanguage.googleapis.com"}
@@ -60,6 +61,7 @@ class GatewaySession:
         self.runner: web.ServerRunner | None = None
         self._gateway = gateway
         self._account: RequestAccount | None = None
+        self._sent = deque[tuple[bytes, int]](maxlen=REMEMBERED)
         self._slots = asyncio.Semaphore(AT_ONCE)
 
     def url(self, form: str) -> str:
@@ -105,9 +107,13 @@ class GatewaySession:
                 body, stated, name = forms.rebuilt(form, content, settings)
                 wanted = min(stated or settings.max_tokens or USUAL_OUTPUT, settings.max_tokens or 2**30)
                 forms.set_limit(body, name, wanted)
-                call, size = MeteredCall(ModelCall(form)), forms.input_bound(msgspec.json.encode(body))
-                forms.set_limit(body, name, await account.reserve(call, size, wanted))
-                return await self._gateway.send(account, call, msgspec.json.encode(body), verb, request)
+                call, bare = MeteredCall(ModelCall(form)), msgspec.json.encode(body)
+                limit = await account.reserve(call, forms.input_bound(bare, self._sent), wanted)
+                forms.set_limit(body, name, limit)
+                reply = await self._gateway.send(account, call, msgspec.json.encode(body), verb, request)
+                if call.made.input_tokens:
+                    self._sent.append((bare, call.made.input_tokens))
+                return reply
         except Exception as fault:
             unfit = (
                 fault if isinstance(fault, Unfit) else Unfit(f"it failed with {type(fault).__name__}", 500)

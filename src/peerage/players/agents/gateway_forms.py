@@ -8,7 +8,8 @@ tokens.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from typing import Any
 
@@ -121,12 +122,25 @@ def set_limit(body: dict[str, Any], name: str, limit: int) -> None:
         body["thinking"] = less if limit >= 2_048 else {"type": "disabled"}
 
 
-def input_bound(content: bytes) -> int:
-    """Return the most input tokens that a body can be charged as: its bytes, and a quarter more where a cache
-    is to keep them, or as much again for an hour."""
+def input_bound(content: bytes, sent: Iterable[tuple[bytes, int]] = ()) -> int:
+    """Return the most input tokens that a body can be charged as: a token a byte.
+
+    Of one that begins and ends as a body that was `sent`, whose tokens are stated, only the bytes between
+    count so, and an eighth more of those tokens, since texts are cut otherwise at the seams. What a cache is
+    to keep costs a quarter more, for an hour as much again.
+    """
+    bounds = [tokens + tokens // 8 + len(content) - _shared(content, body) for body, tokens in sent]
+    most = min([len(content), *bounds])
     if b'"cache_control"' not in content:
-        return len(content)
-    return 2 * len(content) if b'"1h"' in content else -(-5 * len(content) // 4)
+        return most
+    return 2 * most if b'"1h"' in content else -(-5 * most // 4)
+
+
+def _shared(one: bytes, other: bytes) -> int:
+    """Return how many bytes two bodies begin and end with alike."""
+    most = min(len(one), len(other))
+    begin = bisect_left(range(1, most + 1), True, key=lambda at: one[:at] != other[:at])
+    return begin + bisect_left(range(1, most - begin + 1), True, key=lambda at: one[-at:] != other[-at:])
 
 
 def _own_tools(form: str, tools: Any) -> list[dict[str, Any]]:
