@@ -30,16 +30,27 @@ TOKENS = (1_000, 50)
 
 
 class RealAgent(NamedTuple):
-    """An agent: its package as `make real` pins it, the words that start it, and how long it may need."""
+    """An agent: its package as `make real` pins it, the words that start it, the model behind it, and the
+    seconds that it may need."""
 
     package: str
     words: tuple[str, ...]
+    model: str = "openai:tiny-1"
     seconds: float = 120.0
 
 
 REAL = {
     "codex": RealAgent("@zed-industries/codex-acp@0.16.0", ("node_modules/.bin/codex-acp",)),
     "opencode": RealAgent("opencode-ai@1.18.33", ("node_modules/.bin/opencode", "acp")),
+    "qwen": RealAgent("@qwen-code/qwen-code@0.15.10", ("node_modules/.bin/qwen", "--acp")),
+    "gemini": RealAgent(
+        "@google/gemini-cli@0.61.0", ("node_modules/.bin/gemini", "--acp"), "google:gemini-2.5-flash"
+    ),
+    "claude": RealAgent(
+        "@zed-industries/claude-agent-acp@0.23.1",
+        ("node_modules/.bin/claude-agent-acp",),
+        "anthropic:claude-haiku-4-5",
+    ),
 }
 
 
@@ -50,7 +61,8 @@ def installed(name: str) -> RealAgent:
         if shutil.which("npm") is None:
             pytest.skip("npm is not installed")
         AGENTS.mkdir(parents=True, exist_ok=True)
-        (AGENTS / "package.json").write_text("{}")
+        if not (AGENTS / "package.json").exists():  # an empty one would let npm remove the others
+            (AGENTS / "package.json").write_text("{}")
         words = ["npm", "install", "--no-audit", "--no-fund", "--save-exact", chosen.package]
         subprocess.run(words, cwd=AGENTS, check=True, capture_output=True, timeout=600)
     return chosen
@@ -62,8 +74,8 @@ def player(name: str, url: str) -> dict[str, Any]:
     return {
         "acp": [str(AGENTS / chosen.words[0]), *chosen.words[1:]],
         "name": name,
-        "model": "openai:tiny-1",
-        "base_url": url,
+        "model": chosen.model,
+        "base_url": url if chosen.model.startswith("openai:") else url.removesuffix("/v1"),
         "key_env": "PROVIDER_KEY",
         "price": PRICE,
         "timeout_s": chosen.seconds,
@@ -81,14 +93,18 @@ class Model:
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 model.bodies.append(body)
-                events = _chat(body) if self.path.endswith("/chat/completions") else _responses(body)
+                form = self.path.partition("?")[0].rpartition("/")[2]
+                events = {"completions": _chat, "responses": _responses, "messages": _messages}.get(
+                    form, _gemini
+                )(body)
                 self.send_response(200)
                 self.send_header("Content-Type", "text/event-stream")
                 self.end_headers()
                 for event in events:
                     kind = f"event: {event['type']}\n" if "type" in event else ""
                     self.wfile.write(f"{kind}data: {json.dumps(event)}\n\n".encode())
-                self.wfile.write(b"data: [DONE]\n\n")
+                if form == "completions":
+                    self.wfile.write(b"data: [DONE]\n\n")
 
             def log_message(self, *_: object) -> None:
                 pass
@@ -159,6 +175,55 @@ def _responses(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield {"type": "response.completed", "response": done}
 
 
+def _messages(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    named = [{**tool, "parameters": tool.get("input_schema")} for tool in body.get("tools") or []]
+    contents = [message["content"] for message in body["messages"]]
+    used = any(
+        part.get("type") == "tool_result" for parts in contents if isinstance(parts, list) for part in parts
+    )
+    tool = None if used else _tool(named)
+    usage = {"input_tokens": TOKENS[0], "output_tokens": 1}
+    head = {
+        "id": "m",
+        "type": "message",
+        "role": "assistant",
+        "model": "tiny-1",
+        "content": [],
+        "usage": usage,
+    }
+    block: dict[str, Any] = {"type": "text", "text": ""}
+    delta = {"type": "text_delta", "text": "The file is there."}
+    if tool:
+        block = {"type": "tool_use", "id": "t1", "name": tool[0], "input": {}}
+        delta = {"type": "input_json_delta", "partial_json": tool[1]}
+    yield {"type": "message_start", "message": {**head, "stop_reason": None, "stop_sequence": None}}
+    yield {"type": "content_block_start", "index": 0, "content_block": block}
+    yield {"type": "content_block_delta", "index": 0, "delta": delta}
+    yield {"type": "content_block_stop", "index": 0}
+    end = {"stop_reason": "tool_use" if tool else "end_turn", "stop_sequence": None}
+    yield {"type": "message_delta", "delta": end, "usage": {"output_tokens": TOKENS[1]}}
+    yield {"type": "message_stop"}
+
+
+def _gemini(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    stated = [each for tools in body.get("tools", ()) for each in tools.get("functionDeclarations", ())]
+    named = [
+        {**each, "parameters": each.get("parametersJsonSchema", each.get("parameters"))} for each in stated
+    ]
+    used = any("functionResponse" in part for each in body["contents"] for part in each.get("parts", ()))
+    part: dict[str, Any] = {"text": "The file is there."}
+    if not used and (tool := _tool(named)):
+        part = {"functionCall": {"name": tool[0], "args": json.loads(tool[1])}}
+    counts = {
+        "promptTokenCount": TOKENS[0],
+        "candidatesTokenCount": TOKENS[1],
+        "totalTokenCount": sum(TOKENS),
+    }
+    content = {"role": "model", "parts": [part]}
+    candidate = {"content": content, "finishReason": "STOP", "index": 0}
+    yield {"candidates": [candidate], "usageMetadata": counts, "modelVersion": "tiny-1"}
+
+
 @pytest.mark.parametrize("name", REAL)
 def test_an_agent_works_in_a_folder_and_is_metered(name: str, tmp_path: Path) -> None:
     model = Model()
@@ -202,7 +267,7 @@ def test_two_agents_play_a_workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         "command": "sh check.sh",
     }
     said = {
-        "players": [player(name, model.url) for name in REAL],
+        "players": [player(name, model.url) for name in ("codex", "opencode")],
         "game": "workshop",
         "rules": {"tasks": [task], "judge": False},
         "budget": 5,
