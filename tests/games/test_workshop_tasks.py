@@ -55,8 +55,8 @@ def test_tests_fail_before_and_pass_after(level: int) -> None:
 
 
 def test_half_of_the_tasks_have_bugs_and_half_lack_parts() -> None:
-    sorts = [bool(task_of(3, seed)[1].bugs) for seed in range(40)]
-    assert 10 <= sum(sorts) <= 30
+    sorts = [bool(task_of(3, seed)[1].bugs) for seed in range(16)]
+    assert 3 <= sum(sorts) <= 13
 
 
 @pytest.mark.parametrize("level", [1, 4, 7, 10])

@@ -37,6 +37,7 @@ _SIGNED = re.compile(
 _MACHINE = re.compile(
     r"(?<![\w.])(?:/(?:tmp|home|root|Users|private|var/(?:folders|tmp))|[A-Za-z]:\\Users)[/\\][^\s'\"`)>,;:]+"
 )
+_WORKED_IN = re.compile(r"[^\s'\"`(]*[/\\]peerage-work-[^\s'\"`)>,;:]+")
 _SHORTEST_NAME = 3
 _MOST_PATHS, _MOST_BEFORE = 200, 1_000_000
 _BETWEEN = "\x1e"
@@ -85,8 +86,9 @@ def originals(task: WorkTask, paths: Iterable[str]) -> Steps[Mapping[str, str]]:
 
 
 def diffs(patch: Patch, before: Mapping[str, str]) -> dict[str, str]:
-    """Return a unified diff for each file of a patch."""
-    return {path: "\n".join(_diff(path, before.get(path, ""), file)) for path, file in patch.items()}
+    """Return a unified diff for each file of a patch, without paths of folders that were worked in."""
+    made = {path: "\n".join(_diff(path, before.get(path, ""), file)) for path, file in patch.items()}
+    return {path: _WORKED_IN.sub("PATH", text) for path, text in made.items()}
 
 
 def _diff(path: str, before: str, file: File | None) -> Iterator[str]:
