@@ -347,10 +347,10 @@ async def test_one_that_reports_an_error_is_asked_again_and_one_without_access_i
 async def test_one_that_never_ends_is_cancelled_and_then_killed(
     provider: Provider, tmp_path: Path, how: str
 ) -> None:
-    here = await opened(tmp_path, stated(provider.url, timeout_s=1.5))
+    here = await opened(tmp_path, stated(provider.url, timeout_s=2.5))
     started = time.monotonic()
     error = await failure(here, "#say so far", how)
-    assert time.monotonic() - started < 1.5 * 1.25 + 0.5
+    assert time.monotonic() - started < 2.5 * 1.25 + 0.5
     assert (str(error), error.kind, error.busy) == ("agent: no reply within 2 s", "transient", True)
     assert not [*running(f"{tmp_path}/agent.py")]
     assert (await pid(here))["heard"] == ["#recall"]

@@ -19,7 +19,9 @@ import yaml
 from tests.players.agents.acp_world import AGENT, COST, KEY, TOKENS_IN, TOKENS_OUT, Provider, running, stated
 
 from peerage.arena import open_arena
+from peerage.players.checks import check
 from peerage.sandbox.native.places import lacking
+from peerage.settings import PlayerSettings
 
 pytestmark = pytest.mark.skipif(lacking() != "", reason="no jail here")
 
@@ -79,7 +81,7 @@ def test_a_run_that_is_killed_in_mid_prompt_goes_on_and_pays_nothing_twice(
     tmp_path: Path, provider: Provider
 ) -> None:
     written(tmp_path, provider, **MARKET)
-    provider.delay_s = 0.4
+    provider.delay_s = 0.3
     run = command(tmp_path, "run", "--yes", "--no-probe", "--matches", str(MATCHES), "--log-level", "info")
     while len(provider.requests) < 9:  # in the second round of some match
         time.sleep(0.01)
@@ -130,15 +132,14 @@ def test_agents_play_a_duel_and_how_they_got_to_their_replies_is_on_record(
     no_key_below(tmp_path)
 
 
-def test_the_doctor_says_whether_an_agent_can_be_started(tmp_path: Path, provider: Provider) -> None:
-    written(tmp_path, provider, **MARKET)
-    out, err = command(tmp_path, "doctor").communicate(timeout=60)
-    assert "its agent can be started" in out, out + err
-    (tmp_path / "agent.py").rename(tmp_path / "gone.py")
-    broken = yaml.safe_load((tmp_path / "arena.yaml").read_text())
-    for player in broken["players"]:
-        player["acp"] = ["./agent.py"]
-    (tmp_path / "arena.yaml").write_text(yaml.safe_dump(broken))
-    out, err = command(tmp_path, "doctor").communicate(timeout=60)
-    assert "the program './agent.py' is neither in" in out, out + err
-    assert "fix `acp`" in out
+async def test_the_doctor_says_whether_an_agent_can_be_started(tmp_path: Path, provider: Provider) -> None:
+    shutil.copy(AGENT, tmp_path / "agent.py")
+    found = await check(PlayerSettings(**stated(provider.url)), {"PROVIDER_KEY": KEY}, tmp_path)
+    assert [(one.subject, one.ok) for one in found] == [
+        *[(subject, True) for subject in ("library", "key", "server", "agent")]
+    ]
+    assert found[-1].found == "its agent can be started"
+    gone = PlayerSettings(**stated(provider.url) | {"acp": ["./gone.py"]})
+    last = (await check(gone, {"PROVIDER_KEY": KEY}, tmp_path))[-1]
+    assert (last.ok, last.fix) == (False, "fix `acp`")
+    assert last.found == f"agent: the program './gone.py' is neither in {tmp_path} nor on PATH"

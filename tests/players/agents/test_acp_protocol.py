@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from peerage.game.work import MOST_DETAIL, MOST_STEPS, AgentStep, Trace
@@ -157,6 +157,7 @@ JSON = st.recursive(
 )
 
 
+@settings(max_examples=50)
 @given(st.lists(st.dictionaries(WORDS, JSON, max_size=6) | JSON, max_size=8))
 def test_nothing_that_an_agent_writes_breaks_the_reader(values: list[Any]) -> None:
     turn = AgentTurn(["edit"])
