@@ -69,12 +69,13 @@ class AgentTurn:
         self._steps: list[AgentStep | dict[str, str]] = []
         self._tools: dict[str, dict[str, str]] = {}
         self._noted: set[str] = set()
-        self._text, self._thinking = _Growing(MAX_TEXT + 1), _Growing(MOST_DETAIL)
+        self._text: list[str] = []
+        self._thinking: list[str] = []
 
     @property
     def text(self) -> str:
         """What the agent wrote after its last tool call."""
-        return str(self._text)
+        return storable("".join(self._text)[: MAX_TEXT + 1])
 
     def note(self, what: str) -> None:
         """Put down something odd, once."""
@@ -88,10 +89,10 @@ class AgentTurn:
         match name := stated.get("sessionUpdate"):
             case "agent_message_chunk":
                 self._end_thought()
-                self._text.add(self._text_of(stated.get("content")))
+                self._text.append(self._text_of(stated.get("content")))
             case "agent_thought_chunk":
                 self.thought = True
-                self._thinking.add(self._text_of(stated.get("content")))
+                self._thinking.append(self._text_of(stated.get("content")))
             case "tool_call" | "tool_call_update":
                 self._tool(stated)
             case "plan":
@@ -124,8 +125,9 @@ class AgentTurn:
     def close_text(self) -> None:
         """Make a step of what was written last: more than text follows."""
         self._end_thought()
-        if text := self._text.taken():
+        if text := self.text.strip():
             self._add("text", detail=text)
+        self._text.clear()
 
     def _text_of(self, block: object) -> str:
         stated = _object(block)
@@ -135,8 +137,9 @@ class AgentTurn:
         return ""
 
     def _end_thought(self) -> None:
-        if thought := self._thinking.taken():
+        if thought := "".join(self._thinking).strip():
             self._add("thought", detail=thought)
+        self._thinking.clear()
 
     def _tool(self, stated: dict[str, Any]) -> dict[str, str]:
         """Merge what is stated of a tool call, by its id, into its step."""
@@ -166,27 +169,6 @@ class AgentTurn:
     def _add(self, kind: StepKind, title: str = "", detail: str = "", status: str = "") -> None:
         if len(self._steps) < 2 * MOST_STEPS:
             self._steps.append(AgentStep(kind, _short(title), _short(detail), _short(status)))
-
-
-class _Growing:
-    """A text that comes in parts, of which so many characters are kept."""
-
-    def __init__(self, most: int) -> None:
-        self._most, self._room, self._parts = most, most, list[str]()
-
-    def add(self, text: str) -> None:
-        self._parts.append(storable(text[: self._room]))
-        self._room -= len(self._parts[-1])
-
-    def taken(self) -> str:
-        """Return it without blanks around it, and begin another one."""
-        text = str(self).strip()
-        self._parts.clear()
-        self._room = self._most
-        return text
-
-    def __str__(self) -> str:
-        return "".join(self._parts)
 
 
 def _object(value: object) -> dict[str, Any]:
