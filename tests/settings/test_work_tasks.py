@@ -53,7 +53,7 @@ def repo(tmp_path: Path) -> Path:
 
 def tasks_of(base: Path, tasks: Any) -> list[Any]:
     players = [{"model": f"house:0.{at}"} for at in (3, 6)]
-    stated = msgspec.yaml.encode({"game": "workshop", "rules": {"tasks": tasks}, "players": players})
+    stated = msgspec.json.encode({"game": "workshop", "rules": {"tasks": tasks}, "players": players})
     rules = loads(stated.decode(), folder=base).lineup["workshop"].rules
     return list(WorkshopRules.model_validate(rules).tasks)
 
@@ -216,6 +216,7 @@ def test_mistakes_in_tasks_are_said_with_their_place(tmp_path: Path) -> None:
         assert f"task {at}: " in line
         assert words in line
     assert "expected `folder` or `files`" in refused(tmp_path, 7)
+    assert "stands in quotes" in refused(tmp_path, {"repo": ".", "commits": [12e45], "command": "true"})
     no_judges = {"seats": 3, "tasks": tasks_of(tmp_path, [good])}
     with pytest.raises(ValueError, match="has no tests, so judges decide"):
         WorkshopRules.model_validate(no_judges)

@@ -119,6 +119,11 @@ def _past(task: Mapping[str, Any], base: Path) -> Iterator[dict[str, Any]]:
     if not isinstance(issues, dict):
         raise ValueError(f"issues: found {issues!r:.60}; expected `{{COMMIT: TEXT}}`")
 
+    named_ones = task["commits"] if isinstance(task["commits"], list) else [task["commits"]]
+    if any(isinstance(name, float) for name in (*named_ones, *issues)):
+        raise ValueError('a commit whose hash looks like a number stands in quotes, such as "12e4567"')
+    issues = {str(name): text for name, text in issues.items()}
+
     def tests(paths: Collection[str]) -> dict[str, None]:
         return {path: None for path in paths if any(fnmatchcase(path, str(each)) for each in patterns)}
 

@@ -21,10 +21,7 @@ DIFF_CHARS = 20_000
 
 def read_tasks(body: bytes, name: str, rules: Mapping[str, Any]) -> Any:
     """Return the tasks that a YAML or JSON file states. Raises ValueError."""
-    try:
-        return read_yaml(body.decode())[0] or []
-    except UnicodeDecodeError:
-        raise ValueError("no UTF-8; save the file so") from None
+    return read_yaml(body.decode())[0] or []
 
 
 class WorkshopRules(LevelRules, JudgedRules):
