@@ -9,6 +9,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -273,6 +274,18 @@ def test_a_text_is_stored_once(ledger: Ledger) -> None:
 
 
 # ------------------------------------------------------------------------------------------ money and sums
+
+
+def test_a_picture_is_stored_once_as_it_is(ledger: Ledger, again: Opener) -> None:
+    pictures = [b"\x89PNG" + bytes(5_000), b"\x28\xb5\x2f\xfd is no frame", os.urandom(9_000_000)]
+    by_digest = {sha256(body).hexdigest(): body for body in pictures}
+    for written in (pictures[:2], pictures[1:], pictures):
+        put(ledger, media=[(sha256(body).digest(), body) for body in written])
+    fresh = again()
+    assert fresh.media(by_digest) == by_digest
+    assert sorted(fresh.media_digests()) == sorted(by_digest)
+    assert fresh.media(["00" * 32]) == {}
+    assert fresh.media([*by_digest][:1]) == dict([*by_digest.items()][:1])
 
 
 def test_money(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:

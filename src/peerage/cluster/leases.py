@@ -13,7 +13,7 @@ turn. So what is known of an earlier lease, or done once more as its answer was 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, NamedTuple
@@ -217,6 +217,9 @@ class WorkersLedger:
 
     def texts(self, digests: Collection[bytes]) -> dict[bytes, str]:
         return patiently(partial(self._ledger.texts, digests))
+
+    def media(self, digests: Iterable[str]) -> dict[str, bytes]:
+        return patiently(partial(self._ledger.media, [*digests]))
 
     def claim(self, most: int) -> list[Claimed]:
         """Claim so many matches, the lowest that nobody has."""

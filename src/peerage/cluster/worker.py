@@ -42,6 +42,7 @@ from peerage.engine.match.plans import Plans, schedulers
 from peerage.engine.match.under_way import MatchesUnderWay
 from peerage.engine.record.journal import Journal
 from peerage.engine.record.records import MatchTally
+from peerage.engine.record.shelf import Shelf
 from peerage.game.match import Fixture, Outcome
 from peerage.games import release_of
 from peerage.ledger import Exchange
@@ -105,7 +106,7 @@ class Worker:
         runtimes = await self._open_runtimes()
         games = schedulers(posting.settings, "")
         plans, engine = Plans(games, runtimes), posting.settings.engine
-        self._journal = Journal(self._ledger, self.broken)
+        self._journal = Journal(self._ledger, self.broken, Shelf({}, self._ledger))
         self._journal.gather_s = gathers_s(runtimes.values())
         self._stack.push_async_callback(self._journal.close)
         self._paying = RemoteReservations(posting.bounded, runtimes, self.tell, self._journal.then)

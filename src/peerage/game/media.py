@@ -8,8 +8,8 @@ bytes by digest. No text from outside holds a mark: `values.texts.storable` take
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Literal, TypeAlias
+from collections.abc import Container, Iterable, Iterator
+from typing import Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -62,6 +62,16 @@ _MARK = re.compile(
     f"(?:([0-9]+)x([0-9]+)|([0-9.e+-]+)s){MARK_ENDS}"
 )
 
+_BEGINS = MARK_BEGINS.encode()
+_DIGEST = re.compile(_BEGINS + rb"(?:image|audio)/[a-z]+ ([0-9a-f]{64}) ").findall
+
+
+class MediaShelf(Protocol):
+    """Where bytes are; a dictionary is one."""
+
+    def get(self, digest: str, /) -> bytes | None:
+        """Return the bytes of a SHA-256 (hex), None where they are not here."""
+
 
 def parts(text: str) -> Iterator[str | Media]:
     """Yield the text between marks and what these stand for, in order; empty texts are left out."""
@@ -79,6 +89,17 @@ def parts(text: str) -> Iterator[str | Media]:
 def media_in(texts: Iterable[str]) -> dict[str, Media]:
     """Return what the marks in texts stand for, each once, by digest."""
     return {found.sha256: found for text in texts for found in parts(text) if isinstance(found, Media)}
+
+
+def digests_in(body: bytes) -> list[str]:
+    """Return the digests in the marks of stored bytes, in order; sealed values that are opened count."""
+    return [digest.decode() for digest in _DIGEST(body)] if _BEGINS in body else []
+
+
+def missing(media: Iterable[Media], there: Container[str]) -> str:
+    """Return which of some media are not there, as the reason why nobody is asked about them; empty: none."""
+    lost = [one.words for one in media if one.sha256 not in there]
+    return f"missing: {', '.join(lost)}" if lost else ""
 
 
 def worded(text: str) -> str:

@@ -154,6 +154,12 @@ class Holding:
             if sha256(text.encode()).digest() != digest:
                 raise self._changed(f"the text {digest.hex()} changed")
 
+    def media(self, media: Mapping[str, bytes]) -> None:
+        """Raise LedgerError where one of these pictures and sounds is not that of its digest (hex)."""
+        for digest, body in media.items():
+            if sha256(body).hexdigest() != digest:
+                raise self._changed(f"the picture or sound {digest} changed")
+
     def facts(self) -> Mapping[str, str]:
         """The facts of the arena."""
         facts: Mapping[str, str] = self._moment(self._facts)

@@ -180,6 +180,18 @@ class Ledger:
             self._holding.texts(texts)
         return texts
 
+    def media(self, digests: Iterable[str]) -> dict[str, bytes]:
+        """Return the bytes of pictures and sounds by digest (hex), of those that are there."""
+        rows = self._rows.media(map(bytes.fromhex, digests))
+        media = {bytes(digest).hex(): bytes(body) for digest, body in rows}
+        if self._holding is not None:
+            self._holding.media(media)
+        return media
+
+    def media_digests(self) -> list[str]:
+        """Return the digests (hex) of all pictures and sounds."""
+        return [digest.hex() for digest in self._rows.media_digests()]
+
     def match(self, number: int, *, exchanges: bool = True) -> MatchRows | None:
         """The match of that number, all of it as it was at one moment; None where none was issued. Without
         `exchanges`, which may be thousands, none are read."""

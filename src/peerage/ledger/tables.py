@@ -34,6 +34,7 @@ from peerage.ledger.forms.schema import (
     FIXTURES,
     INTENTS,
     LOG,
+    MEDIA,
     META,
     RECORDS,
     REPLIES,
@@ -73,6 +74,15 @@ class StoredRows:
         if digests is None:
             return self._all(TEXTS)
         return chain.from_iterable(self._all(TEXTS, {"digest": part}) for part in _parts(digests))
+
+    def media(self, digests: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
+        """Pictures and sounds with their digests, one read at a time: a block of them would be large."""
+        for digest in digests:
+            yield from self._stored(MEDIA, {"digest": (digest,)})
+
+    def media_digests(self) -> list[bytes]:
+        """The digests of all pictures and sounds."""
+        return [bytes(digest) for (digest,) in self._all(MEDIA, {}, ("digest",))]
 
     def fixtures(self, matches: Sequence[int]) -> Iterator[FixtureRow]:
         """Fixtures."""
@@ -370,6 +380,7 @@ def inserts_of(batch: Batch, bodies: Bodies) -> list[Insert]:
         if row.failure is not None:
             failed.append((row.failure.id, row.id, *row.failure[1:]))
     inserts = [
+        *[Insert(MEDIA, [row]) for row in batch.media],  # each may be large
         Insert(TEXTS, [(digest, pack(text.encode())) for digest, text in batch.texts]),
         Insert(FIXTURES, [(r.number, r.round, checksum(r.body), pack(r.body)) for r in batch.fixtures]),
         Insert(

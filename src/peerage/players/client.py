@@ -23,7 +23,8 @@ class Call(Struct, frozen=True, gc=False):
     cut at its limit. `temperature` None means the player's own setting. `seed` and `key` identify the request
     and are equal in every attempt and every resume: a house player's reply is a function of them. `seat` is
     the label of the seat that is asked, empty outside of matches; `folder` is what an agent works in a copy
-    of (see `Ask`). `oracle`, and the game's `house`, are for house players alone.
+    of (see `Ask`). `media` are the bytes of the pictures and sounds for which marks in its messages stand, by
+    digest (`game.media`). `oracle`, and the game's `house`, are for house players alone.
     """
 
     key: str
@@ -39,6 +40,7 @@ class Call(Struct, frozen=True, gc=False):
     house: House = usual
     seat: str = ""
     folder: WorkFolder | None = None
+    media: Mapping[str, bytes] = {}
 
 
 class Answer(Struct, frozen=True, gc=False):

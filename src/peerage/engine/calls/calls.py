@@ -252,7 +252,7 @@ class Calls:
 
     def _may_leave(self, pending: PendingCall) -> bool:
         """Return whether a call's player may be asked now; else the call is put off, waits, or is void."""
-        never = self._availability.never(pending)
+        never = self._availability.never(pending) or pending.fetch(self._journal.shelf)
         may = False if never else self._availability.reserve(pending)
         if may is True:
             return True
@@ -421,7 +421,7 @@ class Calls:
         )
         self._journal.touch()
         self.answered += 1
-        pending.prompt = ()
+        pending.prompt, pending.media = (), {}
         self._pay(pending, most or 0, known=raw.cost_nano is not None, answered=True)
         self._matches.replied(pending, raw, leaf(key, pending.player, pending.body, body), model)
         self.decide()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from peerage.engine.calls.call_limit import Load
 from peerage.game.house import House
+from peerage.game.media import MediaShelf, media_in, missing
 from peerage.game.protocol import Reply, Request, Speaker
 
 
@@ -18,6 +19,7 @@ class PendingCall:
 
     `salt` seals its reply; empty: it is not sealed. `worst` is what it may cost at most, in 1e-9 dollars,
     `reserved` what of that the budget holds for it now, `of_day` what its player's daily budget does.
+    `prompt` and `media` are what its player is shown, while it is under way.
     `reason` says in short why the last attempt failed, `load` what that attempt shows of its server.
     """
 
@@ -37,6 +39,15 @@ class PendingCall:
     reserved: int = 0
     of_day: int = 0
     prompt: Sequence[tuple[Speaker, str]] = ()
+    media: Mapping[str, bytes] = field(default_factory=dict)
+
+    def fetch(self, shelf: MediaShelf) -> str:
+        """Fetch the pictures and sounds of its prompt; return which of them are nowhere, empty for none.
+        Raises LedgerError."""
+        shown = media_in([text for _, text in self.prompt])
+        found = {digest: shelf.get(digest) for digest in shown}
+        self.media = {digest: body for digest, body in found.items() if body is not None}
+        return missing(shown.values(), self.media)
 
 
 class CallOwners(Protocol):

@@ -95,6 +95,7 @@ class PlayerRuntime:
             house=pending.house,
             seat=ask.to,
             folder=ask.folder,
+            media=pending.media,
         )
 
     async def answer(self, call: Call, given_up: Callable[[], bool]) -> Answer | PlayerError:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from math import inf
 
+from peerage.engine.record.shelf import Shelf
 from peerage.ledger import Batch, Writes
 from peerage.ledger.forms.codec import Text
 
@@ -22,11 +24,15 @@ class Journal:
 
     With `inline` the loop's own thread writes: for simulation in virtual time, where no thread may wait.
     After each batch the next is gathered for `gather_s` seconds at least, so that fewer are written.
+    Pictures and sounds of the `shelf` are in the first batch that refers to them.
     `failed` is called on the loop with the error when a write fails (nothing is written after that, see
     `broken`) or a callback raises.
     """
 
-    def __init__(self, ledger: Writes, failed: Callable[[Exception], None], *, inline: bool = False) -> None:
+    def __init__(
+        self, ledger: Writes, failed: Callable[[Exception], None], shelf: Shelf, *, inline: bool = False
+    ) -> None:
+        self.shelf = shelf
         self._ledger = ledger
         self._failed = failed
         self._inline = inline
@@ -90,6 +96,13 @@ class Journal:
         if self._busy or self.broken or not (self._batch or self._callbacks):
             return
         batch, callbacks = self._batch, self._callbacks
+        try:
+            batch.media += self.shelf.due(batch)
+        except Exception as error:  # nothing more can be written by the ledger of which a picture changed
+            self._fail(error)
+            return
+        if batch.media:
+            callbacks.insert(0, partial(self.shelf.written, batch))
         self._batch, self._callbacks = Batch(), []
         self._busy = True
         if self._inline:

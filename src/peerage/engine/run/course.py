@@ -42,6 +42,7 @@ from peerage.engine.run.paused_players import PausedPlayers
 from peerage.engine.run.rounds import Rounds
 from peerage.engine.run.waiting import ASK_AGAIN_S, SOONEST_S, WaitingMatches, WaitingUntil
 from peerage.game.match import Fixture, MatchRecord, Outcome
+from peerage.game.media import MediaShelf, media_in, missing
 from peerage.ledger import Amendment, FailureRow, FixtureRow, Ledger, Summary
 from peerage.ledger.forms.codec import fixture_body
 from peerage.ledger.forms.merkle import digest as digest_of
@@ -60,7 +61,7 @@ from peerage.standings.fold import pinned_elo
 class RunSetup(NamedTuple):
     """The subject of a run: an arena as settings and ledger have it, its players with when they are
     available, on which hosts and with which keys in `env`, how far pairing may be ahead, the arena's secret,
-    and how many matches are to be decided (None: no limit)."""
+    how many matches are to be decided (None: no limit), and where its tasks' pictures and sounds are."""
 
     settings: ArenaSettings
     recovered: Recovered
@@ -71,6 +72,7 @@ class RunSetup(NamedTuple):
     in_flight: InFlight
     secret: str
     limit: int | None
+    media: MediaShelf
 
 
 class Watched(NamedTuple):
@@ -318,6 +320,10 @@ class Course:
 
     def _void_or_begin(self, fixture: Fixture) -> str | None:
         """Return why a match has no result, "" when it may begin, None when it must wait."""
+        shown = media_in([msgspec.json.encode(fixture.drawn).decode()])
+        there = [digest for digest in shown if self._journal.shelf.get(digest) is not None]
+        if lost := missing(shown.values(), there):
+            return lost
         void = self._admission.void_or_begin(
             fixture,
             begun=fixture.number in self._recovered.exchanges,

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from peerage.engine.calls.budget import Budget, whole_nano
 from peerage.engine.match.driving import Drive
 from peerage.engine.record.journal import Journal
+from peerage.engine.record.shelf import Shelf
 from peerage.engine.run.course import Course, RunSetup, Watched
 from peerage.engine.run.report import Progress, RunReport
 from peerage.game.protocol import SANDBOX
@@ -36,7 +37,7 @@ class Runner:
         self._left_open = recovered.left_open
         self._ledger = ledger
         self._loop = asyncio.get_running_loop()
-        self._journal = Journal(ledger, self.broken, inline=inline)
+        self._journal = Journal(ledger, self.broken, Shelf(setup.media, ledger), inline=inline)
         self._budget = Budget(
             limit=whole_nano(budget.arena),
             per_match=whole_nano(budget.match),

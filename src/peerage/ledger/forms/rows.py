@@ -292,6 +292,7 @@ class Batch(Struct):
     """
 
     texts: list[tuple[bytes, str]] = field(default_factory=list)
+    media: list[tuple[bytes, bytes]] = field(default_factory=list)
     fixtures: list[FixtureRow] = field(default_factory=list)
     intents: list[IntentRow] = field(default_factory=list)
     replies: list[ReplyRow] = field(default_factory=list)

@@ -55,6 +55,8 @@ class StoredTable:
 
 DICTIONARIES = StoredTable("dictionaries", ("number", "body"))
 """The one by which bodies are compressed: see `ledger.forms.bodies`."""
+MEDIA = StoredTable("media", ("digest", "body"), again="kept")
+"""Pictures and sounds by the SHA-256 of their bytes, which are stored as they are."""
 META = StoredTable("meta", ("key", "value"), again="replaced")
 TEXTS = StoredTable("texts", ("digest", "body"), again="kept")
 FIXTURES = StoredTable("fixtures", ("number", "round", "checksum", "body"))
@@ -103,6 +105,7 @@ TABLES = (
     FIXTURES,
     INTENTS,
     LOG,
+    MEDIA,
     META,
     RECORDS,
     REPLIES,

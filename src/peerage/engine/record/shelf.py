@@ -1,0 +1,76 @@
+"""The bytes of pictures and sounds that a run asks about: held, fetched, and written down once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
+from itertools import chain
+from typing import Protocol
+
+from peerage.game.media import MediaShelf, digests_in
+from peerage.ledger import Batch
+
+HELD = 64 * 2**20
+"""Bytes that are held in memory: those of the last used, which the next match may show again."""
+
+
+class HoldsMedia(Protocol):
+    """A ledger, or a worker's."""
+
+    def media(self, digests: Iterable[str]) -> dict[str, bytes]:
+        """Return the bytes of pictures and sounds by digest (hex), of those that are there."""
+
+
+class Shelf:
+    """What a run has of pictures and sounds: `beside` the arena's settings and in its `ledger`, where
+    `stored` are. For one thread."""
+
+    def __init__(self, beside: MediaShelf, ledger: HoldsMedia) -> None:
+        self.stored: set[str] = set()
+        self._beside = beside
+        self._ledger = ledger
+        self._new: dict[str, bytes] = {}
+        self._held: dict[str, bytes] = {}
+        self._size = 0
+
+    def get(self, digest: str) -> bytes | None:
+        """Return the bytes of a digest (hex); None where nobody has them. Raises LedgerError where those in
+        the ledger changed."""
+        body = self._new.get(digest) or self._held.pop(digest, None)
+        if body is None:
+            if (body := self._fetched(digest)) is None:
+                return None
+            self._size += len(body)
+        if digest not in self._new:
+            self._held[digest] = body
+        while self._size > HELD and len(self._held) > 1:
+            self._size -= len(self._held.pop(next(iter(self._held))))
+        return body
+
+    def _fetched(self, digest: str) -> bytes | None:
+        body = self._beside.get(digest)
+        if body is not None and sha256(body).hexdigest() == digest:
+            return body
+        body = self._ledger.media([digest]).get(digest)
+        if body is not None:
+            self.stored.add(digest)
+        return body
+
+    def put(self, media: Mapping[str, bytes]) -> None:
+        """Hold what was drawn, by digest, until it is written."""
+        self._new |= {digest: body for digest, body in media.items() if digest not in self.stored}
+
+    def due(self, batch: Batch) -> Iterator[tuple[bytes, bytes]]:
+        """Yield what a batch refers to and was not written before, which it must hold itself then."""
+        texts = (text.encode() for _, text in batch.texts)
+        issued, asked = (row.body for row in batch.fixtures), (row.body for row in batch.intents)
+        for digest in dict.fromkeys(chain.from_iterable(map(digests_in, chain(texts, issued, asked)))):
+            if digest not in self.stored and (body := self.get(digest)) is not None:
+                if digest not in self.stored:  # where it may have been found
+                    yield bytes.fromhex(digest), body
+                self.stored.add(digest)
+
+    def written(self, batch: Batch) -> None:
+        """A batch is durable."""
+        for digest, _ in batch.media:
+            self._new.pop(digest.hex(), None)
