@@ -32,13 +32,19 @@ os.remove("old.txt")
 
 LOOK = """
 seen = []
-for path in sys.argv[1:]:
+for path in PATHS:
     try:
         seen.append(open(path).read())
-    except PermissionError:
+    except OSError:
         pass
-open("seen", "w").write(str(seen))
+open("seen", "w").write(str([seen, os.listdir(HOME), os.environ.get("PEERAGE_AGENT_DIR")]))
 """
+NOTHING = {"seen": File("[[], ['agent.py'], None]")}
+
+
+def looking(home: Path, *paths: Path) -> str:
+    """A program that looks for these files, and for what is in the arena's folder."""
+    return f"PATHS, HOME = {[str(path) for path in paths]}, {str(home)!r}\n{LOOK}"
 
 
 async def worked(
@@ -95,17 +101,20 @@ async def test_files_that_cannot_be_had_are_no_fault_of_the_program(tmp_path: Pa
 
 
 @pytest.mark.skipif(not available(), reason="needs Landlock")
-async def test_where_the_arena_hides_things_it_sees_no_other_seat_s_folder(tmp_path: Path) -> None:
-    hidden, other = tmp_path / "arena.db", WorkPlace()
-    hidden.write_text("secret")
+async def test_it_sees_neither_the_arena_nor_another_seat_s_folder(tmp_path: Path) -> None:
+    other, names = WorkPlace(), ("arena.db", "arena.yaml", "tests/test_hidden.py", ".env")
+    (tmp_path / "tests").mkdir()
+    secrets = [tmp_path / name for name in names]
+    for secret in secrets:
+        secret.write_text("secret")
     other.lay({"theirs.py": File("secret")})
-    words = [sys.executable, "agent.py", str(hidden), str(other.work / "theirs.py")]
+    theirs = other.work / "theirs.py"
     try:
-        assert (other.work / "theirs.py").read_text() == "secret"
-        answer = await worked(tmp_path, LOOK, hidden=[hidden], command=words)
+        assert theirs.read_text() == "secret"
+        answer = await worked(tmp_path, looking(tmp_path, *secrets, theirs), hidden=secrets[:1])
     finally:
         other.remove()
-    assert read_patch(answer.text) == {"seen": File("[]")}
+    assert read_patch(answer.text) == NOTHING
 
 
 @pytest.mark.skipif(not available(), reason="needs Landlock")
@@ -120,6 +129,5 @@ async def test_what_a_repository_holds_after_the_commit_is_hidden(tmp_path: Path
         subprocess.run(git, cwd=repo, check=True)
     folder = folder_at(where, tmp_path, "HEAD")
     (repo / ".git/later").write_text("the answer")
-    words = [sys.executable, "agent.py", str(repo / ".git/later")]
-    answer = await worked(tmp_path, LOOK, folder, hidden=[ledger], command=words)
-    assert read_patch(answer.text) == {"seen": File("[]")}
+    answer = await worked(tmp_path, looking(tmp_path, repo / ".git/later"), folder, hidden=[ledger])
+    assert read_patch(answer.text) == NOTHING

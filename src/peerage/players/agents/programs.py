@@ -34,7 +34,7 @@ from peerage.sandbox.folder import WorkFolder, patch_text
 from peerage.sandbox.jail import supported
 from peerage.sandbox.native.confined import END_S, available, launcher
 from peerage.sandbox.native.kept_modes import kept_modes
-from peerage.sandbox.native.places import PatchTooLarge, WorkPlace
+from peerage.sandbox.native.places import PatchTooLarge, WorkPlace, lacking
 from peerage.settings import FILE_NAME, PlayerSettings
 from peerage.values.system_errors import SCARCE, reason
 
@@ -161,11 +161,15 @@ class CommandClient:
                 )
 
     async def _converse(self, request: bytes, counts: int, place: WorkPlace | None) -> bytes:
+        words, env = self._arguments, self._environment
+        if place is not None:
+            words, env = [*map(self._found, words)], place.environment(env)
+            env.pop(AGENT_FOLDER, None)  # what it kept would help in a task that comes again
         process = await asyncio.create_subprocess_exec(
-            *self._launcher(place),
-            *(self._arguments if place is None else map(self._found, self._arguments)),
+            *self._launcher(words, place),
+            *words,
             cwd=self._folder if place is None else place.work,
-            env=self._environment,
+            env=env,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
@@ -213,24 +217,19 @@ class CommandClient:
         file = self._folder.absolute() / word
         return str(file) if file.is_file() else word
 
-    def _launcher(self, place: WorkPlace | None) -> Sequence[str]:
+    def _launcher(self, words: Sequence[str], place: WorkPlace | None) -> Sequence[str]:
         """Return what runs the program so that nothing it started outlives the call; that cannot read what is
         hidden, nor what other agents keep, and can change nothing in the arena's folder but what it keeps
-        itself."""
+        itself. One that works in a place sees nothing of the arena's folder but its own `words`."""
+        if place is not None and not lacking():
+            return place.launcher([self._folder, *map(Path, self._hidden)], words=words, network="all")
         if not supported():
             return ()
         held: tuple[list[str], ...] = ([], [], [])
         if self._hidden and available():
             own = Path(self._environment[AGENT_FOLDER])
             others = [str(other) for other in own.parent.iterdir() if other != own]
-            arena = str(self._folder.absolute())
-            places = [] if place is None else [str(place.path)]
-            others += [os.path.dirname(path) for path in places]  # where those of others lie too
-            for repo in place.repositories if place else ():
-                # The program itself may lie in the arena's folder.
-                above = self._folder.resolve().is_relative_to(repo.resolve())
-                others.append(str(repo / ".git" if above else repo))
-            held = ([*self._hidden, *others], [*self._hidden, arena], [str(own), *places])
+            held = ([*self._hidden, *others], [*self._hidden, str(self._folder.absolute())], [str(own)])
         arguments = [msgspec.json.encode(argument).decode() for argument in (os.getpid(), *held)]
         return *launcher("confined", "-P"), *arguments, "--"
 
