@@ -224,10 +224,9 @@ async def test_what_is_sent_to_a_provider(
     model: str, stated: dict[str, Any], sent: dict[str, Any], server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from peerage.players import keys
-    from peerage.players.models import library as models
 
     at = keys.PROVIDERS[model.partition(":")[0]]._replace(base_url=server.url + "/v1")
-    monkeypatch.setattr(models, "PROVIDERS", {model.partition(":")[0]: at})
+    monkeypatch.setattr(keys, "PROVIDERS", {model.partition(":")[0]: at})
     await ask(PlayerSettings(model=model, name="P", key_env="K", **stated))
     about = ("max_tokens", "max_completion_tokens", "reasoning_effort", "reasoning")
     assert {name: server.bodies[0][name] for name in about if name in server.bodies[0]} == sent
