@@ -107,10 +107,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.timeout(max(marked, default=BOUND_S)))
 
 
+def pytest_collection() -> None:
+    """Search for no garbage among all that tests are made of, and for that of tests rarely."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
-    """Search what ten thousand tests are made of no more for garbage, and the rest of it rarely."""
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
+    gc.enable()
 
 
 @pytest.fixture(autouse=True, scope="module")
