@@ -127,6 +127,20 @@ def test_issues_and_patterns_of_tests_are_the_owners(repo: Path) -> None:
     assert {*own["tests"]["only"]} == {"checks.py", "conftest.py"}
 
 
+def test_hidden_tests_lie_where_contestants_see_nothing(tmp_path: Path) -> None:
+    arena, outside = tmp_path / "arena", tmp_path / "hidden"
+    for folder in (arena, outside):
+        folder.mkdir()
+    (arena / "link").symlink_to(outside)
+    for tests in ("../hidden", str(outside), "link"):
+        stated = {"statement": "Add.", "files": {"a": "1"}, "tests": tests, "command": "true"}
+        assert "contestants could read the tests" in refused(arena, [stated])
+    (arena / "hidden").mkdir()
+    (arena / "hidden/t.py").write_text("1")
+    [own] = tasks_of(arena, [stated | {"tests": "hidden"}])
+    assert {*own["tests"]["files"]} == {"t.py"}
+
+
 def test_commits_that_are_no_tasks_are_refused_in_words(repo: Path, tmp_path: Path) -> None:
     first = git(repo, "rev-parse", "HEAD")
     plain = committed(repo, "no tests", calc_py="a * b\n")

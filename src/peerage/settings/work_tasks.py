@@ -73,13 +73,14 @@ def _own(task: Mapping[str, Any], base: Path, name: str) -> dict[str, Any]:
     if ("folder" in task) == ("files" in task):
         raise ValueError("expected `folder: PATH` or `files: {PATH: TEXT}`, one of the two")
     stated = {key: task[key] for key in ("statement", "command", "setup") if key in task}
-    tests = {"tests": _folder(task["tests"], base)} if task.get("tests") else {}
+    tests = {"tests": _folder(task["tests"], base, hidden=True)} if task.get("tests") else {}
     folder = _folder(task["files"] if "files" in task else task["folder"], base)
     return {"id": str(task.get("id", name)), **stated, "folder": folder, **tests}
 
 
-def _folder(stated: object, base: Path) -> Any:
-    """Return the files of a folder by its path, or those that are written out."""
+def _folder(stated: object, base: Path, hidden: bool = False) -> Any:
+    """Return the files of a folder by its path, or those that are written out. What shall be `hidden` has to
+    lie in the arena's folder."""
     if isinstance(stated, dict):
         texts = {str(path): text for path, text in stated.items()}
         if wrong := [path for path, text in texts.items() if not isinstance(text, str)]:
@@ -88,6 +89,8 @@ def _folder(stated: object, base: Path) -> Any:
     top = base / str(stated)
     if not top.is_dir():
         raise ValueError(f"{top} is no folder; a path begins at the arena's folder")
+    if hidden and not top.resolve().is_relative_to(base.resolve()):
+        raise ValueError(f"contestants could read the tests in {top}; move them into the arena's folder")
     files: dict[str, str | File] = {}
     size = 0
     for path in sorted(_below(top)):

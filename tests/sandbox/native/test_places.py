@@ -1,5 +1,6 @@
 """Folders to work in: what is laid there, and what of it is kept, whatever a program left behind."""
 
+import json
 import os
 import shutil
 import socket
@@ -166,6 +167,31 @@ def test_a_repository_at_its_commit_is_unpacked_once_and_obeyed_never(
     assert (again.work / "src/app.py").read_text() == "one\n"
     again.remove()
     assert not (repo.parent / "touched").exists()
+
+
+@pytest.mark.parametrize(
+    ("where", "held"),
+    [
+        ("copy", ["copy", "tree"]),
+        ("copy/src", ["copy", "tree"]),
+        ("tree", ["copy", "tree"]),
+        ("shared", ["copy", "tree", "shared"]),
+        ("apart", ["copy", "tree", "apart", "git"]),
+    ],
+)
+def test_all_folders_that_hold_a_repository_s_commits_are_hidden(
+    place: WorkPlace, repo: Path, tmp_path: Path, where: str, held: list[str]
+) -> None:
+    copy = tmp_path / "copy"
+    git(repo, "clone", "-q", str(repo), str(copy))
+    git(copy, "worktree", "add", "-q", "--detach", str(tmp_path / "tree"))
+    git(copy, "clone", "-q", "--shared", ".", str(tmp_path / "shared"))
+    apart = ("--separate-git-dir", str(tmp_path / "git"))
+    git(copy, "clone", "-q", "--shared", *apart, ".", str(tmp_path / "apart"))
+    place.fill(folder_at(where, tmp_path, "HEAD"), tmp_path)
+    hidden = json.loads(Path(place.launcher()[-1]).read_text())["hidden"]
+    assert all(any(Path(tmp_path / each).is_relative_to(path) for path in hidden) for each in held)
+    assert {Path(path).name for path in hidden if Path(path).parent == tmp_path} == {*held}
 
 
 def test_only_some_paths_of_a_repository(place: WorkPlace, repo: Path) -> None:

@@ -25,7 +25,7 @@ from typing import Literal, TypeAlias
 from peerage.sandbox.folder import File, Patch, WorkFolder, checked_path, digest_of, listing_of, patch_text
 from peerage.sandbox.jail import supported
 from peerage.sandbox.native.confined import available, launcher
-from peerage.sandbox.native.repositories import files_at, listing_at, usable
+from peerage.sandbox.native.repositories import files_at, listing_at, places_of, usable
 from peerage.values.system_errors import reason
 
 if sys.platform != "win32":
@@ -91,15 +91,14 @@ class WorkPlace:
         self.work, self.home, self.tmp = (self.path / name for name in ("work", "home", "tmp"))
         for folder in (self.path, self.work, self.home, self.tmp):
             folder.mkdir(mode=0o700)
-        self.repositories: list[Path] = []
-        """Those that it was filled from: they hold what comes after its commit, too."""
+        self._hidden = set[str]()  # repositories that it was filled from hold what comes after a commit, too
 
     def fill(self, folder: WorkFolder, base: Path) -> None:
         """Write the files of a task, which win over what is there; `base` is the arena's folder, where a path
         of a repository begins. Raises ValueError, in words, where they cannot be had or are not those that
         are meant."""
         if folder.repo:
-            self.repositories.append(base / folder.repo)
+            self._hidden |= places_of(base / folder.repo)
         tree = _unpacked(folder, base)
         if next(self.work.iterdir(), None) is None:
             shutil.copytree(tree, self.work, dirs_exist_ok=True)
@@ -164,10 +163,10 @@ class WorkPlace:
         """Return the words to put before those of a program, to run it once in the jail of this place, with
         `work` as its current folder and what `environment` returns.
 
-        It sees neither what is `hidden` (name the arena's folder, and the repositories of tasks) nor any
-        other place; of the program's own `words`, files that exist are shown wherever they lie, and so are
-        Python's environments on PATH. With the
-        network `gateway`, port 127.0.0.1:PORT leads to that Unix socket, as `gateway` names them. To the
+        It sees neither what is `hidden` (name the arena's folder), nor repositories that the place was filled
+        from, nor any other place; of the program's own `words`, files that exist are shown wherever they lie,
+        and so are Python's environments on PATH. With the network `gateway`, port 127.0.0.1:PORT leads to
+        that Unix socket, as `gateway` names them. To the
         descriptor `report`, which the process inherits, it writes `confined.Ended`. `most` are the bytes and
         files of a place.
         """
@@ -177,7 +176,7 @@ class WorkPlace:
             with suppress(OSError):
                 secret |= {os.path.join(home, name) for name in os.listdir(home) if name[0] == "."} - programs
             shown |= programs
-        secret |= {os.path.abspath(path) for path in (*hidden, *self.repositories)}
+        secret |= {os.path.abspath(path) for path in (*hidden, *self._hidden)}
         secret = {os.path.realpath(path) for path in secret} - {"/"}
         environments = {os.path.dirname(path) for path in os.get_exec_path()}
         shown |= {path for path in environments if os.path.exists(os.path.join(path, "pyvenv.cfg"))}

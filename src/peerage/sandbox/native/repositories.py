@@ -12,6 +12,8 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from posixpath import dirname, join, normpath
 from typing import NamedTuple
@@ -129,6 +131,22 @@ def _entries(repo: Path, commit: str, only: Sequence[str] = ()) -> dict[str, tup
         if kind == "blob" and usable(name := os.fsdecode(raw)):
             entries[name] = mode, number
     return entries
+
+
+@cache
+def places_of(repo: Path) -> frozenset[str]:
+    """Return where a repository's commits and files lie: its folder, its worktrees, those whose objects it
+    borrows."""
+    about = _git(repo, "count-objects", "-v", commit="HEAD").splitlines()
+    found = set[str]()
+    for place in (str(repo), *[os.fsdecode(line[11:]) for line in about if line.startswith(b"alternate: ")]):
+        found.add(place)
+        with suppress(ValueError):  # objects without a repository
+            trees = _git(Path(place), "worktree", "list", "--porcelain", commit="HEAD").splitlines()
+            found |= {os.fsdecode(line[9:]) for line in trees if line.startswith(b"worktree ")}
+            common = _git(Path(place), "rev-parse", "--git-common-dir", commit="HEAD")
+            found.add(join(place, os.fsdecode(common).strip()))
+    return frozenset(found)
 
 
 def usable(path: str) -> bool:
