@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import time
 from collections.abc import Mapping
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import msgspec
@@ -251,11 +253,38 @@ def test_names_and_paths_are_taken_out_of_whole_words_alone() -> None:
 def test_binary_files_and_removed_ones_have_diffs() -> None:
     patch: Patch = {"a": None, "b": File.of(b"\xff\0"), "c": File("1\n")}
     found = diffs(patch, {"a": "1\n", "c": "0\n"})
-    assert found["a"].splitlines() == ["diff a (removed)", "@@ -1 +0,0 @@", "-1"]
+    assert found["a"].splitlines() == ["diff a (removed)", "@@ -1,1 +1,0 @@", "-1"]
     assert "2 bytes, no text" in found["b"]
     worked_in = diffs({"d": File("open('/tmp/peerage-work-q/000001/work/d')  # /tmp/x\n")}, {})["d"]
     assert worked_in.endswith("+open('PATH')  # /tmp/x")
-    assert found["c"].splitlines()[1:] == ["@@ -1 +1 @@", "-0", "+1"]
+    assert found["c"].splitlines()[1:] == ["@@ -1,1 +1,1 @@", "-0", "+1"]
+
+
+def test_diffs_name_the_lines_and_show_what_is_around() -> None:
+    old = [f"line {at}" for at in range(1, 4_001)]
+    new = [*old[:9], "ten", *old[10:3_000], "more", *old[3_000:]]
+    [diff] = diffs({"a": File("\n".join(new))}, {"a": "\n".join(old)}).values()
+    around = ["@@ -7,7 +7,7 @@", *[f" line {at}" for at in (7, 8, 9)], "-line 10", "+ten"]
+    assert {"-line 10", "+ten", "+more"} <= {*diff.splitlines()}, "far apart: all between is shown"
+    few = [*old[:9], "ten", *old[10:20], "more", *old[20:]]
+    [diff] = diffs({"a": File("\n".join(few))}, {"a": "\n".join(old)}).values()
+    assert diff.splitlines()[1:7] == around
+    assert "@@ -18,6 +18,7 @@" in diff
+    assert diff.splitlines()[-1] == " line 23"
+
+
+def test_no_patch_holds_up_a_run() -> None:
+    """A comparison of all lines with all, or a search from each place on, would take minutes."""
+    rng = Random(1)
+    lines = [f"{rng.randrange(300)}" for _ in range(30_000)]
+    again = [f"{rng.randrange(300)}" for _ in range(30_000)]
+    hostile = ["x" * 140_000, "/" * 140_000, "/a" * 70_000, "# " * 70_000, "#" + " " * 140_000, "-" * 140_000]
+    begun = time.process_time()
+    diffs({"a": File("\n".join(lines))}, {"a": "\n".join(again)})
+    for text in (*hostile, "\n".join(hostile), "\n" * 140_000):
+        found = diffs({"a": File(text)}, {})
+        blind(found, ["Zyxwv-1", "x"])
+    assert time.process_time() - begun < 3
 
 
 # --------------------------------------------------------------------------------------------- cheats

@@ -104,11 +104,11 @@ def test_a_match_in_a_repository_shows_what_changed_against_its_files(repo: Path
     diff = outcome.detail["work"]["A"]["diff"].splitlines()
     assert diff == [
         "diff calc.py",
-        "@@ -1 +1 @@",
+        "@@ -1,1 +1,1 @@",
         "-a - b",
         "+a + b",
         "diff it's new.py",
-        "@@ -0,0 +1 @@",
+        "@@ -1,0 +1,1 @@",
         "+1",
     ]
 

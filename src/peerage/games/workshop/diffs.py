@@ -7,8 +7,8 @@ a machine.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from difflib import unified_diff
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from fnmatch import fnmatchcase
 from shlex import quote
 
@@ -37,7 +37,9 @@ _SIGNED = re.compile(
 _MACHINE = re.compile(
     r"(?<![\w.])(?:/(?:tmp|home|root|Users|private|var/(?:folders|tmp))|[A-Za-z]:\\Users)[/\\][^\s'\"`)>,;:]+"
 )
-_WORKED_IN = re.compile(r"[^\s'\"`(]*[/\\]peerage-work-[^\s'\"`)>,;:]+")
+_WORKED_IN = re.compile(r"(?:[A-Za-z]:)?(?:[/\\][^\s'\"`(/\\]{1,80}){0,12}[/\\]peerage-work-[^\s'\"`)>,;:]+")
+_AROUND, _MOST_COMPARED = 3, 1_000_000
+"""Lines around a change, and pairs of lines that are compared at most."""
 _SHORTEST_NAME = 3
 _MOST_PATHS, _MOST_BEFORE = 200, 1_000_000
 _BETWEEN = "\x1e"
@@ -94,7 +96,28 @@ def diffs(patch: Patch, before: Mapping[str, str]) -> dict[str, str]:
 def _diff(path: str, before: str, file: File | None) -> Iterator[str]:
     old, new = before.splitlines(), [] if file is None else _text(file).splitlines()
     yield f"diff {path}{' (removed)' if file is None else ''}"
-    yield from [*unified_diff(old, new, n=3, lineterm="")][2:]
+    first = _alike(old, new)
+    last = _alike(old[first:][::-1], new[first:][::-1])
+    begin, end = max(0, first - _AROUND), max(0, last - _AROUND)
+    a, b = old[begin : len(old) - end], new[begin : len(new) - end]
+    if len(a) * len(b) > _MOST_COMPARED:  # what somebody wrote shall not hold up a run
+        groups = [[("replace", 0, len(a), 0, len(b))]]
+    else:
+        groups = [*SequenceMatcher(None, a, b).get_grouped_opcodes(_AROUND)]
+    for group in groups:
+        (_, i, _, k, _), (_, _, j, _, n) = group[0], group[-1]
+        yield f"@@ -{begin + i + 1},{j - i} +{begin + k + 1},{n - k} @@"
+        for change, i, j, k, n in group:
+            if change == "equal":
+                yield from [f" {line}" for line in a[i:j]]
+            else:
+                yield from [*[f"-{line}" for line in a[i:j]], *[f"+{line}" for line in b[k:n]]]
+
+
+def _alike(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return with how many equal lines both begin."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (own, their) in pairs if own != their), min(len(one), len(other)))
 
 
 def _text(file: File) -> str:
