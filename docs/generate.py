@@ -138,6 +138,7 @@ def settings_page() -> str:
         "CostUnit",
         "BudgetSettings",
         "Engine",
+        "MediaSettings",
         "HostSettings",
     ):
         about = schema["$defs"][name]
@@ -166,6 +167,7 @@ _TITLES = {
     "CostUnit": "`rating.cost_unit`",
     "BudgetSettings": "`budget`",
     "Engine": "`engine`",
+    "MediaSettings": "`media`",
     "HostSettings": "One of `hosts`",
 }
 

@@ -91,7 +91,7 @@ def test_what_cannot_be_played_is_said_at_once() -> None:
     lines = [line.strip() for line in str(refused.value).splitlines()]
     assert lines[0] == "line 1, column target: found 'C'; expected one of the letters A, B"
     assert lines[1] == "line 2, column target: found 'A, B'; expected one of the letters A, B"
-    assert "only text can be played" in lines[2]
+    assert lines[2].startswith("line 3, column messages: turn 1 'x.png' is not opened here")
     assert lines[3] == "line 4, column sandbox: contestants have no sandbox here; leave the sample out"
     assert lines[4].startswith("line 4, column files")
     assert [line.partition(":")[0] for line in lines[5:]] == [

@@ -23,7 +23,7 @@ from peerage.settings import SettingsError, load
 TASKS = {"prompt": "Why?"}
 QUESTIONS = {"question": "Who?", "answer": "Ann"}
 READERS = [(lambda body, name: read_tasks(body, name, {}), TASKS), (read_quiz, QUESTIONS)]
-OTHERS = ("checks", "deadline", "categroy", "image", "audio", "", " ", "\u202e", "x" * 500)
+OTHERS = ("checks", "deadline", "categroy", "video", "", " ", "\u202e", "x" * 500)
 
 
 @pytest.mark.parametrize(("read", "task"), READERS)
@@ -34,7 +34,7 @@ def test_a_key_that_nobody_knows_is_refused_in_both_kinds_of_file(read, task, ke
     for text, name, line in ((lines, "my.jsonl", 2), (table, "my.csv", 1)):
         with pytest.raises(ValueError, match=f"^line {line}, column ") as wrong:
             read(text.encode(), name)
-        assert "only text can be played" in str(wrong.value) if key in ("image", "audio") else "not known"
+        assert ("cannot be played here" if key == "video" else "not known") in str(wrong.value)
         assert len(str(wrong.value)) < 500
 
 
@@ -64,7 +64,7 @@ def test_tasks_listed_in_the_settings_are_held_to_the_same(tmp_path: Path, rules
     loaded(", meta.id: 7")
     for key, told in (
         ("categroy", "did you mean 'category'?" if rules == "tasks" else "is not known"),
-        ("image", "only text can be played"),
+        ("video", "cannot be played here"),
         ("deadline", "Name what nobody is to read meta.deadline"),
     ):
         with pytest.raises(SettingsError) as wrong:
@@ -83,8 +83,8 @@ def parquet(*tasks: dict[str, Any]) -> bytes:
 def test_parquet_is_held_to_the_same_keys(read, task) -> None:  # type: ignore[no-untyped-def]
     plain = read(json.dumps(task).encode(), "my.jsonl")
     assert read(parquet({**task, "meta.id": 7}), "my.parquet") == plain
-    with pytest.raises(ValueError, match=r"^row 1, column image: .*only text can be played"):
-        read(parquet({**task, "image": "x"}), "my.parquet")
+    with pytest.raises(ValueError, match=r"^row 1, column video: .*cannot be played here"):
+        read(parquet({**task, "video": "x"}), "my.parquet")
     needed = next(iter(task))
     with pytest.raises(ValueError, match=f"^row 2, column {needed}: "):
         read(parquet(task, {**task, needed: None}), "my.parquet")

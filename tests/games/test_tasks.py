@@ -95,7 +95,7 @@ MISTAKES = {
     "prompt,check\na,exact\n": ["line 2, column check: the check `exact` has nothing to compare with"],
     "prompt,weight\na,0\nb,many\nc,1.5\n": [f"line {at}, column weight: found" for at in (2, 3, 4)],
     "prompt,messages\na,[]\n": ["line 2, column messages: found both `prompt` and `messages`"],
-    "prompt,image\na,b\n": ["line 1, column image: found 'image', and only text can be played"],
+    "prompt,video\na,b\n": ["line 1, column video: found 'video', which cannot be played here"],
     "prompt\n": ["no task found; expected a line of columns (prompt, messages, system, expected, check …)"],
 }
 
@@ -123,8 +123,8 @@ def test_conversations_that_no_model_takes(told: str) -> None:
     turns = [{"role": role, "content": text} for role, text in TURNS[told]]
     [said] = wrong(json.dumps({"messages": turns}), "t.jsonl")
     assert said.startswith(f"line 1, column messages: {told}")
-    [said] = wrong('{"messages": [{"role": "user", "content": [{"type": "image"}]}]}', "t.jsonl")
-    assert "only text can be played" in said
+    [said] = wrong('{"messages": [{"role": "user", "content": [{"type": "video"}]}]}', "t.jsonl")
+    assert "expected some text, a picture or a sound" in said
 
 
 # ------------------------------------------------------------------------------------------- templates

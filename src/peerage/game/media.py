@@ -8,7 +8,7 @@ bytes by digest. No text from outside holds a mark: `values.texts.storable` take
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, Protocol, TypeAlias
 
 from msgspec import Struct
@@ -110,3 +110,20 @@ def worded(text: str) -> str:
 def _media(mark: re.Match[str]) -> Media:
     kind, digest, size, width, height, seconds = mark.groups()
     return Media(digest, kind, int(size), int(width or 0), int(height or 0), float(seconds or 0))  # type: ignore[arg-type]
+
+
+Opener: TypeAlias = Callable[[str | bytes], Sequence[Media]]
+"""Opens what tasks name: the path of a file or of a folder, a data URL, or bytes. Raises ValueError."""
+OPENER = "media_opener"
+"""Key of an opener next to the rules that `GameSpec.files` is given, and in the context of validation."""
+
+
+def opener_of(stated: object) -> Opener:
+    """Return the opener that is stated there; without one nothing is opened, which a ValueError says."""
+    found = stated.get(OPENER) if isinstance(stated, Mapping) else None
+    return found if callable(found) else unopened
+
+
+def unopened(written: str | bytes) -> Sequence[Media]:
+    """Raise ValueError: an opener where there is none."""
+    raise ValueError(f"{written!r:.60} is not opened here; name it in arena.yaml, or in a file that it names")

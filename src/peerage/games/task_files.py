@@ -11,7 +11,7 @@ from peerage.ratings.read.source import distinct, records
 from peerage.values.figures import suggest
 
 META = "meta"
-_MEDIA = ("image", "images", "image_url", "audio", "audio_url", "video", "picture", "photo")
+_MEDIA = ("image", "images", "audio", "video")
 
 
 def unknown(name: str, known: Sequence[str]) -> str:
@@ -20,7 +20,7 @@ def unknown(name: str, known: Sequence[str]) -> str:
     if name in known or name == META or name.startswith(f"{META}."):
         return ""
     if name.strip().lower() in _MEDIA:
-        return f"found {name!r}, and only text can be played; describe it in words, or leave the task out"
+        return f"found {name!r}, which cannot be played here; describe it in words, or leave the task out"
     close = suggest(name, known)
     if "did you mean" in close:
         return f"found {name!r:.80}, which is not known{close}"

@@ -106,7 +106,7 @@ async def play(
                 in_flight=in_flight,
                 secret=secret,
                 limit=max_matches,
-                media={},
+                media=settings.shelf,
             )
             drive = await _drive(folder, setup, ledger, clients, stack, reached=reached)
             watched = Watched(observe, _votes_of(ledger, folder))

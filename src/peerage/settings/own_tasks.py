@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from peerage.settings.players.player import PlayerSettings
 from peerage.settings.source import SettingsError, SettingsSource, bytes_of
+from peerage.values.texts import storable
 
 GAME, KEY, FILE = "tasks", "tasks", "file"
 SCHEMA, PROGRAMS, TEMPLATES = "answer_schema", "programs", "templates"
@@ -150,7 +151,7 @@ def text_in(body: bytes) -> str:
     """Return the text of a file. Raises ValueError for one in no encoding of Unicode."""
     encoding = "utf-16" if body.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
     try:
-        return body.decode(encoding).removesuffix("\n")
+        return storable(body.decode(encoding).removesuffix("\n"))
     except UnicodeDecodeError as error:
         raise ValueError(
             f"byte {error.start + 1} is no {error.encoding.upper()}; save the file as UTF-8"

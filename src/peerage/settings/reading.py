@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from peerage.game.media import OPENER
 from peerage.game.spec import GameSpec
 from peerage.games import GAMES, installed
 from peerage.settings.game_file import load_file
 from peerage.settings.game_texts import texts_of_owner
 from peerage.settings.lineup import ARENAS
+from peerage.settings.media import MediaFolder, MediaSettings
 from peerage.settings.mistakes import explain
 from peerage.settings.own_tasks import (
     PROGRAMS,
@@ -98,18 +101,19 @@ def loads(
         if (spec := _game(name, where, reading)) is not None
     ]
     wrong: list[str] = []
+    shelf = _shelf(data, folder)
     for spec, path, rules in ruled:
         if TEMPLATES in spec.rules.model_fields:
             rules[TEMPLATES] = templates_of(data.get("players"))
             schema_of_file(rules, Path(folder or "."), source.place((*path, SCHEMA)))
-        _listed(spec, rules, Path(folder or "."), source, path)
+        _listed(spec, rules, Path(folder or "."), source, path, shelf)
         if spec.name == WORKSHOP and rules.get("tasks"):
             at = source.place((*path, "tasks"))
             rules["tasks"] = [] if reading else work_tasks(rules["tasks"], Path(folder or "."), at)
         wrong += texts_of_owner(spec, rules, Path(folder or "."), source, path)
         if PROGRAMS in spec.rules.model_fields:
             programs_of_files(rules, Path(folder or "."), source.place((*path, "tasks")))
-    settings = _validated(data, source, ruled, wrong, READING if reading else None)
+    settings = _validated(data, source, ruled, wrong, READING if reading else None, shelf)
     everyone, playing = of_one_family(settings.everyone, Path(folder or ".")), len(settings.players)
     players = tuple(everyone)
     return settings.model_copy(update={"players": players[:playing], "judges": players[playing:]})
@@ -119,28 +123,41 @@ def _validated(
     data: Mapping[str, Any],
     source: SettingsSource,
     ruled: Sequence[tuple[GameSpec[Any], tuple[str, ...], dict[str, Any]]],
-    known: Iterable[str],
+    known: Sequence[str],
     context: Any,
+    shelf: MediaFolder,
 ) -> ArenaSettings:
     """Return the settings that `data` states. Raises SettingsError with all that is wrong with them, and with
     the rules of games; `known` is found already."""
-    wrong = [*known]
-    settings = None
+    folder, of_games = Path(shelf.folder or "."), list[str]()
+    for spec, path, rules in ruled:
+        opened = shelf.opened
+        try:
+            with shelf.opener(folder) as opener:
+                checked = spec.rules.model_validate(rules, context={OPENER: opener})
+            if shelf.opened > opened:  # of lists that stand right here
+                rules |= checked.model_dump(mode="json", include={*spec.files})
+        except ValidationError as error:
+            of_games += explain(error, spec.rules, path, source)
+        for key in rules.keys() & ARENAS.keys() & spec.rules.model_fields.keys():
+            of_games.append(f"{source.place((*path, key))}: set it for the whole arena, {ARENAS[key]}")
+    wrong, settings = [*known], None
     try:
         settings = ArenaSettings.model_validate(data, context=context)
     except ValidationError as error:
         alone = [key for spec, path, _ in ruled if path == ("rules",) for key in spec.rules.model_fields]
         wrong += explain(error, ArenaSettings, (), source, alone)
-    for spec, path, rules in ruled:
-        try:
-            spec.rules.model_validate(rules)
-        except ValidationError as error:
-            wrong += explain(error, spec.rules, path, source)
-        for key in rules.keys() & ARENAS.keys() & spec.rules.model_fields.keys():
-            wrong.append(f"{source.place((*path, key))}: set it for the whole arena, {ARENAS[key]}")
-    if wrong or settings is None:
-        raise SettingsError("\n".join(wrong))
-    return settings
+    if wrong or of_games or settings is None:
+        raise SettingsError("\n".join([*wrong, *of_games]))
+    return settings.beside(shelf) if shelf.opened else settings
+
+
+def _shelf(data: Mapping[str, Any], folder: str | os.PathLike[str] | None) -> MediaFolder:
+    """A shelf within the bounds that `data` states; what is wrong with them validation reports."""
+    bounds = MediaSettings()
+    with suppress(ValidationError):
+        bounds = MediaSettings.model_validate(data.get("media", {}))
+    return MediaFolder(None if folder is None else Path(folder), bounds)
 
 
 def _ruled(data: Mapping[str, Any]) -> Iterator[tuple[object, tuple[str, ...], dict[str, Any]]]:
@@ -171,6 +188,7 @@ def _listed(
     folder: Path,
     source: SettingsSource,
     at: tuple[str, ...],
+    shelf: MediaFolder,
 ) -> None:
     """Put the lists in place of the files that `rules`, found `at` there, name. Raises SettingsError."""
     for key, read in spec.files.items():
@@ -184,6 +202,7 @@ def _listed(
                 "folder"
             )
         try:
-            rules[key] = read(bytes_of(path), path.name, rules)
+            with shelf.opener(path.parent) as opener:
+                rules[key] = read(bytes_of(path), path.name, {**rules, OPENER: opener})
         except ValueError as error:
             raise SettingsError(f"{path}, {error}") from None

@@ -6,14 +6,16 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
+from peerage.game.media import MediaShelf
 from peerage.game.protocol import SANDBOX
 from peerage.game.section import SettingsSection
 from peerage.game.texts import Preset
 from peerage.games import GAMES, candidates, installed
 from peerage.games.judged import JudgingSettings
 from peerage.scheduling.standing import Goal
+from peerage.settings.media import MediaSettings
 from peerage.settings.own_tasks import with_tasks
 from peerage.settings.pairing import Pairing, Rating
 from peerage.settings.players.host import HostSettings
@@ -211,6 +213,11 @@ class ArenaSettings(SettingsSection):
         "of `.env`.",
     )
 
+    media: MediaSettings = Field(
+        default_factory=MediaSettings, description="How large pictures and sounds of your tasks may be."
+    )
+    _shelf: MediaShelf = PrivateAttr(default_factory=dict[str, bytes])
+
     @model_validator(mode="before")
     @classmethod
     def _by_game(cls, value: object) -> object:
@@ -243,6 +250,17 @@ class ArenaSettings(SettingsSection):
         """The same arena with one of its games."""
         rules = self.lineup[game].rules
         return self.model_copy(update={"game": game, "games": {}, "rules": rules})
+
+    @property
+    def shelf(self) -> MediaShelf:
+        """Where the bytes of the pictures and sounds are of which rules have marks."""
+        return self._shelf
+
+    def beside(self, shelf: MediaShelf) -> ArenaSettings:
+        """Return the settings with such a place."""
+        settings = self.model_copy()
+        settings._shelf = shelf
+        return settings
 
     @property
     def secret_seed(self) -> int | None:

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 import yaml
+from PIL import Image
 from typer.testing import CliRunner
 
 from peerage.arena import open_arena
 from peerage.cli.main import app
+from peerage.game.media import media_in
 from peerage.players.keys import PROVIDERS
 from peerage.settings import load, rules_of
 
@@ -71,6 +73,22 @@ def test_mock_answers_of_a_folder_go_next_to_it(here: Path) -> None:
     for folder, place in ((".", "t-mock"), ("deep/x", "deep/x-mock"), (str(here / "y/"), "y-mock")):
         told = peerage("choose", "t.csv", *MODELS, "--matches", "1", "--dir", folder)
         assert f"{place}/arena.yaml: 2 players, 60 tasks" in told
+
+
+def test_pictures_lie_next_to_the_file_of_tasks(here: Path) -> None:
+    (here / "mine").mkdir()
+    (here / "mine" / "t.csv").write_text("prompt,image,expected\n" + "What?,1.png,1\nWhat?,2.png,2\n")
+    for number in (1, 2):
+        Image.new("RGB", (number, 1)).save(here / "mine" / f"{number}.png")
+    peerage("choose", "mine/t.csv", *HOUSE, "--matches", "2", "--yes")
+    settings = load(here / "t")
+    asked = media_in([text for task in rules_of(settings).tasks for _, text in task.messages])
+    assert [media.width for media in asked.values()] == [1, 2]
+    with open_arena(here / "t") as arena:
+        assert arena.ledger.media(asked) == {digest: settings.shelf.get(digest) for digest in asked}
+    (here / "mine" / "2.png").write_text("<html>")
+    told = peerage("choose", "mine/t.csv", *HOUSE, code=2)
+    assert "mine/t.csv: line 3, column image: mine/2.png: no picture or sound that is known" in told
 
 
 def test_the_same_command_or_none_in_the_folder_goes_on(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -222,13 +222,21 @@ def player_stated(line: str, place: str) -> PlayerSettings:
 def _read(path: Path, template: Path | None) -> tuple[int, int, int]:
     """Count the tasks in a file, those without a check, and those that judges decide without further ado.
     Raises SettingsError with all that is wrong with them."""
+    from tempfile import TemporaryDirectory
+
+    from peerage.game.media import OPENER
     from peerage.games.tasks.files import read_tasks
     from peerage.settings import SettingsError
+    from peerage.settings.media import MediaFolder, MediaSettings
     from peerage.settings.source import bytes_of
 
     rules = {"template": template.read_text("utf-8-sig")} if template is not None else {}
     try:
-        tasks = read_tasks(bytes_of(path), path.name, rules)
+        with (
+            TemporaryDirectory(prefix="peerage-") as made,
+            MediaFolder(Path(made), MediaSettings()).opener(path.parent) as opener,
+        ):
+            tasks = read_tasks(bytes_of(path), path.name, {**rules, OPENER: opener})
     except ValueError as error:
         why = str(error).removeprefix(f"{path.name} ")
         raise SettingsError(f"{path}: {why}") from None

@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from peerage.game.media import opener_of
 from peerage.games.task_files import unknown
 from peerage.games.tasks import inspect_samples, promptfoo
+from peerage.games.tasks.seen import MEDIA
 from peerage.games.tasks.task import COLUMNS, Templates, numbered, task_of, templates_of
 from peerage.ratings.read.report import ReadingReport, RowError, problems_of
 from peerage.ratings.read.source import distinct, records
@@ -25,13 +27,14 @@ TASKS = "tasks"
 
 def read_tasks(body: bytes, name: str, stated: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the tasks of a file, each as `Task` has it; `stated` are the game's other rules, of which the
-    `template` and the `check` of tasks without one are read. Raises ValueError for what cannot be used, a
-    line for each problem."""
+    `template` and the `check` of tasks without one are read, with what opens pictures. Raises ValueError for
+    what cannot be used, a line for each problem."""
     report = ReadingReport()
     rows_read: list[dict[str, Any]] = []
     where: list[str] = []
     columns: dict[str, str] = {}
     templates, check = templates_of(stated), stated.get("check") or ""
+    opener = opener_of(stated)
     for record, config in _records(body, name, report):
         problem = partial(_add, report)
         row = {"prompt": record} if isinstance(record, str) else record
@@ -54,7 +57,7 @@ def read_tasks(body: bytes, name: str, stated: Mapping[str, Any]) -> list[dict[s
             continue
         kept = dict(row)
         left = kept.pop(promptfoo.LEFT_OUT, None)
-        task = task_of(kept, templates, check, problem, strangers=False)
+        task = task_of(kept, templates, check, problem, strangers=False, opener=opener)
         rows_read.append({**task, promptfoo.LEFT_OUT: left} if left else task)
     strange = _strangers(columns, templates)
     if {} in rows_read and not any("mean 'prompt'" in wrong for wrong in strange):
@@ -77,7 +80,7 @@ def read_tasks(body: bytes, name: str, stated: Mapping[str, Any]) -> list[dict[s
     return tasks
 
 
-_ASKING = frozenset(("prompt", "messages"))
+_ASKING = frozenset(("prompt", "messages", *MEDIA))
 _KNOWN = (*COLUMNS, promptfoo.LEFT_OUT)
 
 
@@ -164,6 +167,8 @@ _MEANT = {
     **dict.fromkeys(("system_prompt", "system prompt"), "system"),
     **dict.fromkeys(("criteria", "guideline", "guidelines"), "rubric"),
     **dict.fromkeys(("topic", "tag", "group", "type"), "category"),
+    **dict.fromkeys(("image_url", "picture", "photo"), "image"),
+    **dict.fromkeys(("audio_url", "sound"), "audio"),
 }
 """Names that others give to our columns."""
 

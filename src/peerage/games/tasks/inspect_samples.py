@@ -10,10 +10,11 @@ from itertools import chain, count
 from string import ascii_uppercase
 from typing import Any
 
+from peerage.games.tasks.seen import MEDIA
 from peerage.games.tasks.task import Taker
 
 _FIELDS = frozenset(("input", "target", "choices", "id", "metadata", "sandbox", "files", "setup"))
-_KEPT = ("id", "category", "rubric", "system", "weight")
+_KEPT = ("id", "category", "rubric", "system", "weight", *MEDIA)
 _OTHERS = frozenset(("prompt", "messages", "expected", "check"))
 _NUMBER = re.compile(r"\s*[-+]?\d[\d,]*(?:\.\d+)?\s*")
 
@@ -43,12 +44,14 @@ def row_of(sample: Mapping[str, Any], check: str, problem: Taker) -> dict[str, A
         )
     )
     asked = sample["input"]
-    turns = [{"role": "user", "content": asked}] if isinstance(asked, str) else asked
+    turns: Any = [{"role": "user", "content": asked}] if isinstance(asked, str) else asked
     if isinstance(turns, list) and all(isinstance(turn, Mapping) for turn in turns):
         turns = [{"role": turn.get("role"), "content": _content(turn.get("content"))} for turn in turns]
-        if options and turns and isinstance(turns[-1]["content"], str):
+        if options and turns and isinstance(content := turns[-1]["content"], str | list):
             shown = "\n".join(map("{}) {}".format, options, options.values()))
-            turns[-1]["content"] += f"\n\n{shown}\n\nAnswer with the letter of the right choice."
+            shown = f"\n\n{shown}\n\nAnswer with the letter of the right choice."
+            more: Any = shown if isinstance(content, str) else [{"type": "text", "text": shown}]
+            turns[-1]["content"] = content + more
     row |= {"prompt": turns[0]["content"]} if isinstance(asked, str) else {"messages": turns}
     target = sample.get("target")
     several = target if isinstance(target, list) else [target]

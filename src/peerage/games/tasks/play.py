@@ -40,6 +40,7 @@ from peerage.game import (
     Voided,
 )
 from peerage.game.bounds import QUOTE
+from peerage.game.media import worded
 from peerage.game.spec import Memory
 from peerage.games.given import facts, given_or_asked, settled
 from peerage.games.judged import judges_required, verdicts_asked
@@ -47,7 +48,16 @@ from peerage.games.rejudge import RejudgeRules
 from peerage.games.tasks.answers import TaskAnswers, compared_of, request_of
 from peerage.games.tasks.files import read_tasks
 from peerage.games.tasks.house import house
-from peerage.games.tasks.judges import CONTROL, SEEN, TASK, Controls, PanelResult, asked, decided, shown
+from peerage.games.tasks.judges import (
+    CONTROL,
+    SEEN,
+    Controls,
+    PanelResult,
+    asked,
+    decided,
+    instructions,
+    shown,
+)
 from peerage.games.tasks.rules import TasksRules
 from peerage.games.tasks.show import show
 from peerage.games.tasks.task import messages_of
@@ -170,7 +180,7 @@ def _run(
     programs = [check for check in checks if check.kind == "python"]
     if not programs or not answers:
         return {}
-    about = {"prompt": asked(task), **{key: task.get(key) for key in ("task", "category", "vars")}}
+    about = {"prompt": worded(asked(task)), **{key: task.get(key) for key in ("task", "category", "vars")}}
     runs = [
         Run(
             f"check/{label}/{place}",
@@ -223,7 +233,7 @@ def asks(rules: TasksRules, fixture: Fixture) -> Iterator[Asks]:
         yield from verdicts_asked(
             fixture,
             judging,
-            judging.asks(TASK, shown(fixture.drawn)),
+            judging.asks(instructions(fixture.drawn), shown(fixture.drawn)),
             2 * answer + QUOTE,
             share=_SAME if fixture.drawn.get("checks") and not control else 1.0,
             usual_quoted=chars // 4 + 600,

@@ -9,7 +9,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from peerage.games.tasks.task import Taker, filled, places
+from peerage.games.tasks.seen import MEDIA
+from peerage.games.tasks.task import Taker, cell_text, filled, places
 
 TESTS, VARS, ASSERT = "tests", "vars", "assert"
 LEFT_OUT = "left_out"
@@ -70,8 +71,13 @@ def row_of(
     for name, value in variables.items():
         if isinstance(value, list):
             problem(name, "is a list, of which promptfoo makes a test each; write a test case for each")
+        elif isinstance(value, str) and value.startswith("file://") and name in MEDIA:
+            variables[name] = value.removeprefix("file://")
         elif isinstance(value, str) and value.startswith("file://"):
-            problem(name, f"names the file {value[7:60]!r}; put its text here")
+            problem(
+                name,
+                f"names the file {value[7:60]!r}; put its text here, or call it `image` or `audio`",
+            )
     if _LOGIC.search(template):
         problem("prompt", "the prompt holds more than {{name}}, which alone is filled; write it out")
     asserted = [*_list(usual.get(ASSERT)), *_list(test.get(ASSERT))]
@@ -84,7 +90,7 @@ def row_of(
             checks.append(check)
         else:
             left.append(kind or repr(assertion)[:40])
-    wanted = {*places(template)} if template else {"prompt"}
+    wanted = {*places(template), *MEDIA} if template else {"prompt", *MEDIA}
     row = {name: value for name, value in variables.items() if name in wanted}
     if checks:
         row["check"] = checks
@@ -129,7 +135,8 @@ def _check(
 
 
 def _filled(text: Any, variables: Mapping[str, Any], problem: Taker) -> str:
-    return filled(str(text), variables, problem, "the assertion") if places(str(text)) else str(text)
+    texts = {name: cell_text(value) for name, value in variables.items()}
+    return filled(str(text), texts, problem, "the assertion") if places(str(text)) else str(text)
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -11,10 +11,11 @@ from importlib.resources import files
 from typing import Annotated, Any, Literal
 
 import msgspec
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from peerage.formats.schemas.brought import check_schema
 from peerage.game import GameRules, MaxTokens, Shaped, Temperature, Text
+from peerage.game.media import opener_of
 from peerage.game.section import CHARS_PER_TOKEN
 from peerage.games.judged import CheckedJudgingRules
 from peerage.games.tasks.files import read_tasks
@@ -42,8 +43,8 @@ class TasksRules(GameRules):
     tasks: tuple[Task, ...] = Field(
         default_factory=sample,
         description="Your tasks: a file (CSV, JSON lines, JSON), or a list. Each has `prompt` or `messages`, "
-        "and what you like of `system`, `expected`, `check`, `rubric`, `category`, `id`, `weight`, `meta.…`. "
-        "Default: a small sample.",
+        "and what you like of `system`, `expected`, `check`, `rubric`, `category`, `id`, `weight`, `image`, "
+        "`audio`, `meta.…`. Default: a small sample.",
     )
     template: str = Field(
         "",
@@ -83,7 +84,7 @@ class TasksRules(GameRules):
 
     @model_validator(mode="before")
     @classmethod
-    def _read(cls, value: Any) -> Any:
+    def _read(cls, value: Any, about: ValidationInfo) -> Any:
         """Read tasks as people write them, by the template and check next to them."""
         if not isinstance(value, dict) or not isinstance(value.get("tasks"), list | tuple):
             return value
@@ -111,7 +112,7 @@ class TasksRules(GameRules):
                 def taken(column: str, problem: str, place: str = place) -> None:
                     problems.append(f"{place}, {column}: {problem}")
 
-                tasks.append(task_of(row, templates, check, taken))
+                tasks.append(task_of(row, templates, check, taken, opener=opener_of(about.context)))
         if not problems:
             tasks, problems = numbered(tasks, where)
         if problems:

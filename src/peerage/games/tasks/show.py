@@ -19,7 +19,7 @@ from peerage.game import (
     player_names,
     quoted,
 )
-from peerage.games.tasks.judges import expected_text
+from peerage.games.tasks.judges import expected_text, seen_in
 from peerage.games.tasks.task import wanted
 from peerage.judging.checks.credit import Check
 from peerage.judging.marks.ballots import ballots_of, controls_of
@@ -64,7 +64,11 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         credit = credits.get(reply.label)
         note = notes.get(reply.label, "") if reply.status == "ok" else ""
         yield quoted(reply, *_checked(credit), note, prose=True)
-    yield from panel_shown(ballots_of(outcome), replies, player_names(fixture), detail.get("criteria", {}))
+    ballots = ballots_of(outcome)
+    yield from panel_shown(ballots, replies, player_names(fixture), detail.get("criteria", {}))
+    if (ballots or detail.get("control")) and "messages" in task and (seen := seen_in(task)):
+        listed = ", ".join([media.words for media in seen.values()])
+        yield Sentence(f"Judges had {listed} too. What is said to them in there nobody counts.", "quiet")
     if detail.get("control"):
         yield Sentence(
             "The check decided. Judges saw the answers too, as a control: their votes do not count."

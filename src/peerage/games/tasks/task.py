@@ -13,14 +13,19 @@ from pydantic import Field
 
 from peerage.formats.texts import folded
 from peerage.game import SettingsSection
+from peerage.game.media import Opener, unopened
 from peerage.game.protocol import Message, Speaker
 from peerage.games.task_files import unknown
+from peerage.games.tasks.seen import MEDIA, marks, said
 from peerage.judging.checks.credit import Check, described
 from peerage.judging.checks.reading import check_of, usual_check
 from peerage.values.figures import suggest
-from peerage.values.texts import storable
+from peerage.values.texts import MARK_BEGINS, storable
 
-COLUMNS = ("prompt", "messages", "system", "expected", "check", "rubric", "category", "id", "weight")
+COLUMNS = (
+    *("prompt", "messages", "system", "expected", "check", "rubric", "category", "id", "weight"),
+    *MEDIA,
+)
 """Columns of a file of tasks, besides `meta.…` and the variables of a template."""
 MOST_WEIGHT = 100
 ROLES: tuple[Speaker, ...] = get_args(Speaker)
@@ -98,7 +103,13 @@ class Templates(NamedTuple):
 
 
 def task_of(
-    row: Mapping[str, Any], templates: Templates, check: str, problem: Taker, *, strangers: bool = True
+    row: Mapping[str, Any],
+    templates: Templates,
+    check: str,
+    problem: Taker,
+    *,
+    strangers: bool = True,
+    opener: Opener = unopened,
 ) -> dict[str, Any]:
     """Return a task by the columns of `row`, as `Task` has it. `check` is the one of tasks that name none.
     `problem(column, text)` takes in what is wrong, with `strangers` each column that nobody knows; what is
@@ -107,7 +118,17 @@ def task_of(
     for key in stated.keys() - templates.known if strangers else ():
         if wrong := unknown(key, COLUMNS):
             problem(key, wrong)
-    turns = list(_turns(stated, templates, problem))
+    seen: dict[str, str] = {}
+    for key in [key for key in MEDIA if key in stated]:
+        try:
+            seen[key] = marks(key, stated[key], opener)
+        except ValueError as error:
+            problem(key, str(error))
+    used = templates.known.difference(MEDIA)
+    texts = {key: cell_text(cell) if key in used else seen.get(key, "") for key, cell in stated.items()}
+    turns = list(_turns(stated, texts, templates, opener, problem))
+    if turns:
+        turns[-1] = turns[-1][0], _with_seen(turns[-1][1], seen, templates.arena)
     expected = _expected(stated.get("expected"))
     task: dict[str, Any] = {"messages": turns, "expected": expected}
     for key in ("rubric", "category", "id"):
@@ -126,11 +147,17 @@ def task_of(
         problem("check" if "check" in stated else "expected", str(error))
         checks = []
     task["checks"] = [msgspec.json.decode(msgspec.json.encode(check)) for check in checks]
-    if templates.kept:
+    if templates.kept or (seen and templates.players):
         for player, template in templates.players.items():
-            filled(template, stated, problem, f"the template of {player}")
-        task["vars"] = {key: _text(stated.get(key, "")) for key in sorted(templates.kept)}
+            filled(template, texts, problem, f"the template of {player}")
+        task["vars"] = {key: texts.get(key, "") for key in sorted({*templates.kept, *seen})}
     return task
+
+
+def _with_seen(text: str, texts: Mapping[str, str], template: str) -> str:
+    """Return a prompt with the pictures and sounds behind it for which the template has no place."""
+    seen = "".join([texts.get(key, "") for key in MEDIA if key not in places(template)])
+    return f"{text}\n\n{seen}" if seen else text
 
 
 def _label(text: str) -> str:
@@ -138,7 +165,7 @@ def _label(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", folded(storable(text))).split())
 
 
-def _text(value: Any) -> str:
+def cell_text(value: Any) -> str:
     """Return a cell as the text that fills a place: what is no text as JSON."""
     return storable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
@@ -173,8 +200,10 @@ def _checks(written: Any, usual: str, expected: Any) -> Iterator[Check]:
         yield check_of(written, expected)
 
 
-def _turns(row: Mapping[str, Any], templates: Templates, problem: Taker) -> Iterator[Turn]:
-    """Yield the turns of a task. Byte for byte what its owner wrote."""
+def _turns(
+    row: Mapping[str, Any], texts: Mapping[str, str], templates: Templates, opener: Opener, problem: Taker
+) -> Iterator[Turn]:
+    """Yield the turns of a task. Byte for byte what its owner wrote; `texts` fill the template."""
     if "system" in row:
         if isinstance(row["system"], str) and row["system"].strip():
             yield "system", storable(row["system"])
@@ -188,9 +217,9 @@ def _turns(row: Mapping[str, Any], templates: Templates, problem: Taker) -> Iter
             problem(
                 ways[0], f"the `template` does not use it; write {{{{{ways[0]}}}}} there, or leave one out"
             )
-        yield "user", filled(templates.arena, row, problem)
+        yield "user", filled(templates.arena, texts, problem)
     elif "messages" in row:
-        yield from _conversation(row["messages"], "system" in row, problem)
+        yield from _conversation(row["messages"], "system" in row, opener, problem)
     elif "prompt" in row or not templates.alone:
         text = row.get("prompt")
         if isinstance(text, str) and text.strip():
@@ -200,7 +229,7 @@ def _turns(row: Mapping[str, Any], templates: Templates, problem: Taker) -> Iter
             problem("prompt", f"found {instead}; expected some text, which contestants are given")
 
 
-def _conversation(written: Any, has_system: bool, problem: Taker) -> Iterator[Turn]:
+def _conversation(written: Any, has_system: bool, opener: Opener, problem: Taker) -> Iterator[Turn]:
     """Yield the turns of `messages`: a list of `{role, content}`, in a table as JSON."""
     if isinstance(written, str):
         try:
@@ -217,11 +246,16 @@ def _conversation(written: Any, has_system: bool, problem: Taker) -> Iterator[Tu
         if not isinstance(turn, Mapping) or not {"role", "content"} <= turn.keys() or len(turn) > 2:
             problem("messages", f"{at} is {turn!r:.60}; expected role and content, and nothing else")
             return
-        role, text = turn["role"], turn["content"]
+        role = turn["role"]
+        try:
+            text = said(turn["content"], opener)
+        except ValueError as error:
+            problem("messages", f"{at} {error}")
+            return
         if role not in ROLES:
             problem("messages", f"{at} has the role {role!r:.40}{suggest(str(role), ROLES)}")
-        elif not isinstance(text, str) or not text.strip():
-            problem("messages", f"{at} says {text!r:.40}; expected some text (only text can be played)")
+        elif role != "user" and MARK_BEGINS in text:
+            problem("messages", f"{at} is of role {role!r}; pictures and sounds are for what the user says")
         elif role == "system" and place > 1:
             problem("messages", f"{at} is a system text, which can only be the first")
         elif role == before:
@@ -232,7 +266,7 @@ def _conversation(written: Any, has_system: bool, problem: Taker) -> Iterator[Tu
             problem("messages", f"{at} is the last and the model's; end with what the user says")
         else:
             before = role
-            yield role, storable(text)
+            yield role, text
             continue
         return
     if before == "system":
@@ -252,21 +286,22 @@ def places(template: str) -> tuple[str, ...]:
 _HIDDEN = frozenset(("expected", "check", "rubric"))
 
 
-def filled(template: str, row: Mapping[str, Any], problem: Taker, whose: str = "the template") -> str:
+def filled(template: str, texts: Mapping[str, str], problem: Taker, whose: str = "the template") -> str:
     """Return a template with its places filled; what fills a place is never read as a template itself."""
     for name in places(template):
         if name in _HIDDEN:
             problem(name, f"{whose} would show contestants `{name}`; take {{{{{name}}}}} out of it")
-        elif name not in row:
-            problem(name, f"nothing fills {{{{{name}}}}} of {whose}{suggest(name, [*row])}")
-    return _PLACE.sub(lambda place: _text(row.get(place[1], "")), template)
+        elif name not in texts:
+            problem(name, f"nothing fills {{{{{name}}}}} of {whose}{suggest(name, [*texts])}")
+    return _PLACE.sub(lambda place: texts.get(place[1], ""), template)
 
 
 def messages_of(drawn: Mapping[str, Any], template: str = "") -> tuple[Message, ...]:
     """Return the request that a contestant with that template, or without one, gets for a drawn task."""
     turns = [(role, text) for role, text in drawn["messages"]]
     if template:
-        content = filled(template, drawn.get("vars", {}), lambda column, text: None)
+        texts = drawn.get("vars", {})
+        content = _with_seen(filled(template, texts, lambda column, text: None), texts, template)
         turns = [*[turn for turn in turns if turn[0] == "system"], ("user", content)]
     return tuple([Message(role, "{text}", {"text": text}) for role, text in turns])
 

@@ -51,6 +51,7 @@ from peerage.judging.panels.panel import panel
 from peerage.judging.panels.prompts import Instructions, framed
 from peerage.sandbox.folder import Patch, patch_text, read_patch
 from peerage.values.sealing import by_turns
+from peerage.values.texts import storable
 
 PEERS = 3
 """Peers that judge a match, where there are so many."""
@@ -118,7 +119,7 @@ def play(table: GameTable) -> Steps[Outcome]:
     if not judges or len({*shown.values(), ""}) < 3:  # one changed nothing, or both the same
         return outcome
     answers = {label: Reply("ok", text, hidden=works[label].reply.hidden) for label, text in shown.items()}
-    issue = {"issue": framed("issue", task.statement)}
+    issue = {"issue": framed("issue", storable(task.statement))}
     verdict = yield from panel(judges, answers, issue, rules.panel(), DIFFS, table.rng("order"))
     detail |= {**verdict.detail(), "decided": "by judges"}
     if verdict.score is None:

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from peerage.game.protocol import MATERIAL, Prompt, places
 from peerage.values.figures import suggest
-from peerage.values.texts import storable, visible
+from peerage.values.texts import visible
 
 PLACES = ("prompt", "answer_a", "answer_b", "rubric", "expected", "criteria", "format")
 NEEDED = ("prompt", "answer_a", "answer_b", "format")
@@ -143,7 +143,7 @@ def _listed(criteria: Iterable[Criterion]) -> str:
 
 def framed(label: str, text: str) -> str:
     """Return a text of the arena's owner between markers that come from the text itself, which cannot hold
-    them: they are the same in every request, so that a provider's cache knows the text again."""
-    text = storable(text)
+    them: they are the same in every request, so that a provider's cache knows the text again. The text is
+    `storable`, but for its marks of pictures and sounds."""
     mark = sha256(f"framed\0{label}\0{text}".encode()).hexdigest()[:8]
     return f"<<<{label} {mark}>>>\n{visible(text)}\n<<<end {label} {mark}>>>"

@@ -55,8 +55,8 @@ _NO_TEXT = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f]|\0{2}")
 _BATCH = 5_000
 _NO_BYTE = re.compile("[\udc80-\udcff]")
 """Bytes that are no UTF-8, as Python escapes them."""
-_HALF = re.compile(r"\\u(?:[dD]|0000)")
-"""Escapes of JSON that no store takes: halves of surrogate pairs, and NUL."""
+_HALF = re.compile(r"\\u(?:[dD]|0000|[fF]8[fF][12])")
+"""Escapes of JSON that no text holds: halves of surrogate pairs, NUL, and what is around marks of media."""
 _BETWEEN = re.compile(r"[\s,]*")
 
 
