@@ -1,8 +1,12 @@
 """Replies for tests that play offline, by format; all else is `peerage.testing.offline`."""
 
+import builtins
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from hashlib import sha256
+from io import StringIO
+from types import ModuleType
 from typing import Any
 
 import msgspec
@@ -10,12 +14,16 @@ import msgspec
 from peerage.engine.match.driver import Driver
 from peerage.formats import Json, Questions, Score, Scores
 from peerage.game.match import Fixture, Outcome
-from peerage.game.protocol import REPAIR, Ask, Choice, Code, Color, Encoding, Integer, Text, WithTool
+from peerage.game.protocol import REPAIR, Ask, Choice, Code, Color, Encoding, Integer, Reply, Text, WithTool
 from peerage.game.spec import GameSpec
+from peerage.game.work import CommandResult, ShellCommand
 from peerage.games.challenge_exchange.creation import Proposed
 from peerage.games.last_arena.rules import LastArenaRules
 from peerage.games.rejudge import RecordedAnswers, RecordedText
+from peerage.games.workshop.tasks import HIDDEN
 from peerage.judging.panels.prompts import COMPARE
+from peerage.sandbox.folder import File, patched, read_patch
+from peerage.testing.commands import commanded
 from peerage.testing.offline import (
     Answering,
     Played,
@@ -152,3 +160,41 @@ __all__ = [
     "scripted",
     "unfenced",
 ]
+
+
+_compiled = cache(compile)
+
+
+def tried_here(command: ShellCommand) -> Reply:
+    """Return the end of a command, without a process where it tries a drawn task of a workshop.
+
+    It ends as in processes of its own, but what a program printed before it raised is not said.
+    """
+    if command.overlay is None or f"{HIDDEN}inputs.json" not in command.overlay.files:
+        return commanded(command)
+    files = patched(command.folder.files, read_patch(command.patch or "{}"))
+    inputs = json.loads(command.overlay.files[f"{HIDDEN}inputs.json"].text)
+    said = "".join([f"{json.dumps(_printed(files, given))}\n" for given in inputs])
+    result = msgspec.json.encode(CommandResult("ok", 0, said)).decode()
+    return Reply("ok", result, input_tokens=0, output_tokens=0, cost_nano=0)
+
+
+def _printed(files: Mapping[str, File], given: str) -> tuple[int, str]:
+    """Return 0 and what `main.py` of these files prints for an input, or 1 where it raises."""
+    lines, out, modules = iter(given.split("\n")), StringIO(), dict[str, ModuleType]()
+
+    def load(name: str, *rest: Any) -> ModuleType:
+        if (path := name.replace(".", "/") + ".py") not in files:
+            return __import__(name, *rest)
+        if name not in modules:
+            modules[name] = made = ModuleType(name)
+            made.__dict__["__builtins__"] = own
+            exec(_compiled(files[path].text, path, "exec", dont_inherit=True), made.__dict__)
+        return modules[name]
+
+    own = vars(builtins) | {"__import__": load, "input": lines.__next__, "print": partial(print, file=out)}
+    try:
+        load("main")
+    except Exception:
+        return 1, ""
+    return 0, out.getvalue()

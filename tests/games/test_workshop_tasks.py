@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from tests.offline import tried_here
 
 from peerage.game.programs.run_tests import same_output
 from peerage.game.work import command_result
@@ -64,6 +65,16 @@ def test_real_processes_say_the_same(level: int) -> None:
     task, made = task_of(level, 1)
     assert passes(task, {}) == [at not in made.failing for at in range(len(made.tests))]
     assert all(passes(task, done(made)))
+    main = package(made.parts)["main.py"]
+    others = [{"main.py": File(first + main)} for first in ("print(balance)\n", "from main import no\n")]
+    others += [{path: None} for path in done(made)]
+    for patch in ({}, done(made), done(made, without=1), *others):
+        command = trial_run("A", task, patch, RULES)
+        here, there = (command_result(ends(command).text) for ends in (tried_here, commanded))
+        ended, real = ([json.loads(line) for line in each.output.splitlines()] for each in (here, there))
+        assert [printed if code == 0 else "" for code, printed in real] == [printed for _, printed in ended]
+        assert [code == 0 for code, _ in ended] == [code == 0 for code, _ in real]
+        assert verdicts(task, here) == verdicts(task, there)
 
 
 def test_half_of_the_work_passes_some_of_what_failed() -> None:
