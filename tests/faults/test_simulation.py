@@ -122,7 +122,7 @@ BUGS = {
     "an intent is not written": (Calls, "_intend", _no_intent, range(1, 4)),
     "a commit is not synced": (SqliteStore, "commit", _unsynced, range(1, 4)),
     "the runner's lock is not taken": (SqliteStore, "_lock", _unlocked, range(1, 4)),
-    "a write that failed is taken for done": (Journal, "_write", _taken_for_written, range(1, 6)),
+    "a write that failed is taken for done": (Journal, "_write", _taken_for_written, range(7, 12)),
     "matches are folded in the order they end": (Folding, "end", _as_they_end, range(1, 4)),
     "nothing is reserved for calls in flight": (Budget, "_hold", _nothing_held, range(14, 25)),
     "a reservation is given back twice": (Budget, "pay", _given_back_twice, range(1, 5)),

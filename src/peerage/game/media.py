@@ -8,8 +8,13 @@ bytes by digest. No text from outside holds a mark: `values.texts.storable` take
 from __future__ import annotations
 
 import re
+import wave
+from base64 import b64decode
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from typing import Literal, Protocol, TypeAlias
+from contextlib import suppress
+from hashlib import sha256
+from io import BytesIO
+from typing import Any, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -94,6 +99,52 @@ def media_in(texts: Iterable[str]) -> dict[str, Media]:
 def digests_in(body: bytes) -> list[str]:
     """Return the digests in the marks of stored bytes, in order; sealed values that are opened count."""
     return [digest.decode() for digest in _DIGEST(body)] if _BEGINS in body else []
+
+
+_DATA_URL = re.compile(r"data:(image/png|image/jpeg|audio/wav);base64,([A-Za-z0-9+/]+={0,2})")
+
+
+def with_marks(value: Any) -> tuple[Any, dict[str, bytes]]:
+    """Return plain JSON data with a mark in place of each text that is a data URL, and the bytes of all by
+    digest; the data itself where there is none. What is not base64 of a PNG, a JPEG or a WAV stays a text."""
+    media: dict[str, bytes] = {}
+
+    def marked(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {name: marked(part) for name, part in value.items()}
+        if isinstance(value, list | tuple):
+            return [marked(part) for part in value]
+        url = _DATA_URL.fullmatch(value) if isinstance(value, str) else None
+        with suppress(ValueError):
+            if url:
+                body = b64decode(url[2], validate=True)
+                one = measured(url[1], body)  # type: ignore[arg-type]
+                media[one.sha256] = body
+                return one.mark
+        return value
+
+    made = marked(value)
+    return (made, media) if media else (value, {})
+
+
+def measured(kind: MediaType, body: bytes) -> Media:
+    """Return what bytes of a PNG, a JPEG or a WAV are, by their header. Raises ValueError where they are
+    none."""
+    digest, width, height, seconds = sha256(body).hexdigest(), 0, 0, 0.0
+    if kind == "image/png" and body.startswith(b"\x89PNG\r\n\x1a\n") and body[12:16] == b"IHDR":
+        width, height = (int.from_bytes(body[at : at + 4]) for at in (16, 20))
+    elif kind == "image/jpeg":
+        at = 2 if body.startswith(b"\xff\xd8") else len(body)
+        while at + 9 <= len(body) and not width:
+            if 0xC0 <= body[at + 1] <= 0xC3:
+                height, width = (int.from_bytes(body[at + more : at + more + 2]) for more in (5, 7))
+            at += 2 + int.from_bytes(body[at + 2 : at + 4])
+    elif kind == "audio/wav":
+        with suppress(wave.Error, EOFError, RuntimeError), wave.open(BytesIO(body)) as sound:
+            seconds = sound.getnframes() / sound.getframerate()
+    if not (width and height) and not seconds:
+        raise ValueError(f"no {kind}")
+    return Media(digest, kind, len(body), width, height, seconds)
 
 
 def missing(media: Iterable[Media], there: Container[str]) -> str:

@@ -23,6 +23,7 @@ from peerage.formats import FormatError, object_in, recorded, stored
 from peerage.game.bounds import CallBound
 from peerage.game.house import House, usual
 from peerage.game.match import Fixture, Outcome, Seat
+from peerage.game.media import with_marks
 from peerage.game.protocol import MORE_ROOM, ROOM, Ask, Job, Quote, Ran, Reply, Run, fence, first_key
 from peerage.game.spec import GameSpec
 from peerage.ledger.forms.codec import by_hex
@@ -97,7 +98,7 @@ def fixture(
             names = [name for name in names if name not in authors]
         officials[bench.role] = seated(bench.role, names[: bench.wanted])
         require(len(officials[bench.role]) >= bench.minimum, f"too few players for the role {bench.role}")
-    drawn = spec.draw(parsed, "arena", number) if drawn is None else drawn
+    drawn = with_marks(spec.draw(parsed, "arena", number))[0] if drawn is None else drawn
     require_json(drawn, "what `draw` returns", (), spec.draw, tuples=True)
     return Fixture(
         number=number,

@@ -12,6 +12,7 @@ import pytest
 
 from peerage.engine.record.journal import Journal
 from peerage.engine.record.shelf import Shelf
+from peerage.game.match import Fixture
 from peerage.game.media import Media
 from peerage.ledger import Batch, IntentRow, Ledger, LedgerError, open_ledger
 
@@ -183,7 +184,7 @@ async def test_bytes_are_in_the_first_batch_that_refers_to_them_and_in_no_other(
     (cat, cats), (dog, dogs), (cow, _) = map(picture, ("cat", "dog", "cow"))
     ledger, errors = Recording(), list[Exception]()
     shelf = Shelf({cat.sha256: cats, cow.sha256: b"not a cow"}, ledger)
-    shelf.put({dog.sha256: dogs})
+    shelf.taken_in([(Fixture(1, 1, "see", 1, "s", (), {}, {}), {dog.sha256: dogs})])
     journal = Journal(ledger, errors.append, shelf)  # type: ignore[arg-type]
     for number, shown in enumerate(((cat,), (cat, dog), (dog, cow), (cat,)), 1):
         journal.rows.intents.append(asking(number, *shown))

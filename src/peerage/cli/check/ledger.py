@@ -98,6 +98,10 @@ def _show_report(report: Report, roots: Collection[str]) -> None:
         f"{'whole' if report.ok else 'NOT whole'}: {counted(report.matches, 'match')}, "
         f"{counted(report.exchanges, 'reply')}, {report.bytes / 1e6:.1f} MB checked\nplay head: {report.head}"
     )
+    if report.media.number:
+        say(f"pictures and sounds: {report.media.number:,}, {report.media.bytes / 1e6:.1f} MB")
+    if report.media.missing and report.copy:
+        say(f"{counted(report.media.missing, 'picture or sound', 'pictures or sounds')} missing in this copy")
     if report.outside:
         files = [f"{count:,} of {visible(name)}" for name, count in report.outside.items()]
         say(f"outside results: {', '.join(files)}")

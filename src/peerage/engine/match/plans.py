@@ -7,11 +7,14 @@ from copy import deepcopy
 from itertools import product
 from typing import Any
 
+from msgspec.structs import replace
+
 from peerage.engine.calls.budget import Budget, dollars
 from peerage.engine.calls.call_costs import Share, reach, shares
 from peerage.engine.calls.player_runtime import PlayerRuntime
 from peerage.engine.record.memory import planned
 from peerage.game.match import Fixture
+from peerage.game.media import with_marks
 from peerage.game.spec import GameSpec
 from peerage.games import GAMES, plays
 from peerage.ledger import Ledger
@@ -70,6 +73,15 @@ def schedulers(settings: ArenaSettings, secret: str) -> dict[str, Scheduler]:
     }
 
 
+def as_issued(game: Scheduler, fixture: Fixture) -> tuple[Fixture, dict[str, bytes]]:
+    """Return a fixture as it is written, with a mark for each data URL that its game drew, and the bytes of
+    these by digest. What a memory draws may hold players' texts, which show nothing."""
+    if game.spec.remembers(game.rules):
+        return fixture, {}
+    drawn, media = with_marks(fixture.drawn)
+    return (replace(fixture, drawn=drawn), media) if media else (fixture, media)
+
+
 def first_fixtures(
     settings: ArenaSettings,
     standings: Standings,
@@ -115,7 +127,7 @@ def first_fixtures(
         if (memory := memories[game.spec.name]) is not None:
             for fixture in paired:
                 memory.presume(fixture.number)
-        fixtures += paired
+        fixtures += [as_issued(game, fixture)[0] for fixture in paired]
     return fixtures[:count]
 
 
@@ -142,6 +154,10 @@ class Plans:
     def spec(self, fixture: Fixture) -> GameSpec[Any]:
         """The game of a fixture."""
         return self._games[fixture.game].spec
+
+    def issued(self, fixture: Fixture) -> tuple[Fixture, dict[str, bytes]]:
+        """A new fixture as it is written: see `as_issued`."""
+        return as_issued(self._games[fixture.game], fixture)
 
     def rules(self, fixture: Fixture) -> Any:
         """The rules a fixture was issued with."""

@@ -7,8 +7,12 @@ from hashlib import sha256
 from itertools import chain
 from typing import Protocol
 
-from peerage.game.media import MediaShelf, digests_in
+import msgspec
+
+from peerage.game.match import Fixture
+from peerage.game.media import MediaShelf, digests_in, media_in, missing
 from peerage.ledger import Batch
+from peerage.settings import ArenaError
 
 HELD = 64 * 2**20
 """Bytes that are held in memory: those of the last used, which the next match may show again."""
@@ -56,9 +60,24 @@ class Shelf:
             self.stored.add(digest)
         return body
 
-    def put(self, media: Mapping[str, bytes]) -> None:
-        """Hold what was drawn, by digest, until it is written."""
-        self._new |= {digest: body for digest, body in media.items() if digest not in self.stored}
+    def taken_in(self, issued: Iterable[tuple[Fixture, Mapping[str, bytes]]]) -> list[Fixture]:
+        """Hold what was drawn with new fixtures, by digest, until it is written; return these. Raises
+        ArenaError where one shows what nobody has: all that follow would."""
+        fixtures = list[Fixture]()
+        for fixture, drawn in issued:
+            self._new |= {digest: body for digest, body in drawn.items() if digest not in self.stored}
+            fixtures.append(fixture)
+            if lost := self.lost(fixture):
+                raise ArenaError(
+                    f"match {fixture.number} of {fixture.game} would show what is neither in the ledger nor "
+                    f"in the arena's folder ({lost}); put the files back that its tasks name, and run again"
+                )
+        return fixtures
+
+    def lost(self, fixture: Fixture) -> str:
+        """Return which pictures and sounds of a fixture are nowhere; empty for none. Raises LedgerError."""
+        shown = media_in([msgspec.json.encode(fixture.drawn).decode()])
+        return missing(shown.values(), [digest for digest in shown if self.get(digest) is not None])
 
     def due(self, batch: Batch) -> Iterator[tuple[bytes, bytes]]:
         """Yield what a batch refers to and was not written before, which it must hold itself then."""

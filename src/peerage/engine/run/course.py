@@ -42,7 +42,7 @@ from peerage.engine.run.paused_players import PausedPlayers
 from peerage.engine.run.rounds import Rounds
 from peerage.engine.run.waiting import ASK_AGAIN_S, SOONEST_S, WaitingMatches, WaitingUntil
 from peerage.game.match import Fixture, MatchRecord, Outcome
-from peerage.game.media import MediaShelf, media_in, missing
+from peerage.game.media import MediaShelf
 from peerage.ledger import Amendment, FailureRow, FixtureRow, Ledger, Summary
 from peerage.ledger.forms.codec import fixture_body
 from peerage.ledger.forms.merkle import digest as digest_of
@@ -222,7 +222,7 @@ class Course:
     def _issue(self) -> None:
         """Issue every round whose ratings are settled, while the limit wants more matches."""
         while not self._reached(self.rounds.next_number) and (fixtures := self.rounds.issue()):
-            for fixture in fixtures:
+            for fixture in self._journal.shelf.taken_in(map(self._plans.issued, fixtures)):
                 body, texts = fixture_body(fixture)
                 self._journal.texts(texts)
                 self._journal.rows.fixtures.append(FixtureRow(fixture.number, fixture.round, body))
@@ -320,9 +320,7 @@ class Course:
 
     def _void_or_begin(self, fixture: Fixture) -> str | None:
         """Return why a match has no result, "" when it may begin, None when it must wait."""
-        shown = media_in([msgspec.json.encode(fixture.drawn).decode()])
-        there = [digest for digest in shown if self._journal.shelf.get(digest) is not None]
-        if lost := missing(shown.values(), there):
+        if lost := self._journal.shelf.lost(fixture):
             return lost
         void = self._admission.void_or_begin(
             fixture,

@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from peerage.game.match import DONE, Totals, rated
+from peerage.game.media import digests_in
 from peerage.ledger.forms.codec import RecordHeader, StoredFixture, fixture_texts, read_header, read_issued
 from peerage.ledger.forms.log import of_record, root_of
 from peerage.ledger.forms.merkle import GENESIS, checksum, link
@@ -35,13 +36,15 @@ Walked = tuple[Summary, dict[str, Totals]]
 
 
 class Findings(msgspec.Struct):
-    """Totals of a span: answered exchanges and bytes hashed, the texts it refers to (digest in hex → the
-    first match that does), and problems as (match, what). `digests` are those that the log holds of each
-    match without a problem; `matches` those of which figures and record could be read, in order."""
+    """Totals of a span: answered exchanges and bytes hashed, the texts, pictures and sounds it refers to
+    (digest in hex → the first match that does), and problems as (match, what). `digests` are those that the
+    log holds of each match without a problem; `matches` those of which figures and record could be read, in
+    order."""
 
     exchanges: int = 0
     hashed: int = 0
     texts: dict[bytes, int] = {}
+    media: dict[str, int] = {}
     problems: list[tuple[int, str]] = []
     digests: dict[int, bytes] = {}
     matches: list[Walked] = []
@@ -52,6 +55,8 @@ class Findings(msgspec.Struct):
         self.hashed += other.hashed
         for digest, match in other.texts.items():
             self.texts.setdefault(digest, match)
+        for shown, match in other.media.items():
+            self.media.setdefault(shown, match)
         self.problems += other.problems
         self.digests |= other.digests
         self.matches += other.matches
@@ -132,7 +137,7 @@ class _Tally:
     """One match's exchanges: their root, the log's digest of them, and what else there is to hold against its
     record. No body is kept: what is read through stays in the processor's cache."""
 
-    __slots__ = ("answered", "cost_nano", "digest", "hashed", "root", "texts", "twice")
+    __slots__ = ("answered", "cost_nano", "digest", "hashed", "media", "root", "texts", "twice")
 
     def __init__(self, attempts: Attempts, record: RecordRow | None):
         of = attempts.answered()
@@ -146,7 +151,8 @@ class _Tally:
         self.digest = of_record(record.at_ms, record.chain, attempts) if record is not None else b""
         self.cost_nano = sum(filter(None, attempts.cost_nano))
         self.hashed = sum(map(len, of.request)) + sum(map(len, filter(None, of.reply)))
-        self.texts = texts_of(b"".join(attempts.request))
+        requests = b"".join(attempts.request)
+        self.texts, self.media = texts_of(requests), digests_in(requests)
 
 
 class _Walk:
@@ -213,6 +219,8 @@ class _Walk:
                 continue
             for digest in (*fixture_texts(fixture.body), *tally.texts):
                 findings.texts.setdefault(digest, number)
+            for shown in (*digests_in(fixture.body), *tally.media):
+                findings.media.setdefault(shown, number)
             if self._replies:
                 findings.digests[number] = tally.digest or of_record(record.at_ms, record.chain, Attempts())
         return findings

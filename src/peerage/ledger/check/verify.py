@@ -19,6 +19,8 @@ from itertools import pairwise
 
 import msgspec
 
+from peerage.game.media import digests_in
+from peerage.ledger.check import media
 from peerage.ledger.check.audit import (
     Findings,
     Walked,
@@ -44,6 +46,7 @@ from peerage.ledger.check.held import (
 from peerage.ledger.check.held import in_play as play
 from peerage.ledger.check.held import votes as held_votes
 from peerage.ledger.check.kept_checkpoints import Extension, KeptCheckpoint, held_against
+from peerage.ledger.check.media import MediaFound
 from peerage.ledger.forms.codec import fixture_texts, read_issued
 from peerage.ledger.forms.log import log_root
 from peerage.ledger.forms.merkle import GENESIS, checksum, stream_genesis
@@ -84,6 +87,7 @@ class Report:
     otherwise what is in play is held by checksums alone. `checkpoints` say what each kept one says of
     this ledger; where it does not extend one of them, `problems` say so. `changes` are those of settings and
     players since the first entry about them. `outside` counts the outside results by the name of their file.
+    `media` are its pictures and sounds, whose bytes are not among `bytes`.
     """
 
     matches: int
@@ -98,6 +102,7 @@ class Report:
     changes: tuple[SettingsChange, ...] = ()
     outside: Mapping[str, int] = field(default_factory=dict)
     checkpoints: tuple[Extension, ...] = ()
+    media: MediaFound = field(default_factory=MediaFound)
 
     @property
     def ok(self) -> bool:
@@ -158,6 +163,7 @@ def verify(
         findings = _finished(ledger, recomputed, now, problems, helpers, workers, replies=replies)
     problems += now.beside
     changes, head, outside = tuple[SettingsChange, ...](), GENESIS, dict[str, int]()
+    held_media = MediaFound()
     with _noted(problems):
         problems += _strange(ledger, now.issued)
         if replies:
@@ -166,7 +172,12 @@ def verify(
             for match in findings.digests.keys() & reported:
                 del findings.digests[match]
             problems += records(ledger, findings.digests, logged, reported, recorded) if logged.length else ()
-        problems += _texts(now.texts, now.needed | findings.texts) if now.texts is not None else []
+        needed = now.needed | findings.texts
+        problems += _texts(now.texts, needed) if now.texts is not None else []
+        if replies:
+            shown = media.in_texts(now.texts or {}, needed) | now.media | findings.media
+            lacks, held_media = media.held(ledger, shown)
+            problems += lacks
         outside = _outside(ledger, now.logged, problems)
         changes = settings_changes(ledger)
         head = next((row.chain for row in ledger.records(recorded, recorded)), GENESIS)
@@ -192,6 +203,7 @@ def verify(
         changes=changes,
         outside=outside,
         checkpoints=tuple(checkpoints),
+        media=held_media,
     )
 
 
@@ -248,7 +260,7 @@ def _votes(
 class _Now(msgspec.Struct):
     """The parts of a ledger without the finished matches, at one moment: `problems` of its log and its texts,
     which are None where they cannot be read, and those `beside`; `needed` are the texts to which matches in
-    play refer."""
+    play refer, `media` the pictures and sounds that these show."""
 
     issued: int
     recorded: int
@@ -256,6 +268,7 @@ class _Now(msgspec.Struct):
     logged: Logged = msgspec.field(default_factory=Logged)
     texts: dict[bytes, str] | None = None
     needed: dict[bytes, int] = {}
+    media: dict[str, int] = {}
     problems: list[Found] = []
     beside: list[Found] = []
 
@@ -268,7 +281,7 @@ def _now(ledger: Ledger) -> _Now:
     with _noted(now.problems):
         now.texts = ledger.texts()
     with _noted(now.beside):
-        in_play, now.needed = _in_play(ledger, now.recorded, now.issued, now.copy)
+        in_play = _in_play(ledger, now)
         now.beside += in_play
         now.beside += facts(ledger, now.logged)
         if not in_play:
@@ -340,10 +353,11 @@ def _noted(problems: list[Found]) -> Iterator[None]:
         problems.append((None, str(error)))
 
 
-def _in_play(ledger: Ledger, recorded: int, issued: int, copy: bool) -> tuple[list[Found], dict[bytes, int]]:
-    """Return what is wrong with issued matches not on record, and their texts; a copy for others has none."""
+def _in_play(ledger: Ledger, now: _Now) -> list[Found]:
+    """Return what is wrong with issued matches not on record, of which a copy for others has none; note what
+    they need."""
+    recorded, issued, texts = now.recorded, now.issued, now.needed
     problems: list[Found] = []
-    texts: dict[bytes, int] = {}
     numbers: list[int] = []
     for issue in ledger.fixtures(recorded + 1):
         numbers.append(issue.number)
@@ -357,6 +371,8 @@ def _in_play(ledger: Ledger, recorded: int, issued: int, copy: bool) -> tuple[li
         else:
             for digest in fixture_texts(issue.body):
                 texts.setdefault(digest, issue.number)
+            for shown in digests_in(issue.body):
+                now.media.setdefault(shown, issue.number)
     answered: set[tuple[int, str]] = set()
     for row in ledger.exchanges(recorded + 1):
         if row.match > max(issued, *numbers, 0):
@@ -368,18 +384,20 @@ def _in_play(ledger: Ledger, recorded: int, issued: int, copy: bool) -> tuple[li
             answered.add((row.match, row.key))
         for digest in texts_of(row.request):
             texts.setdefault(digest, row.match)
+        for shown in digests_in(row.request):
+            now.media.setdefault(shown, row.match)
     due = ledger.numbers(recorded + 1, max(issued, *numbers, 0))
-    if copy and not numbers:
-        return problems, texts
+    if now.copy and not numbers:
+        return problems
     if not isinstance(due, range):  # matches were folded past others
         missing = sorted({*due}.difference(numbers))
-        return problems + [(number, "its fixture is missing") for number in missing], texts
+        return problems + [(number, "its fixture is missing") for number in missing]
     for before, number in pairwise([recorded, *numbers]):
         if number == before + 2:
             problems.append((before + 1, "its fixture is missing"))
         elif number > before + 2:
             problems.append((before + 1, f"its fixture is missing, and all up to match {number - 1}"))
-    return problems, texts
+    return problems
 
 
 def _texts(known: dict[bytes, str], needed: dict[bytes, int]) -> list[Found]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
-from itertools import islice, takewhile
+from itertools import chain, islice, takewhile
 
 from msgspec.structs import replace
 
@@ -60,7 +60,7 @@ def copy(
             target.write(batch)
             written += len(batch.fixtures)
             progress(written, pin.issued)
-        for batch in _snapshots(source, newest):
+        for batch in chain(_media(source), _snapshots(source, newest)):
             target.write(batch)
         votes[1].take_over(votes[0].rows())
         for batch in _amendments(source, pin):
@@ -131,6 +131,17 @@ def _matches(source: Ledger, pin: Pin, newest: _Newest) -> Iterator[Batch]:
             batch.fixtures.append(_whole(rows.fixture, source))
             batch.attempts += _cut(rows.exchanges, pin, source)
         yield _with_texts(source, batch, known)
+
+
+def _media(source: Ledger) -> Iterator[Batch]:
+    """All pictures and sounds, each in a batch of its own; one that comes in later is of use to nobody."""
+    for digest in source.media_digests():
+        for body in source.media([digest]).values():
+            if sha256(body).hexdigest() != digest:
+                raise LedgerError(
+                    f"{source.address}: the picture or sound {digest} is damaged; restore a copy"
+                )
+            yield Batch(media=[(bytes.fromhex(digest), body)], log=())
 
 
 def _snapshots(source: Ledger, newest: _Newest) -> Iterator[Batch]:

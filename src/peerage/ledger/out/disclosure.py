@@ -22,6 +22,7 @@ from peerage.challenges.pool import (
     read_challenge_entry,
     read_challenge_facts,
 )
+from peerage.game.media import digests_in
 from peerage.ledger.check.audit import texts_of
 from peerage.ledger.forms.codec import by_hex, fixture_texts, read_fixture, read_header, reply_salt
 from peerage.ledger.forms.codec_requests import request_salt
@@ -139,10 +140,17 @@ def _copy(ledger: Ledger, to: Ledger) -> None:
         fixtures, exchanges = list(ledger.fixtures(first, last)), list(ledger.exchanges(first, last))
         texts = [item for item in _texts(ledger, fixtures, exchanges).items() if item[0] not in copied]
         copied.update([digest for digest, _ in texts])
+        fixtures = [redacted(row, revealed) for row in fixtures]
+        exchanges = [redacted(row, revealed) for row in exchanges]
+        shown = [row.body for row in fixtures] + [row.request for row in exchanges]
+        for digest in digests_in(b"".join([*shown, *[text.encode() for _, text in texts]])):
+            if (media := bytes.fromhex(digest)) not in copied and (held := ledger.media([digest])):
+                to.write(Batch(media=[(media, held[digest])], log=()))
+                copied.add(media)
         batch = Batch(
             texts=texts,
-            fixtures=[redacted(row, revealed) for row in fixtures],
-            attempts=[redacted(row, revealed) for row in exchanges],
+            fixtures=fixtures,
+            attempts=exchanges,
             records=[redacted(row, revealed) for row in ledger.records(first, last)],
             summaries=list(ledger.summaries(first, last)),
             log=(),

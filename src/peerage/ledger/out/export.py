@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 from itertools import islice
@@ -16,6 +17,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from peerage.formats import stored
+from peerage.game.media import media_in
 from peerage.game.protocol import Run
 from peerage.game.work import ShellCommand
 from peerage.ledger.forms.codec import by_hex, read_fixture, read_reply
@@ -62,16 +64,26 @@ def export(ledger: Ledger, format: Format) -> Iterator[str]:
         yield from lines(ledger)
     else:
         before = "[\n"
-        for document in documents(ledger):
-            yield before + msgspec.json.encode(document).decode()
+        for line in lines(ledger):
+            yield before + line.removesuffix("\n")
             before = ",\n"
         yield "[]\n" if before == "[\n" else "\n]\n"
 
 
 def lines(ledger: Ledger) -> Iterator[str]:
-    """The documents of all matches, one a line."""
+    """The documents of all matches, one a line, each after the pictures and sounds that it is the first to
+    show: `media` is the digest of one, `type` its type, `base64` its bytes, null where they are missing."""
+    written = set[str]()
     for document in documents(ledger):
-        yield f"{msgspec.json.encode(document).decode()}\n"
+        line = msgspec.json.encode(document).decode()
+        for digest, one in media_in([line]).items():
+            if digest not in written:
+                written.add(digest)
+                body = ledger.media([digest]).get(digest)
+                encoded = None if body is None else b64encode(body).decode()
+                media = {"media": digest, "type": one.type, "base64": encoded}
+                yield f"{msgspec.json.encode(media).decode()}\n"
+        yield f"{line}\n"
 
 
 def table(ledger: Ledger) -> Iterator[str]:
