@@ -14,6 +14,7 @@ from random import Random
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from peerage.formats import Format, Text
+from peerage.game.media import parts
 from peerage.game.protocol import Role, Speaker
 from peerage.game.texts import toml
 
@@ -84,6 +85,7 @@ def subject(call: HouseCall) -> str:
     """Return what a house question is about: it is in “quotation marks”; else the beginning of the
     prompt."""
     text = call.messages[-1][1] if len(call.messages) < 3 else call.messages[1][1]
+    text = "".join([part for part in parts(text) if isinstance(part, str)])
     start = text.find("“") + 1
     end = text.find("”", start, start + 120) if start else -1
     if end > 0:

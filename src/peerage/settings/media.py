@@ -249,13 +249,17 @@ class MediaFolder:
         """A picture or a sound by what tells its source from others, decoded where that is new."""
         key = f"{key} {said} {self._bounds}"
         media = self._made.get(key)
-        if media is None or not (media.sha256 in self._held or self._file(media).exists()):
+        if media is None or not (media.sha256 in self._held or self._is_whole(media)):
             media, made = admitted(read(), self._bounds, said)
             self._made[key] = media
             if not self._write(f"{FOLDER}/{media.sha256}{media.suffix}", made):
                 self._held[media.sha256] = made
         self._known[media.sha256] = media
         return media
+
+    def _is_whole(self, media: Media) -> bool:
+        file = self._file(media)
+        return file.is_file() and file.stat().st_size == media.size
 
     def _file(self, media: Media) -> Path:
         return (self.folder or Path(os.devnull)) / FOLDER / f"{media.sha256}{media.suffix}"

@@ -8,7 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from tests.cli.play.test_play import peerage
+
+from peerage.arena import open_arena
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +68,21 @@ def test_a_panel_is_asked_and_the_ledger_holds(demo: Path) -> None:
     assert "by the first and by the new panel" in peerage("leaderboard", *there)
     assert len(peerage("export", *there, "--format", "votes").splitlines()) == 20
     assert "house:0.99" in peerage("stats", "--of", "judges", *there)
+
+
+def test_the_new_panel_is_shown_the_same_pictures(tmp_path: Path) -> None:
+    Image.new("RGB", (9, 9)).save(tmp_path / "a.png")
+    (tmp_path / "arena.yaml").write_text(
+        "tasks: [{prompt: 'What?', image: a.png}]\nplayers: [house:0.9, house:0.2, house:0.5, house:0.6]\n"
+    )
+    at = ["--dir", str(tmp_path)]
+    peerage("run", *at, "--matches", "1", "--yes")
+    said = peerage("rejudge", *at, "--judges", "house:0.8", "--judges", "house:0.7", "--yes")
+    assert "judged again, 1 of them decided" in said
+    with open_arena(tmp_path) as first, open_arena(tmp_path / "rejudged") as again:
+        digests = first.ledger.media_digests()
+        assert len(digests) == 1
+        assert again.ledger.media(digests) == first.ledger.media(digests)
 
 
 def test_a_panel_that_decides_nothing_fails_and_says_so(demo: Path, tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from peerage.games.tasks.task import wanted
 from peerage.judging.checks.credit import Check
 from peerage.judging.marks.ballots import ballots_of, controls_of
 from peerage.judging.panels.panel import panel_shown
+from peerage.values.figures import counted
 
 _NO_RESULT = {
     "no_answer": "The provider of a contestant failed, so there is no result.",
@@ -67,8 +68,8 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     ballots = ballots_of(outcome)
     yield from panel_shown(ballots, replies, player_names(fixture), detail.get("criteria", {}))
     if (ballots or detail.get("control")) and "messages" in task and (seen := seen_in(task)):
-        listed = ", ".join([media.words for media in seen.values()])
-        yield Sentence(f"Judges had {listed} too. What is said to them in there nobody counts.", "quiet")
+        number = counted(len(seen), "picture or sound", "pictures or sounds")
+        yield Sentence(f"Judges were shown {number}. Nobody looks for words to them in there.", "quiet")
     if detail.get("control"):
         yield Sentence(
             "The check decided. Judges saw the answers too, as a control: their votes do not count."
