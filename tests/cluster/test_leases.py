@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from hashlib import sha256
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 from tests.ledger.on_servers import fixture
 
 from peerage.cluster.leases import Claimed, GivenUp, Leases, WorkersLedger, working
+from peerage.engine.record.shelf import Shelf
+from peerage.game.media import Media
 from peerage.ledger import Batch, IntentRow, Ledger, LedgerError, ReplyRow, open_ledger
 from peerage.ledger.stores.contract import Insert
 from peerage.ledger.stores.postgres import PostgresStore, Reconnecting
@@ -208,6 +212,24 @@ def test_a_batch_of_a_worker_is_written_whole_or_not_at_all(
             worker.write(Batch(intents=[IntentRow(1, "k", 9, "p", b"{}", 0)], replies=replied * 2))
         worker.write(Batch(replies=replied))
     assert [one.attempt for one in ledger.exchanges(1)] == [*range(1, 9)]
+
+
+def test_a_worker_reads_and_writes_pictures(ledger: Ledger, hire: Callable[[], WorkersLedger]) -> None:
+    (cat, cats), (dog, dogs) = [(sha256(body).hexdigest(), body) for body in (b"cat" * 99, b"dog" * 99)]
+    ledger.write(Batch(media=[(bytes.fromhex(cat), cats)]))
+    worker = hire()
+    shelf = Shelf({cat: cats, dog: dogs}, worker)
+    asking = intent(1)
+    asking.intents[0] = replace(asking.intents[0], body=f"{mark(cat)} {mark(dog)}".encode())
+    assert Shelf({}, worker).get(cat) == cats
+    with worker.writing():
+        asking.media += shelf.due(asking)
+        worker.write(asking)
+    assert ledger.media([cat, dog]) == {cat: cats, dog: dogs} == worker.media([cat, dog])
+
+
+def mark(digest: str) -> str:
+    return Media(digest, "image/png", 297, 9, 9).mark
 
 
 def test_a_worker_that_was_given_up_neither_claims_nor_writes(

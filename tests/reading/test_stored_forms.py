@@ -36,6 +36,7 @@ FORMS = {
 NOT_STORED = {
     "game/protocol.py": "what a program printed",
     "game/work.py": "how a command ended",
+    "settings/media.py": "the list of an arena's folder of pictures",
     "sandbox/native/commands.py": "how the launcher of a jail ended",
     "sandbox/folder.py": "a patch, which is a reply's text",
     "game/texts.py": "texts of rules, made one key",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +14,10 @@ from tests.engine.arenas import head, ledger_of, paced, play, play_stopping_at, 
 
 from peerage.arena import open_arena
 from peerage.engine.again.rejudge import Issued, authors_in, issue, recorded_answers, rules_like
+from peerage.game.media import Media
 from peerage.games.duel.rules import DuelRules
 from peerage.games.rejudge import RecordedAnswers, RejudgeRules
-from peerage.ledger import LedgerError, open_ledger
+from peerage.ledger import Batch, LedgerError, open_ledger
 from peerage.ledger.forms.codec import by_hex, read_fixture
 from peerage.ratings.sequential.elo import EloSettings
 from peerage.reading.matches import Matches
@@ -193,3 +196,25 @@ def test_answers_that_were_judged_again_are_not_judged_a_third_time(source: Path
     play_count: Any = again(source, folder, limit=2).fixtures
     play(folder, play_count)
     assert again(folder, tmp_path / "third") == Issued(0, 0, 0)
+
+
+def test_judges_are_shown_the_pictures_again(source: Path, tmp_path: Path) -> None:
+    cats = b"cat" * 99
+    cat = Media(sha256(cats).hexdigest(), "image/png", len(cats), 9, 9)
+    with open_arena(source, create=False) as first:
+        one = next(iter(recorded_answers(first.ledger, RejudgeRules())))
+    given = {place: msgspec.structs.replace(text, text=cat.mark) for place, text in one.given.items()}
+    asked = [msgspec.structs.replace(one, given=given, record=record * 64) for record in "ab"]
+    with closing(open_ledger("sqlite:///shown.db", tmp_path, create=True)) as shown, shown.runner():
+        shown.write(Batch(media=[(bytes.fromhex(cat.sha256), cats)]))
+        with closing(open_ledger("sqlite:///arena.db", tmp_path, create=True)) as target, target.runner():
+            issue(
+                asked,
+                lambda judge, author: False,
+                target,
+                RejudgeRules(),
+                panel(*PANEL),
+                secret="1",
+                shown=shown,
+            )
+            assert target.media(target.media_digests()) == {cat.sha256: cats}

@@ -12,6 +12,7 @@ from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from tests.engine.arenas import head, house, ledger_of, paced, play, play_stopping_at, write_arena
@@ -19,10 +20,14 @@ from tests.engine.arenas import head, house, ledger_of, paced, play, play_stoppi
 from peerage.arena import open_arena
 from peerage.engine.again.replay import replay
 from peerage.engine.match.plans import first_fixtures
+from peerage.engine.record.shelf import Shelf
 from peerage.game.match import Fixture
-from peerage.game.media import digests_in, media_in
-from peerage.ledger import Ledger, open_ledger
-from peerage.ledger.forms.codec import by_hex, read_fixture
+from peerage.game.media import Media, digests_in, media_in
+from peerage.game.protocol import Ask, Message, Text
+from peerage.ledger import Batch, FixtureRow, IntentRow, Ledger, RecordRow, open_ledger
+from peerage.ledger.forms.codec import by_hex, fixture_body, read_fixture
+from peerage.ledger.forms.codec_requests import request_body, request_salt
+from peerage.ledger.forms.merkle import GENESIS, link
 from peerage.ledger.out.copying import copy
 from peerage.ledger.out.disclosure import write_redacted
 from peerage.ledger.out.export import export
@@ -32,6 +37,7 @@ from peerage.players.house import HouseClient
 from peerage.settings import ArenaError, PlayerSettings
 from peerage.standings.fold import NOBODY
 from peerage.standings.verify import verify
+from peerage.values.sealing import salt, seal
 
 GAME = (Path(__file__).parents[1] / "see.py").read_text("utf-8")
 
@@ -227,3 +233,40 @@ def test_copies_and_exports_carry_pictures(played: Path, tmp_path: Path) -> None
     for place, line in enumerate(lines):
         for digest in media_in([json.dumps(line, ensure_ascii=False)]):
             assert places[digest] < place
+
+
+def test_what_is_sealed_is_in_no_copy_until_it_is_disclosed(tmp_path: Path) -> None:
+    """One picture is in a sealed request, another in an open fixture."""
+    bodies = {one: f"{one}".encode() * 200 for one in ("open", "sealed")}
+    media = {
+        one: Media(sha256(body).hexdigest(), "image/png", len(body), 20, 30) for one, body in bodies.items()
+    }
+    drawn = {"secret": seal(salt("s", "match"), True), "shown": media["open"].mark}
+    fixture = Fixture(1, 1, "see", 1, "s", (), {}, {}, drawn)
+    prompt = (Message("user", "{what}", {"what": f"Look: {media['sealed'].mark}"}),)
+    asked, long = request_body(Ask("A", "look", "contestant", prompt, Text(9), 9), fixture.secret)
+    issued, texts = fixture_body(fixture)
+    assert digests_in(asked) == [media["sealed"].sha256]
+    record, revealed = (
+        b'{"number":1,"fixture":"","root":"","outcome":{}}',
+        request_salt(fixture.secret, "look"),
+    )
+    with closing(open_ledger("sqlite:///arena.db", tmp_path, create=True)) as ledger:
+        with ledger.runner():
+            batch = Batch(texts=[*texts, *long], fixtures=[FixtureRow(1, 1, issued)])
+            batch.intents.append(IntentRow(1, "look", 1, "ada", asked, 0))
+            batch.records.append(RecordRow(1, record, link(GENESIS, record), 1))
+            batch.media = [
+                *Shelf({media[one].sha256: body for one, body in bodies.items()}, ledger).due(batch)
+            ]
+            assert len(batch.media) == 2
+            ledger.write(batch)
+        for salts, shown in (((), ["open"]), ([revealed], ["open", "sealed"])):
+            file = tmp_path / f"{len(salts)}.db"
+            with patch("peerage.ledger.out.disclosure.disclosed", return_value=salts):
+                write_redacted(ledger.as_stored(), file)
+            with closing(open_ledger(f"sqlite:///{file.name}", tmp_path, create=False)) as copied:
+                assert copied.media(copied.media_digests()) == {
+                    media[one].sha256: bodies[one] for one in shown
+                }
+                assert verify(copied).media.missing == 0

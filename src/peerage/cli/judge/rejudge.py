@@ -144,6 +144,7 @@ def _issue(source: Arena | None, pairs: Sequence[RecordedAnswers], arena: Arena,
             settings.players,
             secret=arena_secret(arena.ledger, settings.secret_seed, at_ms=now_ms()),
             limit=limit,
+            shown=source.ledger if source else None,
         )
 
 

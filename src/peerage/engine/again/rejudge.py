@@ -11,7 +11,9 @@ from pydantic import BaseModel
 
 from peerage.engine.record.records import answered_first
 from peerage.engine.record.registration import registered
+from peerage.engine.record.shelf import HoldsMedia
 from peerage.game.match import Fixture, Outcome, Seat
+from peerage.game.media import digests_in
 from peerage.game.protocol import Ask, Message, Prompt, Quote, Reply, first_key
 from peerage.games import GAMES, installed, release_of
 from peerage.games.rejudge import (
@@ -184,13 +186,15 @@ def issue(
     *,
     secret: str,
     limit: int | None = None,
+    shown: HoldsMedia | None = None,
 ) -> Issued:
     """Write a fixture into `target` for each of the `recorded` answers, until it holds `limit` (None: all).
 
     They come in an order that the arena's `secret` draws, so any number of them is a sample; those issued
-    before stay. Nobody judges an answer of its own: a panel is without the authors, and a judge that gives
-    scores gives none to its own answers. The caller holds the runner's lock of `target`. Raises LedgerError
-    where the answers in `target` are judged otherwise than by `rules.by`.
+    before stay. `shown` has the pictures and sounds that judges are shown. Nobody judges an answer of its
+    own: a panel is without the authors, and a judge that gives scores gives none to its own answers. The
+    caller holds the runner's lock of `target`. Raises LedgerError where the answers in `target` are judged
+    otherwise than by `rules.by`.
     """
     texts = by_hex(target.texts())
     known = set()
@@ -204,7 +208,7 @@ def issue(
         known.add(_name(recorded_in(fixture)))
     number, _ = target.heads()
     by_name = {_name(answers): answers for answers in recorded}
-    batch, unjudgeable = Batch(), 0
+    batch, unjudgeable, copied = Batch(), 0, set[str]()
     for name in sorted(by_name, key=lambda name: sha256(f"{secret}/rejudge/{name}".encode()).digest()):
         if name in known or (limit is not None and number >= limit):
             continue
@@ -218,6 +222,9 @@ def issue(
         body, long = fixture_body(fixture)
         batch.texts += long
         batch.fixtures.append(FixtureRow(number, fixture.round, body))
+        if shown is not None and (new := [one for one in digests_in(body) if one not in copied]):
+            batch.media += [(bytes.fromhex(one), held) for one, held in shown.media(new).items()]
+            copied.update(new)
         if len(batch.fixtures) >= BATCH:
             target.write(batch)
             batch = Batch()
