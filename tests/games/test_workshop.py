@@ -250,6 +250,23 @@ def test_names_and_paths_are_taken_out_of_whole_words_alone() -> None:
     assert blind({"a.py": "+route('/home/', '/var/log', 'tests/tmp/x')"}, []).count("PATH") == 0
 
 
+@pytest.mark.parametrize(
+    "code",
+    ["/* made by */ evil();", "'';created-by if 0 else evil();", '"""Created by""" + evil()', "x; # ok"],
+)
+def test_no_code_hides_from_judges_behind_a_signature(code: str) -> None:
+    text = blind({"a.js": f"+{code}", ".claude/x.py": "+evil = 1"}, [])
+    assert text.splitlines()[0].endswith(code[-3:])
+    assert "own: 9 characters, left out" in text
+    assert blind({"CLAUDE.md": "+x"}, []) == ""
+    assert "evil" in diffs({"a.py": File.of(b"# coding: latin-1\nevil = '\xff'\n")}, {})["a.py"]
+
+
+def test_names_are_taken_out_however_they_are_written() -> None:
+    text = blind({"a.py": "+# Open-Code, open_code_ai, OPENCODE: opencoded reopencode"}, ["OpenCode"])
+    assert text == "+# NAME, NAME_ai, NAME: opencoded reopencode"
+
+
 def test_binary_files_and_removed_ones_have_diffs() -> None:
     patch: Patch = {"a": None, "b": File.of(b"\xff\0"), "c": File("1\n")}
     found = diffs(patch, {"a": "1\n", "c": "0\n"})

@@ -31,7 +31,7 @@ _AGENTS = (
 )
 _SIGNED = re.compile(
     r"(^[^\w\n]*|[#*/;-]\s*)(?:(?:generated|created|written|made|authored|implemented)[ -](?:with|by|using)\b"
-    r"|co-authored-by|signed-off-by|\U0001f916).*",
+    r"|co-authored-by|signed-off-by|\U0001f916)(?:\]\(\S*\)|[^;\"'=*{}()\n])*",
     re.IGNORECASE | re.MULTILINE,
 )
 _MACHINE = re.compile(
@@ -121,14 +121,21 @@ def _alike(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def _text(file: File) -> str:
-    return f"({len(file.content):,} bytes, no text)" if file.base64 else file.text
+    binary = file.base64 and b"\0" in file.content  # other bytes could hide code from judges
+    return f"({len(file.content):,} bytes, no text)" if binary else file.content.decode("utf-8", "replace")
 
 
 def blind(by_path: Mapping[str, str], names: Iterable[str]) -> str:
-    """Return diffs as judges read them, where players have these names; empty where nothing is left."""
-    text = "\n".join([diff for path, diff in by_path.items() if not _named(path, _AGENTS)])
-    text = _MACHINE.sub("PATH", _SIGNED.sub(r"\1", text))
+    """Return diffs as judges read them, where players have these names; empty where nothing is left. Of
+    agents' own files it says how long they are: code could lie there."""
+    kept = {path: not _named(path, _AGENTS) for path in by_path}
+    if not any(kept.values()):
+        return ""
+    left_out = "diff (a file that is an agent's own: {:,} characters, left out)"
+    texts = [diff if kept[path] else left_out.format(len(diff)) for path, diff in by_path.items()]
+    text = _MACHINE.sub("PATH", _SIGNED.sub(r"\1", "\n".join(texts)))
     for name in names:
-        if len(name) >= _SHORTEST_NAME:
-            text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "NAME", text, flags=re.IGNORECASE)
+        if len(letters := re.findall(r"[^\W_]", name)) >= _SHORTEST_NAME:
+            spaced = r"[^\w\n]?_?".join(letters)
+            text = re.sub(rf"(?<![^\W_]){spaced}(?![^\W_])", "NAME", text, flags=re.IGNORECASE)
     return text
