@@ -14,7 +14,8 @@ from tests.games.test_workshop_tasks import done
 from tests.offline import fixture, play, scripted
 
 from peerage import games
-from peerage.game.match import Fixture
+from peerage.game.blocks import Grid, SeatReply
+from peerage.game.match import Fixture, Outcome
 from peerage.game.protocol import Ask, Choice, Reply
 from peerage.game.work import CommandResult
 from peerage.games.workshop import GAME
@@ -431,3 +432,26 @@ def test_no_cheat_wins_anything_in_the_jail(
     assert before == [at not in reference.failing for at in range(len(before))]
     for name, passed in came.items():
         assert not any(passed[at] for at in reference.failing), name
+
+
+def test_a_match_shows_the_time_and_cost_of_each_contestant() -> None:
+    made, task, _ = made_of()
+    own = msgspec.structs.replace(task, reference=None)
+    made = msgspec.structs.replace(made, drawn={"task": msgspec.to_builtins(own)})
+    work = {"ended": "ok", "files": ["a.py"], "edited": [], "diff": "+1"}
+    outcome = Outcome(
+        scores={"A": 1.0, "B": 0.0},
+        detail={"work": {"A": work | {"tests": [True]}, "B": work | {"tests": [False]}}},
+    )
+
+    def took(key: str, label: str, ms: int, nano: int | None) -> SeatReply:
+        return SeatReply(key, label, "contestant", "ok", "", None, "", tuple, ms, nano)
+
+    replies = [took("1", "A", 61_000, 20_000_000), took("2", "A", 500, 5_000_000), took("3", "B", 900, None)]
+    shown = [*GAME.show(made, outcome, {each.key: each for each in replies})]
+    (grid,) = [block for block in shown if isinstance(block, Grid)]
+    assert grid.columns == ("Player", "Tests", "", ">Files", ">Time", ">Cost")
+    assert [row[1:] for row in grid.rows] == [
+        ("passed", "✓", 1, "61.5 s", "$0.025"),
+        ("failed", "✗", 1, "900 ms", "–"),
+    ]

@@ -257,7 +257,8 @@ class SeatReply(Struct, frozen=True):
     `status` is ok, invalid, refused, void, waiting (none on record), or how a program's run ended. `value` is
     what the declared format made of `text` when ok (of a `Json` its fields, as attributes and by name), else
     None; a sealed reply that is redacted has none.
-    `reason` says what went wrong. `asked` gives the messages of the request, none of a run.
+    `reason` says what went wrong. `asked` gives the messages of the request, none of a run. `latency_ms` and
+    `cost_nano` (1e-9 dollars) are those of the request with its repair; None when unknown.
     """
 
     key: str
@@ -268,6 +269,8 @@ class SeatReply(Struct, frozen=True):
     value: Any
     reason: str
     asked: Callable[[], Sequence[Message]]
+    latency_ms: int | None = None
+    cost_nano: int | None = None
 
 
 Replies: TypeAlias = Mapping[str, SeatReply]

@@ -81,7 +81,9 @@ async def check(settings: PlayerSettings, env: Mapping[str, str], folder: Path) 
     if settings.provider in PROVIDERS:
         if key or not names:
             findings.append(await _ask_models(settings, env, key))
-            findings += [await _open(settings, env, folder)] if settings.acp else []
+        if settings.acp:  # its program may be missing, too
+            there = env if key or not names else {**env, names[0]: "missing"}
+            findings.append(await _open(settings, there, folder))
         return findings
     if settings.provider in ("http", "https"):
         findings.append(await _ask_address(settings))
@@ -325,7 +327,8 @@ async def _open(settings: PlayerSettings, env: Mapping[str, str], folder: Path) 
         await client.close()
     except (PlayerError, SettingsError) as error:
         fix = f"fix `{'acp' if settings.acp else 'model'}`"
-        return PlayerFinding(settings.name, "agent", False, str(error), fix)
+        found = str(error).removeprefix(f"{settings.name}: ")
+        return PlayerFinding(settings.name, "agent", False, found, fix)
     warned: Sequence[str] = getattr(client, "warnings", ())
     return PlayerFinding(settings.name, "agent", True, "; ".join(["its agent can be started", *warned]))
 

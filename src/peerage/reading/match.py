@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +20,7 @@ from peerage.judging.panels.panel import Ballot
 from peerage.ledger import Exchange, FixtureRow, LedgerError, RecordRow
 from peerage.ledger.forms.codec import StoredReply
 from peerage.ledger.forms.codec_requests import StoredPart, read_request
-from peerage.values.figures import listed
+from peerage.values.figures import known_sum, listed
 
 UNDER_WAY = "under way"
 MISSING = "(not on record)"
@@ -145,8 +145,10 @@ class Match:
         """The reply that counts to each request: of two the second, unless the first alone can be used."""
         # Not kept: they refer to the match, which would then live on until garbage is collected.
         by_key: dict[str, Step] = {}
+        took: defaultdict[str, list[Step]] = defaultdict(list)
         for key, step in self.asked.items():
             first = first_key(key)
+            took[first].append(step)
             known = by_key.get(first)
             if known is None or step.status == "ok" or known.status != "ok":
                 by_key[first] = step
@@ -173,6 +175,8 @@ class Match:
                 value=step.value,
                 reason=step.reason,
                 asked=lambda step=step: self.messages(step),  # type: ignore[misc]
+                latency_ms=known_sum([each.row.latency_ms for each in took[key]]),
+                cost_nano=known_sum([each.stored and each.stored.cost_nano for each in took[key]]),
             )
             for key, step in by_key.items()
         }

@@ -391,6 +391,8 @@ def _as_shown(
         value=value,
         reason=reply.reason,
         asked=lambda: messages,
+        latency_ms=reply.latency_ms,
+        cost_nano=reply.cost_nano,
     )
 
 

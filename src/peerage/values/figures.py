@@ -23,6 +23,16 @@ def dollars(value: float | None, times: float = 1) -> str:
     return f"${short:,.{max(0, 1 - floor(log10(abs(short))))}f}"
 
 
+def known_sum(amounts: Iterable[int | None]) -> int | None:
+    """Return the sum; None where an amount is unknown."""
+    total = 0
+    for amount in amounts:
+        if amount is None:
+            return None
+        total += amount
+    return total
+
+
 def exact_dollars(value: float) -> str:
     """Money that is a limit or a price, as it is stated: `$5`, `$0.0125`."""
     dollar, _, cents = f"${round(value, 4) or value:,.6f}".rstrip("0").partition(".")

@@ -43,6 +43,7 @@ KEPT = {"concurrency": 2, "retries": 4}
         (Trouble("phi", in_flight=2, silent_s=42.0), "phi: no reply for 42 s (2 calls)"),
         (Trouble("phi", in_flight=2, silent_s=2.0), ""),
         (Trouble("phi", answered=9, cut=4), "phi: 4 of 9 replies cut at their token limit"),
+        (Trouble("kit", answered=9, early=2), "kit: 2 of 9 replies ended early, by time or money"),
         (Trouble("mini", failed=1, failure="401"), "mini: 1 call failed, the last: 401"),
         (
             Trouble("mini", 1, "429", 2, 6, 1.0, failed=7, failure="401"),

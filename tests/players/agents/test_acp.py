@@ -360,7 +360,7 @@ async def test_one_that_never_ends_is_cancelled_and_then_killed(
 async def test_one_that_is_never_ready_has_cost_nothing(provider: Provider, tmp_path: Path) -> None:
     here = await opened(tmp_path, stated(provider.url, "--late", "60", timeout_s=1))
     error = await failure(here, "hello")
-    assert (str(error), error.maybe_paid) == ("agent: it was not ready within 1 s", False)
+    assert (str(error), error.maybe_paid) == ("agent: it was not ready within 1 s (`timeout_s`)", False)
     await here.close()
     assert not [*running(f"{tmp_path}/agent.py")]
 

@@ -142,4 +142,8 @@ async def test_the_doctor_says_whether_an_agent_can_be_started(tmp_path: Path, p
     gone = PlayerSettings(**stated(provider.url) | {"acp": ["./gone.py"]})
     last = (await check(gone, {"PROVIDER_KEY": KEY}, tmp_path))[-1]
     assert (last.ok, last.fix) == (False, "fix `acp`")
-    assert last.found == f"agent: the program './gone.py' is neither in {tmp_path} nor on PATH"
+    assert last.found == f"the program './gone.py' is neither in {tmp_path} nor on PATH"
+    known = PlayerSettings(**stated(provider.url) | {"acp": ["no-such-place/codex-acp"]})
+    faults = [one for one in await check(known, {}, tmp_path) if not one.ok]
+    assert [one.subject for one in faults] == ["key", "agent"], "all that is missing at once"
+    assert faults[-1].found.endswith("; `npm install -g @zed-industries/codex-acp` installs it")

@@ -27,8 +27,8 @@ class Trouble(NamedTuple):
     `waiting` calls will be sent again, the first in `seconds` as try `attempt` of `attempts`, since the last
     one failed for `reason`. `queued` calls wait since the player pauses, for `paused_s` seconds more.
     `lowered` says at which limit of calls in flight others wait, and why. `in_flight` calls are out, the
-    oldest for `silent_s` seconds. Of `answered` replies `cut` ended at their token limit. `failed` calls were
-    given up, the last for `failure`.
+    oldest for `silent_s` seconds. Of `answered` replies `cut` ended at their token limit, `early` are
+    agents' whose time or money was up. `failed` calls were given up, the last for `failure`.
     """
 
     player: str
@@ -44,6 +44,7 @@ class Trouble(NamedTuple):
     silent_s: float = 0.0
     answered: int = 0
     cut: int = 0
+    early: int = 0
     failed: int = 0
     failure: str = ""
 
@@ -66,6 +67,8 @@ class Trouble(NamedTuple):
             parts.append(f"no reply for {duration(self.silent_s)}{more}")
         if self.cut:
             parts.append(f"{self.cut} of {self.answered} replies cut at their token limit")
+        if self.early:
+            parts.append(f"{self.early} of {self.answered} replies ended early, by time or money")
         if self.failed:
             calls = "call" if self.failed == 1 else "calls"
             parts.append(f"{self.failed} {calls} failed, the last: {self.failure}")
@@ -98,26 +101,27 @@ class Troubles:
     def returned(self, pending: PendingCall) -> None:
         self._since.pop(pending, None)
 
-    def _count(self, player: str, reason: str = "", *, cut: int = 0, failed: int = 0) -> bool:
+    def _count(self, player: str, reason: str = "", *, cut: int = 0, early: int = 0, failed: int = 0) -> bool:
         """Count a trouble of a player; return whether it is the first of its kind."""
         was = self._known.get(player) or Trouble(player, attempts=self._attempts)
         self._known[player] = was._replace(
             reason=reason or was.reason,
             cut=was.cut + cut,
+            early=was.early + early,
             failed=was.failed + failed,
             failure=reason if failed else was.failure,
         )
-        return bool((cut and not was.cut) or (failed and not was.failed))
+        return bool((cut and not was.cut) or (early and not was.early) or (failed and not was.failed))
 
     def answered(self, pending: PendingCall, raw: Reply, truncated: bool) -> None:
         player = pending.player
         self._answered[player] = self._answered.get(player, 0) + 1
-        if truncated and self._count(player, cut=1):
-            _log.warning(
-                "%s: a reply was cut at its token limit (%s); others may follow", player, _call(pending)
-            )
+        ended = truncated and raw.trace is not None and raw.reason  # an agent's, by time or money
+        how = f"ended early: {ended}" if ended else "was cut at its token limit"
+        if truncated and self._count(player, early=bool(ended), cut=not ended):
+            _log.warning("%s: a reply %s (%s); others may follow", player, how, _call(pending))
         if self._telling:
-            cut = ", cut at its token limit" if truncated else ""
+            cut = f", {how.removeprefix('was ')}" if truncated else ""
             tokens = "" if raw.output_tokens is None else f", {raw.output_tokens} tokens"
             seconds = raw.latency_ms / 1000
             _log.info("%s, %s: %s in %.1f s%s%s", _call(pending), player, raw.status, seconds, tokens, cut)

@@ -25,7 +25,7 @@ from peerage.game.programs.run_tests import hidden_tests
 from peerage.games.workshop.tasks import WorkTask
 from peerage.judging.marks.ballots import ballots_of
 from peerage.judging.panels.panel import panel_shown
-from peerage.values.figures import counted
+from peerage.values.figures import counted, dollars, known_sum, seconds
 
 _NO_RESULT = {
     "no_answer": "Providers failed, and fewer than two contestants are left; there is no result.",
@@ -44,19 +44,28 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     """What each passed and changed, the issue, the diffs, the judges; the hidden tests."""
     task = msgspec.convert(fixture.drawn["task"], WorkTask)
     works: Mapping[str, Mapping[str, Any]] = outcome.detail.get("work", {})
+    edits = any(work["edited"] for work in works.values())
     rows, why = {}, {}
     for label, work in works.items():
         tests: list[bool] = work["tests"]
-        passed = f"{sum(tests)} of {len(tests)} passed"
+        whose, passed = "", f"{sum(tests)} of {len(tests)} passed"
+        if task.reference is None and tests:  # one command
+            whose, passed = "tests ", "passed" if all(tests) else "failed"
+        asked = [each for each in replies.values() if (each.role, each.label) == ("contestant", label)]
+        cost_nano = known_sum([each.cost_nano for each in asked])
+        latency_ms = known_sum([each.latency_ms for each in asked])
         rows[label] = (
             passed if tests else "",
             " ".join(["✓" if each else "✗" for each in tests]),
             len(work["files"]),
-            _edited(work["edited"]),
+            seconds(None if latency_ms is None else latency_ms / 1e3),
+            dollars(None if cost_nano is None else cost_nano / 1e9),
+            *([_edited(work["edited"])] if edits else []),
         )
-        why[label] = f"{passed}; {counted(len(work['files']), 'file')} changed"
+        why[label] = f"{whose}{passed}; {counted(len(work['files']), 'file')} changed"
     wins = _WINS.get(outcome.detail.get("decided", ""), "")
-    yield from result_grid(outcome, wins, ("Tests", "", ">Files", "Tests edited"), rows, why, _NO_RESULT)
+    columns = ("Tests", "", ">Files", ">Time", ">Cost", *(["Tests edited"] if edits else []))
+    yield from result_grid(outcome, wins, columns, rows, why, _NO_RESULT)
     yield Heading("The issue")
     yield TaskText(task.statement, prose=task.reference is None)
     if works:

@@ -123,8 +123,11 @@ class AcpClient:
         here, *files = [self._folder / word for word in (program, *words)]
         found = str(here) if here.is_file() else shutil.which(program, path=self._env.get("PATH"))
         if found is None:
+            known = self._recipe is not None and program == self._settings.acp[0] and self._recipe.install
             raise PlayerError(
-                f"the program {program!r} is neither in {self._folder} nor on PATH", kind="permanent"
+                f"the program {program!r} is neither in {self._folder} nor on PATH"
+                + (f"; `{known}` installs it" if known else ""),
+                kind="permanent",
             )
         own = zip(files, words, strict=True)
         return [found, *[str(file) if file.is_file() else word for file, word in own]]
@@ -170,7 +173,7 @@ class AcpClient:
             async with asyncio.timeout(most):
                 agent = await self._ready(seat, call)
         except TimeoutError:
-            raise PlayerError(f"it was not ready within {duration(most)}", busy=True) from None
+            raise PlayerError(f"it was not ready within {duration(most)} (`timeout_s`)", busy=True) from None
         text, system = asked(call.messages, agent.system)
         session = seat.session
         if session is not None:

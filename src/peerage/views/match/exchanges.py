@@ -154,13 +154,19 @@ def took(one: ExchangeView) -> str:
         "" if one.latency_s is None else seconds(one.latency_s),
         "cost unknown" if one.cost_usd is None else dollars(one.cost_usd),
         f"{one.attempts} attempts" if one.attempts > 1 else "",
-        f"cut at its limit of {one.cut:,} tokens" if one.cut else "cut at its limit" * one.truncated,
+        _cut(one),
         "asked again with more room" * one.key.endswith(ROOM),
         "repaired" * one.key.endswith(REPAIR),
         f"in {counted(len(one.trace.steps), 'step')}" if one.trace else "",
         one.model,
     ]
     return " · ".join(filter(None, parts))
+
+
+def _cut(one: ExchangeView) -> str:
+    if one.truncated and one.trace and one.reason:  # an agent's time or money was up, as the reason says
+        return f"ended early: {one.reason}"
+    return f"cut at its limit of {one.cut:,} tokens" if one.cut else "cut at its limit" * one.truncated
 
 
 def reply_block(one: ExchangeView, note: str) -> Block:
