@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.engine.arenas import play, write_arena
+from tests.engine.run.test_media import arena as drawing
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
@@ -102,6 +103,24 @@ def test_what_is_sealed_stays_sealed(tmp_path: Path) -> None:
     assert b'"sealed":' in held.replace(b"\\", b"")
     assert [salt for salt, _ in sealed if salt not in keys and salt in held] == []
     assert [value for salt, value in sealed if salt not in keys and len(value) > 24 and value in held] == []
+
+
+def test_pictures_are_published_and_come_back(tmp_path: Path) -> None:
+    pictures = drawing(tmp_path)
+    play(tmp_path, 6)
+    results = tmp_path / "results"
+    with closing(Site.open(tmp_path)) as site:
+        publish(site, results, push=False)
+    assert {file.name: file.read_bytes() for file in (results / "media").iterdir()} == pictures
+    restore(results, tmp_path / "copy")
+    with closing(Site.open(tmp_path / "copy")) as again:
+        report = verify(again.ledger)
+        assert (report.problems, report.media.number, report.media.missing) == ((), len(pictures), 0)
+    shutil.rmtree(results / "media")
+    restore(results, tmp_path / "bare")
+    with closing(Site.open(tmp_path / "bare")) as bare:
+        report = verify(bare.ledger)
+        assert (report.problems, report.media.missing) == ((), len(pictures))
 
 
 def test_each_time_what_is_new_becomes_one_commit(folder: Path, tmp_path: Path) -> None:

@@ -85,7 +85,6 @@ def rejudge(
     from peerage.cli.play.run import equipped
     from peerage.cli.read.leaderboard import show_rejudged
     from peerage.engine.again.panel import settings_of_panel
-    from peerage.engine.record.shelf import Shelf
     from peerage.ledger import open_ledger
     from peerage.settings import FILE_NAME, load, loads
     from peerage.values.outputs import SETTINGS, write
@@ -102,8 +101,6 @@ def rejudge(
         else:
             asked = loads("{name: recorded answers, players: []}", "")
         settings, text = settings_of_panel(asked, target, judges or (), report, bool(files))
-        if source is not None:
-            settings = settings.beside(Shelf({}, source.ledger))
         if not report:
             equipped(settings, folder)
         if pairs and (house := [judge.name for judge in settings.players if judge.provider == "house"]):

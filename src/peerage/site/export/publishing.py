@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from hashlib import sha256
 from importlib import resources
@@ -31,6 +31,7 @@ import yaml
 from msgspec import Struct
 
 from peerage.engine.record.registration import only_judging
+from peerage.game.media import digests_in
 from peerage.games import installed
 from peerage.ledger import (
     COPY,
@@ -73,7 +74,7 @@ FACTS = "ledger.json"
 LOG = "log"
 ENTRIES = 10_000
 """Entries of the log in one file."""
-OURS = (FILE_NAME, FACTS, "leaderboard.json", "matches", "texts", LOG, CHECKPOINTS)
+OURS = (FILE_NAME, FACTS, "leaderboard.json", "matches", "texts", "media", LOG, CHECKPOINTS)
 """What is committed; anything else in the repository is left alone."""
 
 WORKFLOW_FILE = ".github/workflows/pages.yml"
@@ -161,7 +162,7 @@ def publish(
         _git(results, "init", "--quiet", "--initial-branch=main")
     target = Folder(results, kept)
     _refuse_another(site, target, force)
-    for path, body in chain(_matches(site), _rest(site)):
+    for path, body in _with_media(site, chain(_matches(site), _rest(site))):
         target.write(path, body)
     ours = [name for name in OURS if (results / name).exists()]
     _git(results, "add", "--", *ours)
@@ -204,6 +205,17 @@ def _refuse_another(site: Site, target: Folder, force: bool) -> None:
 def match_file(number: int) -> str:
     """Return where a match stands: a thousand to a folder."""
     return f"matches/{number // 1000:03}/{number}.json"
+
+
+def _with_media(site: Site, files: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
+    """Yield files, each after the pictures and sounds that it is the first to show."""
+    written = set[str]()
+    for path, body in files:
+        new = [digest for digest in digests_in(body) if digest not in written]
+        written.update(new)
+        for digest, held in site.moment.media(new).items():
+            yield f"media/{digest}", held
+        yield path, body
 
 
 def _matches(site: Site) -> Iterator[tuple[str, bytes]]:
@@ -298,8 +310,10 @@ def restore(results: Path, folder: Path) -> None:
         log = _log(results)
         # What was published is a copy, without what is in play.
         meta = {**facts.meta, COPY: "redacted"}
-        texts = list(_texts(results))
+        texts = [(digest, body.decode()) for digest, body in _bodies(results / "texts")]
         ledger.write(Batch(texts=texts, amendments=facts.amendments, meta=meta, log=log))
+        for media in _bodies(results / "media"):
+            ledger.write(Batch(media=[media], log=()))
         numbers = [match for match in dict.fromkeys([finished(one.about) for one in log]) if match]
         for at in range(0, len(numbers), BLOCK):
             batch = Batch(log=())
@@ -328,13 +342,14 @@ def _log(results: Path) -> list[Entry]:
     return found
 
 
-def _texts(results: Path) -> Iterator[tuple[bytes, str]]:
-    for file in sorted((results / "texts").glob("*")):
+def _bodies(folder: Path) -> Iterator[tuple[bytes, bytes]]:
+    """What was published under its digest."""
+    for file in sorted(folder.glob("*")):
         body = read_bytes(file)
         digest = sha256(body).digest()
         if digest.hex() != file.name:
             raise LedgerError(f"{file} was changed: its SHA-256 is {digest.hex()}")
-        yield digest, body.decode()
+        yield digest, body
 
 
 def _enter(match: _PublishedMatch, batch: Batch) -> None:
