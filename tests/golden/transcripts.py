@@ -22,12 +22,14 @@ from tests.offline import ITEM, SCORED, Answering, fixture, house
 
 from peerage.formats import FormatError, Text, stored
 from peerage.game.match import Fixture, Seat
+from peerage.game.media import Media
 from peerage.game.protocol import Ask, Format, Reply
 from peerage.games import GAMES
 
 HERE = Path(__file__).parent
 
 FORMATS = "formats"
+CLOCK = f"What time does the clock show?\n\n{Media('5e' * 32, 'image/png', 2_048, 64, 64).mark}"
 
 MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
     "duel-general": ("duel", {"judges": 3, "committee": 3}, 10),
@@ -74,6 +76,7 @@ MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
     "tasks": ("tasks", {}, 2),
     "tasks-judged": ("tasks", {"judging": {"checks": "measure", "criteria": ["correct", "tone"]}}, 3),
     "tasks-criteria": ("tasks", {"judging": {"checks": "measure", "criteria": ["tone"], "ties": False}}, 3),
+    "tasks-seen": ("tasks", {"tasks": [{"id": "clock", "checks": [], "messages": [["user", CLOCK]]}]}, 2),
     "tasks-troubled": ("tasks", {"then": "judges", "judging": {"order": "one", "ties": False}}, 43),
     "text-metrics": ("text-metrics", {"seats": 3}, 3),
     "text-metrics-troubled": ("text-metrics", {"seats": 5, "metric": "rouge-2"}, 4),
