@@ -16,6 +16,7 @@ from unittest.mock import patch
 
 import pytest
 from tests.engine.arenas import head, house, ledger_of, paced, play, play_stopping_at, write_arena
+from tests.ledger.tampered import rows_harmed
 
 from peerage.arena import open_arena
 from peerage.engine.again.replay import replay
@@ -173,6 +174,21 @@ def test_what_is_missing_or_changed_is_said(played: Path, tmp_path: Path) -> Non
     unused = f"INSERT INTO media VALUES (x'{sha256(b'cat').hexdigest()}', x'{b'cat'.hex()}')"
     with closing(changed(played, tmp_path, unused)) as ledger:
         assert verify(ledger).ok
+
+
+def rows(file: Path) -> set[Any]:
+    with closing(sqlite3.connect(file)) as db:
+        return set(db.execute("SELECT digest, body FROM media"))
+
+
+def test_whatever_is_done_to_a_picture_is_said(played: Path, tmp_path: Path) -> None:
+    harms = [harm for harm in rows_harmed(played / "arena.db") if harm.name.startswith("media")]
+    assert len(harms) > 20
+    for number, harm in enumerate(harms):
+        (file := tmp_path / f"{number}.db").write_bytes((played / "arena.db").read_bytes())
+        if harm.do(file) and rows(file) != rows(played / "arena.db"):
+            with closing(open_ledger(f"sqlite:///{file.name}", tmp_path, create=False)) as ledger:
+                assert verify(ledger).problems, harm.name
 
 
 def test_no_match_is_made_that_shows_what_is_nowhere(tmp_path: Path) -> None:

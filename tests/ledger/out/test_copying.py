@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from hashlib import sha256
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -42,6 +43,9 @@ def test_through_all_stores_and_back_both_heads_stay(
     server, other = postgres.address(), mongo.address()
     with arena(tmp_path / "one") as one:
         one.run(MATCHES)
+        pictures = {sha256(body).hexdigest(): body for body in (b"\x89PNG" + bytes(9), b"RIFF" * 99)}
+        with one.ledger.runner():
+            one.ledger.write(Batch(media=[(bytes.fromhex(of), body) for of, body in pictures.items()]))
         record = one.ledger.match(1)
         assert record is not None
         PeopleVotes(one.ledger.address, one.folder).cast(Vote(1, "00", ("A", "B"), "tie", "v"), 7)
@@ -60,6 +64,7 @@ def test_through_all_stores_and_back_both_heads_stay(
             assert list(two.ledger.exchanges(1)) == list(one.ledger.exchanges(1))
             assert list(two.ledger.snapshots()) == list(one.ledger.snapshots())
             assert two.ledger.meta() == one.ledger.meta()
+            assert two.ledger.media(two.ledger.media_digests()) == pictures
             assert [row.matches for row in map(_report, (one, two))] == [MATCHES + 5] * 2
             assert one.verify().head == two.verify().head
 
