@@ -13,6 +13,7 @@ from peerage.game.match import Fixture
 from peerage.game.media import MediaShelf, digests_in, media_in, missing
 from peerage.ledger import Batch
 from peerage.settings import ArenaError
+from peerage.values.texts import MARK_BEGINS
 
 HELD = 64 * 2**20
 """Bytes that are held in memory: those of the last used, which the next match may show again."""
@@ -81,7 +82,7 @@ class Shelf:
 
     def due(self, batch: Batch) -> Iterator[tuple[bytes, bytes]]:
         """Yield what a batch refers to and was not written before, which it must hold itself then."""
-        texts = (text.encode() for _, text in batch.texts)
+        texts = (text.encode() for _, text in batch.texts if MARK_BEGINS in text)
         issued, asked = (row.body for row in batch.fixtures), (row.body for row in batch.intents)
         for digest in dict.fromkeys(chain.from_iterable(map(digests_in, chain(texts, issued, asked)))):
             if digest not in self.stored and (body := self.get(digest)) is not None:
