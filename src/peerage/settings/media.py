@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import re
-import struct
 import warnings
 import wave
 from base64 import b64decode
@@ -117,8 +116,8 @@ def _wav(body: bytes) -> tuple[bytes, float]:
             samples = sound.readframes(stated.nframes)
             made.setparams(stated)
             made.writeframes(samples)
-    except (wave.Error, EOFError, struct.error) as error:
-        raise ValueError(f"a damaged WAV, or other than PCM ({error})") from None
+    except Exception as error:  # as above
+        raise ValueError(f"a damaged WAV, or other than PCM ({error!s:.100})") from None
     if not samples or len(samples) < stated.nframes * stated.nchannels * stated.sampwidth:
         raise ValueError("a damaged WAV (it is cut short)")
     return out.getvalue(), stated.nframes / stated.framerate
