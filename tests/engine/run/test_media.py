@@ -35,7 +35,7 @@ from peerage.ledger.out.export import export
 from peerage.ledger.topics.votes import PeopleVotes
 from peerage.players.client import Answer, Call
 from peerage.players.house import HouseClient
-from peerage.settings import ArenaError, PlayerSettings
+from peerage.settings import ArenaError, PlayerSettings, loads
 from peerage.standings.fold import NOBODY
 from peerage.standings.verify import verify
 from peerage.values.sealing import salt, seal
@@ -116,6 +116,14 @@ def test_players_are_sent_the_bytes_and_the_ledger_holds_each_once(tmp_path: Pat
         assert b"base64" not in b"".join(row.body for row in ledger.fixtures())
         again = replay(ledger)
         assert (again.ok, again.recomputed) == (True, 50)
+
+
+def test_a_data_url_that_an_owner_wrote_as_a_prompt_is_a_text() -> None:
+    url = f"data:image/png;base64,{b64encode(png(1, 8)).decode()}"
+    tasks = f"tasks: {{file: [{{prompt: '{url}'}}], samples: fresh}}"
+    settings = loads(f"{tasks}\nplayers: [house:0.9, house:0.8, house:0.7, house:0.6]\n")
+    [fixture] = first_fixtures(settings, NOBODY, 1)
+    assert fixture.drawn["messages"] == [["user", url]]
 
 
 def test_kills_leave_no_trace_and_bytes_are_there_before_what_shows_them(tmp_path: Path) -> None:
