@@ -216,7 +216,8 @@ def test_a_repository_that_is_not_the_one_that_is_meant_is_refused(place: WorkPl
         folder_at("repo", repo.parent, "nothing")
 
 
-def test_the_folders_of_a_process_that_was_killed_go_with_the_next_one() -> None:
+@pytest.mark.parametrize("removed", [[], ["lock"]], ids=["at work", "as it removed them"])
+def test_the_folders_of_a_process_that_was_killed_go_with_the_next_one(removed: list[str]) -> None:
     program = "import os; from peerage.sandbox.native.places import WorkPlace"
     program += "; print(WorkPlace().path.parent, flush=True)"
     killed, ended = f"{program}; os.kill(os.getpid(), 9)", program
@@ -225,6 +226,8 @@ def test_the_folders_of_a_process_that_was_killed_go_with_the_next_one() -> None
     )
     assert first.is_dir()
     assert first.stat().st_mode & 0o777 == 0o700
+    for name in removed:
+        (first / name).unlink()
     second = Path(
         subprocess.run([sys.executable, "-c", ended], capture_output=True, text=True).stdout.strip()
     )

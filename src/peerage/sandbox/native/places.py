@@ -351,7 +351,7 @@ def _root() -> Path:
 def _root_of(process: int) -> Path:
     """The private folder of a process. Those of processes that were killed go when the next one starts."""
     for other in Path(tempfile.gettempdir()).glob(f"{_NAME}*"):
-        with suppress(OSError), open(other / _LOCK) as held:
+        with suppress(OSError), open(other / _LOCK, "a") as held:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
             _remove(other)
     hidden = Path(tempfile.mkdtemp(prefix=f".{_NAME}"))  # from those who look for it until it is locked
