@@ -348,6 +348,11 @@ CHEATS: dict[str, Patch | str] = {
         "sitecustomize.py": File("print('[0, \"0 0 0 0 0 0\"]')\n"),
         "usercustomize.py": File("import os\nos._exit(0)\n"),
     },
+    "a file of settings": {".pytest.toml": File("[pytest]\naddopts = ['--collect-only']\n")},
+    "a file that names plugins": {
+        "x.egg-info/entry_points.txt": File("[pytest11]\nx = main\n"),
+        "src/x-1.dist-info/METADATA": File("Name: x\nVersion: 1\n"),
+    },
     "a path file": {"evil.pth": File("import os; os._exit(0)\n")},
     "ends at import": {"main.py": File("import os\nos._exit(0)\n")},
     "prints ok": {"main.py": File("print('ok 1\\nok 2\\n[0, \"0 0 0 0 0 0\"]')\n")},

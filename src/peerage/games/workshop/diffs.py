@@ -21,7 +21,8 @@ STEERING = (
     *("conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "noxfile.py", "pyproject.toml"),
     *("sitecustomize.py", "usercustomize.py", "*.pth", "pytest.py", "pytest", "_pytest*", "pluggy*"),
     *("unittest.py", "unittest", "package.json", "jest.config.*", "vitest.config.*", ".mocharc*", "Makefile"),
-    *("karma.conf.*", "Cargo.toml", ".npmrc", ".coveragerc"),
+    *("karma.conf.*", "Cargo.toml", ".npmrc", ".coveragerc", "pytest.toml", ".pytest.toml"),
+    *("*.dist-info", "*.egg-info"),  # by these pytest finds its plugins
 )
 """Names of files that say how tests are run: they are as the task has them, whatever a patch says."""
 _AGENTS = (
