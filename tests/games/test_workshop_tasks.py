@@ -66,8 +66,8 @@ def test_real_processes_say_the_same(level: int) -> None:
     assert passes(task, {}) == [at not in made.failing for at in range(len(made.tests))]
     assert all(passes(task, done(made)))
     main = package(made.parts)["main.py"]
-    others = [{"main.py": File(first + main)} for first in ("print(balance)\n", "from main import no\n")]
-    others += [{path: None} for path in done(made)]
+    others: list[dict[str, File | None]] = [{path: None} for path in done(made)]
+    others += [{"main.py": File(first + main)} for first in ("print(balance)\n", "from main import no\n")]
     for patch in ({}, done(made), done(made, without=1), *others):
         command = trial_run("A", task, patch, RULES)
         here, there = (command_result(ends(command).text) for ends in (tried_here, commanded))
