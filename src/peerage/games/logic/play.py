@@ -10,7 +10,6 @@ reply that cannot be used solves none. Whose provider fails is unranked, while t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from random import Random
@@ -49,7 +48,7 @@ from peerage.game import (
 from peerage.game.levels import chance
 from peerage.games.logic import calculation, counting, deduction, places
 from peerage.games.logic.gym import GYM, GYM_FAMILIES, installed
-from peerage.games.logic.puzzles import ANSWER_CHARS, Family, Puzzle, family, solves
+from peerage.games.logic.puzzles import ANSWER_CHARS, Family, Puzzle, family, mistaken, solves
 from peerage.games.logic.puzzles import drawn as puzzles_of
 
 FAMILIES: Mapping[str, Family] = dict(
@@ -164,18 +163,10 @@ def house(call: HouseCall, skill: float, rng: Random) -> PuzzleAnswers:
     return PuzzleAnswers(
         "",
         [
-            right if rng.random() < chance(skill, difficulty) else _mistaken(right, rng)
+            right if rng.random() < chance(skill, difficulty) else mistaken(right, rng)
             for right, difficulty in call.oracle
         ],
     )
-
-
-def _mistaken(right: str, rng: Random) -> str:
-    if number := re.search(r"[0-9]+$", right):
-        near = [int(number[0]) + off for off in (-10, -2, -1, 1, 2, 10)]
-        return f"{right[: number.start()]}{rng.choice([some for some in near if some >= 0])}"
-    parts = right.split(", ")
-    return ", ".join(parts[1:] + parts[:1]) if len({*parts}) > 1 else ""
 
 
 # ----------------------------------------------------------------------------------------------------- shown

@@ -38,11 +38,13 @@ class Puzzle(Struct, frozen=True):
 
 
 class Drawn(NamedTuple):
-    """A puzzle's text and answer, and the steps of the search or the computation that finds it."""
+    """A puzzle's text and answer, the steps of the search or the computation that finds it, and what else a
+    puzzle of its class has."""
 
     text: str
     answer: str | int | Fraction
     work: float
+    more: tuple[Any, ...] = ()
 
 
 Family: TypeAlias = Callable[[Random, int], Puzzle]
@@ -51,18 +53,21 @@ TRIES = 3
 """Puzzles drawn at most until one is as difficult as its level is."""
 
 
-def family(draw: Callable[..., Drawn]) -> tuple[str, Family]:
-    """Return a family's name, and the family of puzzles that `draw` makes in the sizes of `levels.toml`."""
+def family(
+    draw: Callable[..., Drawn], package: str = __package__, made: type[Puzzle] = Puzzle
+) -> tuple[str, Family]:
+    """Return a family's name, and the family of puzzles that `draw` makes in the sizes of a package's
+    `levels.toml`."""
     name = draw.__name__.replace("_", "-")
 
     def drawn(rng: Random, level: int) -> Puzzle:
-        stated = toml(__package__, "levels")[name]
+        stated = toml(package, "levels")[name]
         sizes: Mapping[str, Any] = {size: by_level[level - 1] for size, by_level in stated["sizes"].items()}
 
         def puzzle() -> Puzzle:
-            text, answer, work = draw(rng, **sizes)
+            text, answer, work, more = draw(rng, **sizes)
             measured = round(difficulty(work=work, usual_work=stated["work"]), 2)
-            return Puzzle(name, text, str(answer), level, measured)
+            return made(name, text, str(answer), level, measured, *more)
 
         return near(level, puzzle, TRIES)
 
@@ -84,6 +89,15 @@ def _part(text: str) -> Fraction | str:
 def solves(given: str, answer: str) -> bool:
     """Return whether what a player wrote is the answer."""
     return len(given) <= ANSWER_CHARS and parts(given) == parts(answer)
+
+
+def mistaken(right: str, rng: Random) -> str:
+    """Return a likely mistake in place of an answer."""
+    if number := re.search(r"[0-9]+$", right):
+        near = [int(number[0]) + off for off in (-10, -2, -1, 1, 2, 10)]
+        return f"{right[: number.start()]}{rng.choice([some for some in near if some >= 0])}"
+    parts = right.split(", ")
+    return ", ".join(parts[1:] + parts[:1]) if len({*parts}) > 1 else ""
 
 
 def drawn(families: Mapping[str, Family], levels: Sequence[int], rng: Random) -> list[Puzzle]:
