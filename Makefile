@@ -102,7 +102,7 @@ bench-numbers: $(VENV)/.bench ## simulate how far ratings and judgements can be 
 	for what in coverage dollars tables; do $(BIN)/python -m bench.answers_once $$what --arenas 60 || exit 1; done
 	$(BIN)/python -m bench.validity
 	$(BIN)/python -m bench.overall
-	for game in allocation bug-hunt code-golf color-obfuscation compression duel fact-check logic market text-metrics transform trivia; do \
+	for game in allocation bug-hunt code-golf color-obfuscation compression duel fact-check logic market text-metrics transform trivia vision; do \
 		$(BIN)/python -m bench.separation $$game --pool all || exit 1; done
 	$(BIN)/python -m bench.separation werewolf --rounds 1000
 	$(BIN)/python -m bench.separation last-arena '{"questions": 10}' --rounds 16

@@ -90,7 +90,7 @@ def games_page() -> str:
         "`make docs`; [your own game](writing-a-game.md) is one file, and twenty-six "
         "[games of other libraries](adapters.md) are played by adapter.",
         "",
-        "Nine of them draw tasks of ten levels, each with about 2¼ times the work of the one before. "
+        "Ten of them draw tasks of ten levels, each with about 2¼ times the work of the one before. "
         "`difficulty: auto`, the default, follows everybody's ability through the log: the best solve some "
         "70% of the tasks where all are about as strong, and more where they are not. `peerage verdict` "
         "names a game that hardly tells players apart any more.",

@@ -102,6 +102,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     ],
     "text-metrics": [{"seats": 4}, {"seats": 2, "metric": "f1"}],
     "transform": [{}, {"seats": 2, "tasks": 1, "difficulty": 1}],
+    "vision": [{}, {"seats": 2, "tasks": 1, "families": ["clock"], "difficulty": 1}],
     "code-golf": [{"seats": 2}],
     "fact-check": [
         {},

@@ -64,6 +64,7 @@ SILENT: dict[str, dict[str, str]] = {
     "logic": {"seats": WHO},
     "trivia": {"seats": WHO},
     "transform": {"seats": WHO},
+    "vision": {"seats": WHO},
     "fact-check": {"seats": WHO},
     "workshop": dict.fromkeys(("judging.order", "judging.early_stop"), WHO),
 }

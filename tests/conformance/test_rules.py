@@ -162,6 +162,13 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "difficulty": ({}, 10),
         "max_tokens": ({}, 777),
     },
+    "vision": {
+        "seats": ({}, 2),
+        "tasks": ({}, 1),
+        "difficulty": ({}, 10),
+        "families": ({}, ["clock"]),
+        "max_tokens": ({}, 777),
+    },
     "last-arena": {
         "preset": (SMALL, "original"),
         "seats": (SMALL, 4),

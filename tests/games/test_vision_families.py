@@ -146,8 +146,9 @@ def board(picture: Picture, question: str) -> str:
                     if reach.get(kind):
                         seen.append(bool(white))
     if "white" in question:
-        by = [sum(predicate(each) for each in attackers.values())
-              for predicate in (lambda e: True in e, lambda e: False in e, lambda e: len({*e}) == 2)]  # fmt: skip
+        by = [
+            sum({*own} <= {*each} for each in attackers.values()) for own in ([True], [False], [True, False])
+        ]
     else:
         by = [sum(len(each) >= least for each in attackers.values()) for least in (1, 2)]
     return ", ".join(map(str, by))

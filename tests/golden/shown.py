@@ -42,6 +42,7 @@ SHOWN = (
     "werewolf",
     "trivia",
     "transform",
+    "vision",
     "workshop",
     "workshop-judged",
     "fact-check",

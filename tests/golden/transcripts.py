@@ -118,6 +118,8 @@ MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
     "allocation-troubled": ("allocation", {"seats": 6, "tasks": 2, "difficulty": 5}, 2),
     "transform": ("transform", {"seats": 4}, 1),
     "transform-troubled": ("transform", {"seats": 6, "difficulty": 2}, 3),
+    "vision": ("vision", {"seats": 3}, 1),
+    "vision-troubled": ("vision", {"seats": 6, "tasks": 2, "families": ["clock", "maze"]}, 4),
     "workshop": ("workshop", {"difficulty": 4}, 4),
     "workshop-hands": ("workshop", {"difficulty": 2}, 2),
     "workshop-judged": ("workshop", {"difficulty": 1}, 1),
