@@ -18,7 +18,7 @@ import pytest
 from peerage.game.levels import LEVELS, SLOPE, USUAL_LEVEL
 from peerage.games.logic.puzzles import solves
 from peerage.games.vision.boards import CLOSEST, KINDS, NAMED
-from peerage.games.vision.picture import COLORS, SIDE, Area, Disc, Line, Picture
+from peerage.games.vision.picture import COLORS, SIDE, Area, Disc, Picture, Stroke
 from peerage.games.vision.play import FAMILIES
 
 SEEDS = range(6)
@@ -87,7 +87,7 @@ def clock(picture: Picture, question: str) -> str:
         ends = {
             each.color: each.points[1]
             for each in picture.shapes
-            if isinstance(each, Line) and each.width > 1 and each.points[0] == center
+            if isinstance(each, Stroke) and each.width > 1 and each.points[0] == center
         }
         hour, minute = [(turned(center, ends[each]) - start) / (2 * pi) % 1 for each in ("ink", "blue")]
         times.append(round(hour * 720) % 720)
@@ -194,7 +194,7 @@ def shapes(picture: Picture, question: str) -> str:
 
 def maze(picture: Picture, question: str) -> str:
     """By flooding from outside, number by number, at a fifth of a cell a step."""
-    walls = [each.points for each in picture.shapes if isinstance(each, Line)]
+    walls = [each.points for each in picture.shapes if isinstance(each, Stroke)]
     size = min(dist(*points) for points in walls)
     blocked = {
         (round((a[0] + b[0] - 52) / size), round((a[1] + b[1] - 52) / size)) for a, b in walls

@@ -44,7 +44,7 @@ class Drawn(NamedTuple):
     text: str
     answer: str | int | Fraction
     work: float
-    more: tuple[Any, ...] = ()
+    more: Mapping[str, Any] = {}
 
 
 Family: TypeAlias = Callable[[Random, int], Puzzle]
@@ -67,7 +67,8 @@ def family(
         def puzzle() -> Puzzle:
             text, answer, work, more = draw(rng, **sizes)
             measured = round(difficulty(work=work, usual_work=stated["work"]), 2)
-            return made(name, text, str(answer), level, measured, *more)
+            said: dict[str, Any] = {"text": text, "answer": str(answer), **more}
+            return made(family=name, level=level, difficulty=measured, **said)
 
         return near(level, puzzle, TRIES)
 

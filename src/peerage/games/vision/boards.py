@@ -8,7 +8,7 @@ from math import cos, hypot, pi, sin
 from random import Random
 
 from peerage.games.logic.puzzles import Drawn
-from peerage.games.vision.picture import COLORS, Area, Disc, Letters, Line, Picture, Shape, box
+from peerage.games.vision.picture import COLORS, Area, Disc, Letters, Picture, Shape, Stroke, box
 
 STRAIGHT, ASLANT = ((1, 0), (-1, 0), (0, 1), (0, -1)), ((1, 1), (1, -1), (-1, 1), (-1, -1))
 LEAPS = tuple([(x, y) for x, y in product((-2, -1, 1, 2), repeat=2) if abs(x) != abs(y)])
@@ -50,7 +50,7 @@ def board(rng: Random, side: int, pieces: int, both: bool) -> Drawn:
         fill, ink = ("white", "ink") if at in white else ("ink", "white")
         shapes += [Disc((x, y), size * 0.38, fill, "ink"), Letters((x, y), piece, size * 0.45, ink)]
     picture = Picture(side * size, side * size, shapes, smooth=True)
-    return Drawn(question, answer, side * side * pieces, (picture,))
+    return Drawn(question, answer, side * side * pieces, {"picture": picture})
 
 
 KINDS, NAMED = {"triangle": 3, "square": 4, "circle": 40, "star": 10}, tuple(COLORS)[:6]
@@ -103,15 +103,15 @@ def shapes(rng: Random, shapes: int, looks: int, counts: int, overlap: bool) -> 
     drawn: list[Shape] = []
     for at in range(squares):
         line, middle = margin + at * cell, margin + (at + 0.5) * cell
-        drawn.append(Line([(line, margin), (line, side + margin)], "grid"))
-        drawn.append(Line([(margin, line), (side + margin, line)], "grid"))
+        drawn.append(Stroke([(line, margin), (line, side + margin)], "grid"))
+        drawn.append(Stroke([(margin, line), (side + margin, line)], "grid"))
         drawn += [Letters((middle, 13), chr(65 + at), 18), Letters((13, middle), str(at + 1), 18)]
     for (x, y), group in rng.sample([*zip(placed, chosen, strict=True)], shapes):
         color, kind, fill = rng.choice([look for look in every if look[: len(group)] == group])
         parts = [(1.08, "white"), (1, color), (0.5, "white")][: 3 if fill == "hollow" else 2]
         drawn += [_shape(x + margin, y + margin, radius * part, kind, paint) for part, paint in parts]
     picture = Picture(side + margin, side + margin, drawn, smooth=True)
-    return Drawn(question, answer, shapes * looks * counts, (picture,))
+    return Drawn(question, answer, shapes * looks * counts, {"picture": picture})
 
 
 def _shape(x: float, y: float, radius: float, kind: str, color: str) -> Area:
@@ -158,14 +158,17 @@ def maze(rng: Random, side: int, exits: int, starts: int) -> Drawn:
         for (dx, dy), to in zip(STRAIGHT, _around(at), strict=True):
             if (at, to) not in passed and (dx + dy > 0 or to not in inside):
                 a, b = (x + dx * size / 2, y + dy * size / 2), size / 2
-                drawn.append(Line([(a[0] - b * dy, a[1] - b * dx), (a[0] + b * dy, a[1] + b * dx)], "ink", 2))
+                drawn.append(
+                    Stroke([(a[0] - b * dy, a[1] - b * dx), (a[0] + b * dy, a[1] + b * dx)], "ink", 2)
+                )
     for number, at in enumerate(ends, 1):
         (x, y), (dx, dy) = middle(at), (outside[at][0] - at[0], outside[at][1] - at[1])
         drawn.append(Letters((x + dx * (size / 2 + 12), y + dy * (size / 2 + 12)), str(number)))
     drawn += [Letters(middle(at), chr(65 + n), min(24, size - 2), "red") for n, at in enumerate(chosen)]
     sizes, whole = Counter(leads.values()), side * size + 2 * margin
     answer = ", ".join([str(leads[at] + 1) for at in chosen])
-    return Drawn(question, answer, sum([sizes[leads[at]] for at in chosen]), (Picture(whole, whole, drawn),))
+    picture = Picture(whole, whole, drawn)
+    return Drawn(question, answer, sum([sizes[leads[at]] for at in chosen]), {"picture": picture})
 
 
 def _around(at: tuple[int, int]) -> list[tuple[int, int]]:

@@ -7,7 +7,7 @@ from math import cos, pi, sin
 from random import Random
 
 from peerage.games.logic.puzzles import Drawn
-from peerage.games.vision.picture import COLORS, Disc, Letters, Line, Picture, Shape, box
+from peerage.games.vision.picture import COLORS, Disc, Letters, Picture, Shape, Stroke, box
 
 PRODUCTS = ("tea", "rice", "salt", "wool", "iron", "silk", "corn", "wine")
 LINES = 10
@@ -52,7 +52,7 @@ def chart(rng: Random, columns: int, products: int, steps: int, span: int, among
     shapes: list[Shape] = []
     for line in range(LINES + 1):
         y = low - line * steps * pixel
-        shapes.append(Line([(left, y), (left + width, y)], "grid"))
+        shapes.append(Stroke([(left, y), (left + width, y)], "grid"))
         shapes.append(Letters((left - 28, y), str(line * steps * unit), 13))
     shapes += [Letters((left + wide * (at + 0.5), low + 14), label, 13) for at, label in enumerate(labels)]
     for place, (name, color) in enumerate(zip(names, COLORS, strict=False)):
@@ -68,9 +68,9 @@ def chart(rng: Random, columns: int, products: int, steps: int, span: int, among
                 shapes.append(box(x - wide * 0.3, y, x + wide * 0.3, y + column[place] * pixel, color))
             else:
                 shapes.append(Disc((x, y), 4, color, color))
-        shapes += [Line(ends, color, 2)] if kind == "lines" else []
+        shapes += [Stroke(ends, color, 2)] if kind == "lines" else []
     picture = Picture(left + width + 20, low + 30, shapes, smooth=kind == "lines")
-    return Drawn(question, answer, span * among * steps, (picture,))
+    return Drawn(question, answer, span * among * steps, {"picture": picture})
 
 
 def clock(rng: Random, clocks: int, minutes: int, mirrored: bool, turned: bool) -> Drawn:
@@ -91,11 +91,13 @@ def clock(rng: Random, clocks: int, minutes: int, mirrored: bool, turned: bool) 
             return x + size * part * sin(angle), y - size * part * cos(angle)
 
         shapes += [Disc((x, y), size * 0.43, "white", "ink"), Disc(to(0, 0.33), size / 28, spot, spot)]
-        shapes += [Line([to(6 * tick, 0.42), to(6 * tick, 0.4 if tick % 5 else 0.37)]) for tick in range(60)]
+        shapes += [
+            Stroke([to(6 * tick, 0.42), to(6 * tick, 0.4 if tick % 5 else 0.37)]) for tick in range(60)
+        ]
         if spot == "white":
             shapes += [Letters(to(30 * hour, 0.33), str(hour), size / 14) for hour in range(1, 13)]
-        shapes.append(Line([(x, y), to(time / 2, 0.2)], "ink", 6))
-        shapes.append(Line([(x, y), to(time * 6, 0.35)], "blue", 3))
+        shapes.append(Stroke([(x, y), to(time / 2, 0.2)], "ink", 6))
+        shapes.append(Stroke([(x, y), to(time * 6, 0.35)], "blue", 3))
         shapes += [Letters((x - size * 0.44, y - size * 0.42), chr(65 + at), 20)] if clocks > 1 else []
     if clocks == 1:
         answer = f"{times[0] // 60 or 12}:{times[0] % 60:02}"
@@ -109,7 +111,7 @@ def clock(rng: Random, clocks: int, minutes: int, mirrored: bool, turned: bool) 
     question += " A red spot marks where 12 is." if turned or mirrored else ""
     work = clocks * 720 // minutes * (2 if mirrored else 1) * (4 if turned else 1)
     picture = Picture(across * size, -(-clocks // across) * size, shapes, smooth=True)
-    return Drawn(question, answer, work, (picture,))
+    return Drawn(question, answer, work, {"picture": picture})
 
 
 def table(rng: Random, rows: int, columns: int, steps: int) -> Drawn:
@@ -136,5 +138,6 @@ def table(rng: Random, rows: int, columns: int, steps: int) -> Drawn:
         shapes.append(Letters((24, y), name))
         texts = [f"{to} {number}" for to, number in cells[at]]
         shapes += [Letters((50 + wide * (place + 0.5), y), text) for place, text in enumerate(texts)]
-    shapes.append(Line([(47, 0), (47, high * (rows + 1))]))
-    return Drawn(question, total, steps * (rows + columns), (Picture(end, high * (rows + 1), shapes),))
+    shapes.append(Stroke([(47, 0), (47, high * (rows + 1))]))
+    picture = Picture(end, high * (rows + 1), shapes)
+    return Drawn(question, total, steps * (rows + columns), {"picture": picture})

@@ -30,7 +30,7 @@ SIDE = 1_024
 """Pixels a side at most."""
 
 
-class Line(NamedTuple):
+class Stroke(NamedTuple):
     points: Sequence[Point]
     color: str = "ink"
     width: int = 1
@@ -55,7 +55,7 @@ class Letters(NamedTuple):
     color: str = "ink"
 
 
-Shape: TypeAlias = Line | Area | Disc | Letters
+Shape: TypeAlias = Stroke | Area | Disc | Letters
 
 
 class Picture(NamedTuple):
@@ -76,7 +76,7 @@ class Picture(NamedTuple):
         pen = ImageDraw.Draw(image)
         for shape in self.shapes:
             match shape:
-                case Line(points, color, width):
+                case Stroke(points, color, width):
                     pen.line([(x * scale, y * scale) for x, y in points], COLORS[color], width * scale)
                 case Area(corners, color):
                     pen.polygon([(x * scale, y * scale) for x, y in corners], COLORS[color])
