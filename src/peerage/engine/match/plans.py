@@ -75,9 +75,11 @@ def schedulers(settings: ArenaSettings, secret: str) -> dict[str, Scheduler]:
 
 def as_issued(game: Scheduler, fixture: Fixture) -> tuple[Fixture, dict[str, bytes]]:
     """Return a fixture as it is written, with a mark for each data URL that its game drew, and the bytes of
-    these by digest. What a memory draws may hold players' texts, which show nothing, and what an arena's
-    owner lists comes in as marks, or is a text."""
-    if game.spec.files or game.spec.remembers(game.rules):
+    these by digest. What a memory draws may hold players' texts, which show nothing (one of levels holds
+    none), and what an arena's owner lists comes in as marks, or is a text."""
+    memory = game.spec.memory
+    texts = memory is not None and not memory.late and game.spec.remembers(game.rules)
+    if game.spec.files or texts:
         return fixture, {}
     drawn, media = with_marks(fixture.drawn)
     return (replace(fixture, drawn=drawn), media) if media else (fixture, media)

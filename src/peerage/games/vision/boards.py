@@ -42,13 +42,13 @@ def board(rng: Random, side: int, pieces: int, both: bool) -> Drawn:
         answer = f"{len(black)}, {sum(many > 1 for many in black.values())}"
     size = max(44, min(64, 960 // side))
     shapes: list[Shape] = []
-    for x, y in squares:
-        shade = "grid" if (x + y) % 2 else "pale"
-        shapes.append(box(x * size, y * size, (x + 1) * size, (y + 1) * size, shade))
+    for column, row in squares:
+        shade = "grid" if (column + row) % 2 else "pale"
+        shapes.append(box(column * size, row * size, (column + 1) * size, (row + 1) * size, shade))
     for at, piece in on.items():
-        x, y = (at[0] + 0.5) * size, (at[1] + 0.5) * size
+        middle = (at[0] + 0.5) * size, (at[1] + 0.5) * size
         fill, ink = ("white", "ink") if at in white else ("ink", "white")
-        shapes += [Disc((x, y), size * 0.38, fill, "ink"), Letters((x, y), piece, size * 0.45, ink)]
+        shapes += [Disc(middle, size * 0.38, fill, "ink"), Letters(middle, piece, size * 0.45, ink)]
     picture = Picture(side * size, side * size, shapes, smooth=True)
     return Drawn(question, answer, side * side * pieces, {"picture": picture})
 
@@ -126,7 +126,7 @@ def _shape(x: float, y: float, radius: float, kind: str, color: str) -> Area:
 def maze(rng: Random, side: int, exits: int, starts: int) -> Drawn:
     """Draw a maze of as many parts as it has exits, and starts in it. Work: cells that a search from each
     start can get to."""
-    cells = [*product(range(side), repeat=2)]
+    cells = [(x, y) for x in range(side) for y in range(side)]
     inside = {*cells}
     outside = {at: to for at in cells for to in _around(at) if to not in inside}
     ends = rng.sample(sorted(outside), exits)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from random import Random
-from typing import Annotated, Any, Literal, TypeAlias, cast
+from typing import Annotated, Any, Literal, TypeAlias, cast, get_args
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
@@ -76,7 +76,7 @@ class VisionRules(LevelRules):
     seats: Seats = 8
     tasks: int = Field(5, ge=1, le=20, description="Pictures in a match, each a request of its own.")
     families: tuple[FamilyName, ...] = Field(
-        tuple(FAMILIES), min_length=1, description="Which kinds of pictures; by default all."
+        get_args(FamilyName), min_length=1, description="Which kinds of pictures; by default all."
     )
     max_tokens: MaxTokens = 8_000
 
