@@ -158,6 +158,11 @@ def test_commits_that_are_no_tasks_are_refused_in_words(repo: Path, tmp_path: Pa
     assert "changes no file that `tests` matches" in why(plain)
     assert "has no commit 'abcdef1234'" in why("abcdef1234")
     assert "is no git repository" in why(first, ".")
+    for key, found in (("command", ["a"]), ("setup", 5), ("repo", 7)):
+        stated = {"repo": "repo", "commits": [plain], "command": "true", key: found}
+        assert f"{key}: found {found}; expected text" in refused(tmp_path, stated)
+    stated = {"repo": "repo", "commits": 1, "command": "true", "tests": 7}
+    assert "found no commit" in refused(tmp_path, stated)
     assert "`command` is missing" in refused(tmp_path, {"repo": "repo", "commits": [plain]})
     assert "did you mean" in refused(tmp_path, {"repo": "repo", "commit": [plain], "command": "true"})
 

@@ -62,6 +62,9 @@ def _checked(task: Mapping[str, Any], keys: Collection[str], needed: Collection[
     for key in task:
         if key not in keys:
             raise ValueError(f"{key!r} is not known{suggest(str(key), keys)}; a task has {', '.join(keys)}")
+    for key in ("statement", "command", "setup", "repo"):
+        if not isinstance(task.get(key, ""), str):
+            raise ValueError(f"{key}: found {task[key]!r:.60}; expected text")
     for key in needed:
         if not task.get(key):
             raise ValueError(f"`{key}` is missing")
@@ -118,7 +121,7 @@ def _past(task: Mapping[str, Any], base: Path) -> Iterator[dict[str, Any]]:
     _checked(task, _PAST, ("commits", "command"))
     repo, issues = str(task["repo"]), task.get("issues", {})
     patterns = task.get("tests", [*TESTS, *TEST_NAMES])
-    patterns = [patterns] if isinstance(patterns, str) else patterns
+    patterns = patterns if isinstance(patterns, list) else [patterns]
     if not isinstance(issues, dict):
         raise ValueError(f"issues: found {issues!r:.60}; expected `{{COMMIT: TEXT}}`")
 
