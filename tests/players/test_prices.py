@@ -174,9 +174,11 @@ def test_a_charge_for_each_call_is_due_whatever_is_read() -> None:
 def test_who_is_not_paid() -> None:
     nothing = (Rate(0, 0),)
     house = price("house:0.5", max_tokens=9, timeout_s=2, system_prompt="é")
-    limits = {"limit": 9, "timeout_ms": 2000, "prompt_bytes": 2}
+    limits = {"limit": 9, "timeout_ms": 2000, "prompt_bytes": 2, "model": "house:0.5"}
     assert house == Price("house players are free", nothing, nothing, **limits)
-    assert price("human:ann", timeout_s=2) == Price("people are not paid", nothing, nothing, timeout_ms=2000)
+    assert price("human:ann", timeout_s=2) == Price(
+        "people are not paid", nothing, nothing, timeout_ms=2000, model="human:ann"
+    )
 
 
 def test_where_a_price_comes_from() -> None:

@@ -9,6 +9,7 @@ from typing import NamedTuple, get_args
 
 from peerage.formats import Format
 from peerage.game.match import TOKEN_BYTES, Fixture
+from peerage.game.media import Media
 from peerage.game.protocol import Prompt, Role
 
 REPAIR_BYTES = 20_000
@@ -51,7 +52,8 @@ class CallBound(NamedTuple):
 
     `expected` is the usual number, `worst` the most (redrafts and one repair each included).
     `input_bytes` bounds a request's UTF-8 bytes, `usual_input_tokens` and `usual_output_tokens` are
-    estimates for the plan; `max_tokens` bounds a reply.
+    estimates for the plan; `max_tokens` bounds a reply. `media` are the pictures and sounds of a request at
+    most, whose tokens come on top.
     """
 
     seat: str
@@ -61,6 +63,7 @@ class CallBound(NamedTuple):
     usual_input_tokens: int
     usual_output_tokens: int
     max_tokens: int
+    media: tuple[Media, ...] = ()
 
 
 def asked_of(asks: Asks, fixture: Fixture) -> tuple[str, ...]:
@@ -72,14 +75,15 @@ def asked_of(asks: Asks, fixture: Fixture) -> tuple[str, ...]:
 
 
 def call_bounds(
-    asked: Iterable[Asks], fixture: Fixture, *, drawn: int, replaced: int
+    asked: Iterable[Asks], fixture: Fixture, *, drawn: int, replaced: int, media: tuple[Media, ...] = ()
 ) -> tuple[CallBound, ...]:
-    """Return the bounds on each seat's requests, where so many bytes of what was `drawn` are shown, and those
-    of texts that an arena `replaced` come on top."""
+    """Return the bounds on each seat's requests, where so many bytes of what was `drawn` are shown, with
+    `media` in it, and those of texts that an arena `replaced` come on top."""
     by_seat: dict[str, list[tuple[Asks, CallBound]]] = {}
     for asks in asked:
         for label in asked_of(asks, fixture) if asks.calls else ():
-            by_seat.setdefault(label, []).append((asks, _bound(label, asks, drawn, _SMALL_BYTES + replaced)))
+            bound = _bound(label, asks, drawn, _SMALL_BYTES + replaced)._replace(media=media)
+            by_seat.setdefault(label, []).append((asks, bound))
     return tuple(chain(*[_bounds(own, fixture.sessions.get(seat, 0)) for seat, own in by_seat.items()]))
 
 

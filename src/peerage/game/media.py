@@ -24,6 +24,9 @@ MediaType: TypeAlias = Literal["image/png", "image/jpeg", "audio/wav", "audio/mp
 """The types that there are: what comes in as another is encoded anew as one of these, or refused."""
 
 
+Kind: TypeAlias = Literal["image", "audio"]
+
+
 class Media(Struct, frozen=True, gc=False):
     """A picture or a sound: the SHA-256 (hex) of its bytes, and their number.
 
@@ -42,11 +45,21 @@ class Media(Struct, frozen=True, gc=False):
         return self.type.startswith("image/")
 
     @property
+    def kind(self) -> Kind:
+        """Return what a player has to take to be shown it."""
+        return "image" if self.is_image else "audio"
+
+    @property
     def suffix(self) -> str:
         """Return the end of a file's name for it."""
         return {"image/png": ".png", "image/jpeg": ".jpg", "audio/wav": ".wav", "audio/mpeg": ".mp3"}[
             self.type
         ]
+
+    @property
+    def place(self) -> str:
+        """Return where it lies in an arena's folder, when it does."""
+        return f"media/{self.sha256}{self.suffix}"
 
     @property
     def mark(self) -> str:

@@ -13,6 +13,7 @@ from peerage.game.blocks import Show, plain_blocks
 from peerage.game.bounds import Asks, CallBound, call_bounds
 from peerage.game.house import House, usual
 from peerage.game.match import Fixture, GameTable, GivenAnswer, Outcome
+from peerage.game.media import Kind, Media, media_in, parts, with_marks
 from peerage.game.protocol import Reply, Role, Steps
 from peerage.game.section import CostUnit, SettingsSection
 from peerage.game.texts import Preset
@@ -183,12 +184,16 @@ class Needs:
 
     `sandbox` is whether the game yields `Run`, `commands` whether it yields `ShellCommand`. `extra` is the
     extra of Peerage that a match is drawn or played with and that is not installed here; empty: nothing is
-    missing.
+    missing. `media` are the kinds of pictures and sounds that a match may show; by default those of which the
+    rules hold marks.
     """
 
     sandbox: Callable[[Any], bool] = lambda rules: False
     commands: Callable[[Any], bool] = lambda rules: False
     extra: Callable[[Any], str] = lambda rules: ""
+    media: Callable[[Any], Collection[Kind]] = lambda rules: {
+        each.kind for each in media_in([rules.model_dump_json()]).values()
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -337,7 +342,9 @@ class GameSpec(Generic[Rules]):
     def bounds(self, rules: Rules, fixture: Fixture) -> tuple[CallBound, ...]:
         """Return the bounds on each seat's requests, from the game's declaration, templates and formats."""
         shown = {key: value for key, value in fixture.drawn.items() if key not in self.secrecy.unshown}
-        drawn = len(msgspec.json.encode(shown)) if shown else 0
+        drawn = msgspec.json.encode(with_marks(shown)[0]) if shown else b""
+        media = tuple([each for each in parts(drawn.decode()) if isinstance(each, Media)])
         replaced = getattr(rules, "texts", None)
         added = len(msgspec.json.encode(replaced)) if replaced else 0
-        return call_bounds(self.asks(rules, fixture), fixture, drawn=drawn, replaced=added)
+        asks = self.asks(rules, fixture)
+        return call_bounds(asks, fixture, drawn=len(drawn), replaced=added, media=media)

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 from msgspec.structs import replace
 
+from peerage.game.media import Kind
 from peerage.game.protocol import Choice
 from peerage.players import open_client
 from peerage.players.client import Answer, Call, Client, Later, PlayerError
@@ -335,7 +336,9 @@ async def _open(settings: PlayerSettings, env: Mapping[str, str], folder: Path) 
 
 class Probed(Struct, frozen=True):
     """Result of a probe: an answer, or a failure and what to do about it; `requests` is how many it took, of
-    which `maybe_paid`, the last one apart, came to nothing and may be billed all the same."""
+    which `maybe_paid`, the last one apart, came to nothing and may be billed all the same. `media` are what
+    came of further requests, each about a kind of media: whether the player takes it, with the reply or the
+    failure."""
 
     player: str
     requests: int
@@ -343,6 +346,7 @@ class Probed(Struct, frozen=True):
     failure: PlayerError | None = None
     advice: str = ""
     maybe_paid: int = 0
+    media: Mapping[Kind, tuple[bool | None, Answer | PlayerError]] = {}
 
     @property
     def unusable(self) -> bool:

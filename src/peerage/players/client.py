@@ -151,6 +151,13 @@ class Later(PlayerError):
         self.until_ms = until_ms
 
 
+class NotTaken(PlayerError):
+    """A request that holds a picture or a sound, and a player that does not take it."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, kind="request")
+
+
 class Client(Protocol):
     """The one who answers for a player. One client serves any number of calls at once."""
 

@@ -17,7 +17,9 @@ from functools import cached_property
 from math import exp, log
 from typing import Any, NamedTuple
 
+from peerage.game.media import Media
 from peerage.game.protocol import MORE_ROOM
+from peerage.players.media import tokens_of
 from peerage.players.models.thinking import NO_ROOM, ThinkingRoom, room
 from peerage.settings import ArenaSettings, PlayerSettings
 
@@ -51,11 +53,12 @@ class Price:
 
     `input` and `output` are rates by ascending `above`, the first with 0; both empty: price unknown.
     `cached` are those of input that the provider read from a cache, empty where it costs as other input does.
-    `call_nano` is charged for each call. `hour_nano`, when not None, is the price of an hour of
-    hardware; replies then cost their seconds and tokens are free. `limit` caps every reply's tokens,
-    `timeout_ms` its time; `prompt_bytes` go before every request. `thinking` is what may be thought on top of
-    any limit. `request_nano` bounds a request to an agent, all calls to its model together, whose own costs
-    its gateway counts.
+    `model` is by whose count pictures and sounds are tokens (see `media.tokens_of`), and sound costs
+    `audio_times` as much as other input. `call_nano` is charged for each call. `hour_nano`, when not None, is
+    the price of an hour of hardware; replies then cost their seconds and tokens are free. `limit` caps every
+    reply's tokens, `timeout_ms` its time; `prompt_bytes` go before every request. `thinking` is what may be
+    thought on top of any limit. `request_nano` bounds a request to an agent, all calls to its model together,
+    whose own costs its gateway counts.
     """
 
     source: str = ""
@@ -69,6 +72,14 @@ class Price:
     prompt_bytes: int = 0
     thinking: ThinkingRoom = NO_ROOM
     request_nano: int | None = None
+    model: str = ""
+    audio_times: int = 1
+
+    def media_tokens(self, shown: Iterable[Media]) -> int:
+        """Return as how many input tokens pictures and sounds are charged at most."""
+        return sum(
+            [tokens_of(each, self.model) * (1 if each.is_image else self.audio_times) for each in shown]
+        )
 
     @property
     def known(self) -> bool:
@@ -137,6 +148,7 @@ def price_of(settings: PlayerSettings, at: date, seen: bool = False) -> Price:
     limits: dict[str, Any] = {
         "limit": settings.max_tokens,
         "timeout_ms": round(settings.timeout_s * 1000),
+        "model": f":{settings.model}" if settings.base_url else settings.model,
         "prompt_bytes": len(settings.system_prompt.encode("utf-8", "replace")),
         "thinking": room(settings, seen),
         "request_nano": int(settings.request_budget * NANO)
@@ -228,12 +240,17 @@ def _from_table(settings: PlayerSettings, at: date, limits: dict[str, Any]) -> P
             return Price(**limits)
         source += "; half of it, for the flex tier"
     share = Decimal("0.5" if settings.service_tier else 1)
+    heard, read = (
+        max(rate.femto for rate in _rates(price))
+        for price in (highest.input_audio_mtok or highest.input_mtok, highest.input_mtok)
+    )
     return Price(
         source,
         _rates(highest.input_mtok, share),
         _rates(highest.output_mtok, share),
         () if highest.cache_read_mtok is None else _rates(highest.cache_read_mtok, share),
         call_nano=_ceil_decimal(per_call * NANO / 1000) if isinstance(per_call, Decimal) else 0,
+        audio_times=max(1, _ceil(heard, read)) if read else 1,
         **limits,
     )
 

@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
-from peerage.players.client import Answer, Later, PlayerError, duration
+from peerage.players.client import Answer, Later, NotTaken, PlayerError, duration
 from peerage.values.texts import visible
 
 LONGEST = 600
@@ -65,6 +65,8 @@ def named_failure(error: PlayerError, player: str, secrets: Iterable[str]) -> Pl
     message = message if len(message) <= LONGEST else message[: LONGEST - 1] + "…"
     if isinstance(error, Later):
         return Later(message, error.until_ms)
+    if isinstance(error, NotTaken):
+        return NotTaken(message)
     return PlayerError(
         message,
         kind=error.kind,

@@ -22,6 +22,7 @@ from peerage.engine.record.benches import OVERBILLED
 from peerage.engine.record.probed import TOPIC as PROBES
 from peerage.engine.record.probed import ProbeEntry, entries, probe_costs
 from peerage.engine.record.registration import as_registered, prices, registered, registrations
+from peerage.engine.record.seeing import left_out_in_words, media_to_ask, refuse_too_blind
 from peerage.engine.run.probes import bench_by_probes, probe_players, to_probe
 from peerage.ledger import Batch, Ledger, amend
 from peerage.players import open_client
@@ -154,9 +155,10 @@ class RunPlayers:
             return
         overbilled = self._overbilled(recovered)
         limits, held = self._settings.budget, Counter[str]()
+        media = media_to_ask(self._settings, self._ledger)
         asked = {
             name: self.runtimes[name]
-            for name in to_probe(self._ledger, self._settings.everyone, self._prices())
+            for name in to_probe(self._ledger, self._settings.everyone, self._prices(), media)
             if name not in overbilled and availability.away(name) is None
         }
 
@@ -174,7 +176,12 @@ class RunPlayers:
             amend(self._ledger, PROBES, [entry], self._clock())
 
         before = len(list(entries(self._ledger)))
-        self._probed = await probe_players(asked, self.env, affordable=affordable, record=record)
+        noticed = left_out_in_words(self._settings, self._ledger)
+        self._probed = await probe_players(asked, self.env, affordable=affordable, record=record, media=media)
+        for line in left_out_in_words(self._settings, self._ledger):
+            if line not in noticed:
+                _log.warning(line)
+        refuse_too_blind(self._settings, self._ledger)
         costs = probe_costs(self._ledger, after=before)
         recovered.charge(costs)
         availability.charge({player: cost.most_nano for player, cost in costs.items()})

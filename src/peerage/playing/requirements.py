@@ -11,6 +11,7 @@ import msgspec
 
 from peerage.engine.match.plans import costliest_calls
 from peerage.engine.record.registration import changed
+from peerage.engine.record.seeing import left_out_in_words, refuse_too_blind
 from peerage.game.spec import GameSpec
 from peerage.games import FILE, GAMES, candidates, plays, tracks_of
 from peerage.ledger import Batch, Ledger, LedgerError
@@ -204,6 +205,7 @@ def check(settings: ArenaSettings, ledger: Ledger) -> tuple[InFlight, dict[str, 
     is, and the facts that are still to be written down."""
     _check_secret(settings, ledger)
     pinned = _pinned_facts(settings, ledger)
+    refuse_too_blind(settings, ledger)
     for game in settings.lineup:
         _refuse_readers(settings.alone(game))
         _refuse_series(settings.alone(game))
@@ -246,6 +248,7 @@ def notices(settings: ArenaSettings, ledger: Ledger) -> list[str]:
             f"the resources of {', '.join(placed)} say nothing without `engine: ray`: it is started here"
         )
     notes += _of_one_family(settings)
+    notes += left_out_in_words(settings, ledger)
     notes += [remark for name, spec in specs.items() for remark in spec.remarks(rules_of(settings, name))]
     if settings.judges and not any(judged(settings, game) for game in settings.lineup):
         notes.append(

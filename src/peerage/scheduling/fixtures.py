@@ -37,7 +37,7 @@ class Scheduler:
     All draws follow from the arena's `secret`. `weight` is the game's share of the matches among other
     games. `judges` is the number of judges of a match, None for the game's own. `sessions` are the players
     who remember what they were asked in a match, with the most tokens of it that go with a request, `hands`
-    those who work in folders with tools of their own.
+    those who work in folders with tools of their own. Who is `without` does not play this game, nor judge it.
     """
 
     spec: GameSpec[Any]
@@ -49,6 +49,7 @@ class Scheduler:
     judges: int | None = None
     sessions: Mapping[str, int] = field(default_factory=dict)
     hands: Collection[str] = ()
+    without: Collection[str] = ()
 
     @cached_property
     def settings(self) -> Mapping[str, Any]:
@@ -111,6 +112,9 @@ def next_round(
     are the game's, as far as `standings` know them. `judges` that the arena names judge by turns; without
     any, players judge. Raises `Unstaffed` for too few officials.
     """
+    standings, judges = (
+        [each for each in listed if each.player not in scheduler.without] for listed in (standings, judges)
+    )
     lot, two = f"{scheduler.secret}/round/{round}", scheduler.spec.seats(scheduler.rules) == 2
     required = peers_required(scheduler.spec.officials(scheduler.rules), len(judges), scheduler.judges)
     here = standings

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 
 from peerage.engine.again.recovery import spent
-from peerage.engine.record.probed import probe_costs
+from peerage.engine.record.probed import probe_costs, probed_media
 from peerage.game.blocks import Sentence
+from peerage.game.media import Kind
 from peerage.games import hides
 from peerage.ledger import Ledger
 from peerage.ledger.forms.codec import read_issued
 from peerage.ledger.topics.uptimes import hosts_up, uptimes
 from peerage.ledger.topics.waits import Waiting, waits
+from peerage.players.media import KINDS
 from peerage.reading.results.outside import imported, in_words, total
 from peerage.render.blocks import Rows, ViewBlock, numbers, texts
 from peerage.standings.accounts import unpriced
-from peerage.values.figures import counted, dollars, hundredths, moment, tenths, whole
+from peerage.values.figures import counted, dollars, hundredths, listed, moment, tenths, whole
 from peerage.views.shown import Shown
 
 
@@ -83,7 +85,8 @@ class Status(Shown, frozen=True):
     left open, by a crash, and count as possibly billed. Matches: `recorded`, `waiting` for players, by
     number, `issued` and not begun; imported results are `outside`, by noun. Of the calls in flight
     `open_usd` is what they may cost at most, a part of `spent_usd`; `unpriced` calls have no known price
-    and are not in it. `workers` are those of a run under `engine: ray`, `hosts` those that were started."""
+    and are not in it. `workers` are those of a run under `engine: ray`, `hosts` those that were started;
+    `untaken` are the media that players do not take by their probes."""
 
     runner: str | None
     recorded: int
@@ -97,6 +100,7 @@ class Status(Shown, frozen=True):
     workers: tuple[WorkerNow, ...] = ()
     hosts: tuple[HostRow, ...] = ()
     outside: Mapping[str, int] = {}
+    untaken: Mapping[str, Sequence[Kind]] = {}
 
 
 def host_rows(ledger: Ledger, folder: Path, waiting: Mapping[str, int]) -> tuple[HostRow, ...]:
@@ -169,6 +173,11 @@ def status(ledger: Ledger, folder: Path) -> Status:
         open_usd=worst / 1e9,
         spent_usd=spent(ledger) / 1e9,
         unpriced=unpriced(ledger) + sum([cost.unknown for cost in probe_costs(ledger).values()]),
+        untaken={
+            player: [kind for kind, taken in media.items() if not taken]
+            for player, media in probed_media(ledger).items()
+            if not all(media.values())
+        },
         under_way=tuple(under_way),
         workers=workers,
         outside=total(imported(ledger)),
@@ -213,6 +222,8 @@ def _sentences(found: Status) -> Iterator[str]:
     unpriced = [f"{counted(found.unpriced, 'call')} of unknown cost"] if found.unpriced else []
     spent = [f"{dollars(found.spent_usd)} spent at most"] if found.spent_usd else []
     yield f"{', and '.join([*spent, *unpriced]) or 'Nothing is spent'}."
+    for player, kinds in found.untaken.items():
+        yield f"{player} does not take {listed([KINDS[kind] for kind in kinds])}, by its probe."
     for worker in found.workers:
         yield f"Worker {worker.number}, {worker.process}: {counted(len(worker.matches), 'match')}."
 

@@ -20,6 +20,7 @@ import typer
 
 from peerage.cli.shared.options import at, program
 from peerage.engine.record.probed import probe_costs
+from peerage.engine.record.seeing import left_out_in_words
 from peerage.games import GAMES
 from peerage.ledger import LedgerError, LedgerMissing, open_ledger
 from peerage.ledger.topics.uptimes import unused
@@ -281,6 +282,8 @@ def _ledger(settings: ArenaSettings, env: dict[str, str], folder: Path) -> Itera
         spent = sum(spent_by(ledger).values()) - held
         spent += sum(cost.most_nano for cost in probe_costs(ledger).values())
         spent += sum(unused(ledger).values())
+        for line in left_out_in_words(settings, ledger):
+            yield Finding("players", "pictures and sound", "warning", line)
         unknown = unpriced(ledger) + sum(cost.unknown for cost in probe_costs(ledger).values())
     except LedgerError as error:
         yield Finding("ledger", settings.ledger, "broken", str(error))

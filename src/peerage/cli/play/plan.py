@@ -111,6 +111,7 @@ def _costs(folder: Path, matches: int) -> tuple[ArenaSettings, Plan, list[str]]:
     players no budget can pay."""
     from peerage.engine.again.usage import on_record
     from peerage.engine.record.registration import prices
+    from peerage.engine.record.seeing import left_out_in_words, refuse_too_blind
     from peerage.ledger import LedgerMissing, open_ledger
     from peerage.players.prices import price_of
     from peerage.playing.requirements import too_expensive
@@ -124,14 +125,18 @@ def _costs(folder: Path, matches: int) -> tuple[ArenaSettings, Plan, list[str]]:
     enough_players(settings)
     try:
         with closing(open_ledger(settings.ledger, folder, create=False)) as ledger:
+            refuse_too_blind(settings, ledger)
             past, priced = on_record(ledger), prices(ledger, settings.everyone, today)
+            more = left_out_in_words(settings, ledger)
             speak_of(Reading(settings, ledger).names)
             cost = estimate(settings, priced, matches, NOBODY, {}, past, ledger)
     except LedgerMissing:
+        refuse_too_blind(settings, None)
         priced = {player.name: price_of(player, today) for player in settings.everyone}
+        more = left_out_in_words(settings, None)
         speak_of_players(settings)
         cost = estimate(settings, priced, matches)
-    return settings, cost, too_expensive(settings, priced)
+    return settings, cost, [*more, *too_expensive(settings, priced)]
 
 
 def with_games(settings: ArenaSettings, stated: str = "") -> ArenaSettings:
@@ -163,6 +168,7 @@ def agree(
     """
     from peerage.cli.shared.output import show_table
     from peerage.engine.record.registration import prices
+    from peerage.engine.record.seeing import media_to_ask
     from peerage.engine.run.probes import to_probe, worst_probe
     from peerage.playing.requirements import refuse_too_expensive, refuse_unpriced
     from peerage.settings import ArenaError, SettingsError
@@ -186,16 +192,18 @@ def agree(
     show_table(costs(settings, made), TableFormat.table)
     refuse_unpriced(settings, made.unpriced)
     refuse_too_expensive(settings, priced)
-    probed = to_probe(arena.ledger, settings.everyone, priced) if settings.engine.probe else []
+    media = media_to_ask(settings, arena.ledger)
+    probed = to_probe(arena.ledger, settings.everyone, priced, media) if settings.engine.probe else []
     if probed and note != THINKS:
-        worst = {name: worst_probe(priced[name]) for name in probed}
+        worst = {name: worst_probe(priced[name], media.get(name, ())) for name in probed}
         most = sum(nano or 0 for nano in worst.values()) / 1e9
         unknown = [name for name, nano in worst.items() if nano is None]
         price = f"for at most {dollars(most)} in all" if most else "free"
         parts = [price] if len(unknown) < len(worst) else []
         parts += [f"{', '.join(unknown)} at an unknown price"] * bool(unknown)
         whom = "each player" if len(probed) == len(settings.everyone) else listed(probed)
-        prose(f"First {whom} is asked one small question, {', and '.join(parts)}.")
+        what = "one small question, and whether it sees or hears" if media else "one small question"
+        prose(f"First {whom} is asked {what}, {', and '.join(parts)}.")
     if yes:
         return
     if not sys.stdin.isatty():

@@ -262,13 +262,16 @@ def _several_lines(field: FormField) -> bool:
 
 def _show(turn: PersonTurn) -> None:
     from peerage.formats.forms import for_person
+    from peerage.game.media import media_in, worded
 
     request = turn.request
     more = f", {turn.behind} more wait{'s' * (turn.behind == 1)}" if turn.behind else ""
     say(f"\n━━━ you are asked as {request.role} · until {moment(turn.until_ms)}{more} ━━━")
     for speaker, text in request.messages:
         heading = {"system": "The rules:\n", "assistant": "You replied:\n", "user": ""}[speaker]
-        prose(f"\n{heading}{for_person(request.expects, text)}")
+        prose(f"\n{heading}{for_person(request.expects, worded(text))}")
+        for found in media_in([text]).values():
+            prose(f"{found.words}: {found.place} in the arena's folder")
     say("")
 
 

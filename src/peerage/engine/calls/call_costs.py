@@ -42,7 +42,7 @@ def usual_call(bound: CallBound, price: Price, thinking: int | None = None) -> U
     """
     output = min(bound.usual_output_tokens, price.limit or bound.usual_output_tokens)
     output += price.thinking.usual if thinking is None else thinking
-    asked = bound.usual_input_tokens + price.prompt_bytes // 4
+    asked = bound.usual_input_tokens + price.prompt_bytes // 4 + price.media_tokens(bound.media)
     nano = usual_cost(price, asked, output)
     if price.request_nano is not None and nano:
         times = price.request_nano / 4 / nano
@@ -58,7 +58,7 @@ def usual_cost(price: Price, asked: int, output: int) -> int | None:
 def worst_of(bound: CallBound, price: Price) -> int:
     """Return the most that the calls within `bound` can cost, in 1e-9 dollars; an unknown price counts
     nothing."""
-    size = bound.input_bytes + OVERHEAD_BYTES
+    size = bound.input_bytes + price.media_tokens(bound.media) + OVERHEAD_BYTES
     each = price.worst_nano(size, bound.max_tokens) or 0
     again = price.worst_nano(size, bound.max_tokens * MORE_ROOM, more_room=True) or 0
     # Every other call at most is a second one, and each of those may have more room.
@@ -68,7 +68,8 @@ def worst_of(bound: CallBound, price: Price) -> int:
 def reach(bound: CallBound, price: Price) -> int:
     """Return what one call of usual length may cost at most; nothing without a price."""
     usual_bytes = 4 * bound.usual_input_tokens + OVERHEAD_BYTES
-    return price.worst_nano(min(usual_bytes, bound.input_bytes), bound.max_tokens) or 0
+    size = min(usual_bytes, bound.input_bytes) + price.media_tokens(bound.media)
+    return price.worst_nano(size, bound.max_tokens) or 0
 
 
 class Share(NamedTuple):

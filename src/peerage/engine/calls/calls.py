@@ -332,7 +332,7 @@ class Calls:
         runtime = self._runtimes[pending.player]
         try:
             assert isinstance(pending.ask, Ask)
-            raw = priced(runtime, answer, runtime.cuts(pending.ask))
+            raw = priced(runtime, answer, runtime.cuts(pending.ask), pending.prompt)
             truncated = bool(answer.truncated) or len(answer.text) > MAX_STORED_CHARS
             price = runtime.price.source if raw.cost_nano else ""
             model = storable(answer.snapshot)[:200]

@@ -14,6 +14,7 @@ from peerage.engine.calls.pending import PendingCall
 from peerage.game.match import TOKEN_BYTES
 from peerage.game.protocol import MORE_ROOM, ROOM, USED, Ask, Reply, Role, Speaker, size_of
 from peerage.players.client import MAX_TEXT, Answer, Call, Client, PlayerError, duration
+from peerage.players.media import held, tokens_in, tokens_of
 from peerage.players.prices import Price, nano
 from peerage.settings import PlayerSettings
 from peerage.values.texts import storable
@@ -69,14 +70,17 @@ class PlayerRuntime:
         """About how many tokens a call takes at most, where its rate is limited; else 0."""
         if self.settings.tokens_per_minute is None:
             return 0
-        return size_of(ask.shown(seed)) // TOKEN_BYTES + self.limit(ask).tokens
+        shown = ask.shown(seed)
+        media = tokens_in(shown, self.price.model)
+        return size_of(shown) // TOKEN_BYTES + media + self.limit(ask).tokens
 
     def worst_nano(self, ask: Ask, prompt: Sequence[tuple[Speaker, str]]) -> int | None:
         """Return what a call may cost at most, in 1e-9 dollars; None where its price is unknown."""
         if self.price.free:
             return 0
         limit = self.limit(ask)
-        return self.price.worst_nano(size_of(prompt) + OVERHEAD_BYTES, limit.answer, limit.more_room)
+        asked = size_of(prompt) + self.price.media_tokens(held(text for _, text in prompt)) + OVERHEAD_BYTES
+        return self.price.worst_nano(asked, limit.answer, limit.more_room)
 
     def call(self, pending: PendingCall, ask: Ask) -> Call:
         """The call that a request is sent as."""
@@ -143,8 +147,11 @@ sums."""
 UNKNOWN = Limit(0, 0, False, True)
 
 
-def priced(runtime: PlayerRuntime, answer: Answer, limit: Limit = UNKNOWN) -> Reply:
-    """An answer under a `limit` as a raw reply, priced; what a client may have got wrong is unknown then.
+def priced(
+    runtime: PlayerRuntime, answer: Answer, limit: Limit = UNKNOWN, prompt: Sequence[tuple[Speaker, str]] = ()
+) -> Reply:
+    """An answer to a `prompt`, under a `limit`, as a raw reply, priced; what a client may have got wrong is
+    unknown then. Sound that costs more than other input counts at its most.
 
     A price that is stated for the player binds: what the player itself reports to cost can only be more. A
     gateway's count is exact, call by call, where tiers of a price do not add up.
@@ -152,7 +159,10 @@ def priced(runtime: PlayerRuntime, answer: Answer, limit: Limit = UNKNOWN) -> Re
     seconds = answer.latency_s if 0 < answer.latency_s < 1e9 else 0.0
     tokens_in, tokens_out = _counted(answer.input_tokens), _counted(answer.output_tokens)
     cached = _counted(answer.cached_tokens)
-    cost = runtime.price.cost_nano(tokens_in, tokens_out, round(seconds * 1000), cached or 0)
+    shown = held(text for _, text in prompt)
+    dearer = runtime.price.media_tokens(shown) - sum([tokens_of(each, runtime.price.model) for each in shown])
+    charged = None if tokens_in is None else tokens_in + dearer
+    cost = runtime.price.cost_nano(charged, tokens_out, round(seconds * 1000), cached or 0)
     cost = cost and cost * answer.times
     if runtime.price.request_nano is not None:
         cost = None if answer.cost_usd is None or answer.possibly_nano else _nano(answer.cost_usd)
@@ -166,6 +176,10 @@ def priced(runtime: PlayerRuntime, answer: Answer, limit: Limit = UNKNOWN) -> Re
         cost = None
     stated = answer.used if isinstance(answer.used, Mapping) else {}
     used = {name: amount for name in USED if (amount := _amount(stated.get(name))) is not None}
+    if pictures := sum(each.is_image for each in shown):
+        used.setdefault("images", float(pictures))
+    if len(shown) > pictures:
+        used.setdefault("audio_seconds", sum([each.seconds for each in shown]))
     if (watts := runtime.settings.watts) is not None:
         used.setdefault("kwh", round(watts * seconds / 3.6e6, 12))
     # More than MAX_TEXT characters are cut by us, whatever the tokens.

@@ -15,6 +15,7 @@ import msgspec
 from peerage.game.match import TOKEN_BYTES, Fixture
 from peerage.game.programs.tools import answers
 from peerage.game.protocol import Ask, PastTurn, Reply, Request, size_of
+from peerage.players.media import tokens_in
 
 Turns: TypeAlias = dict[str, dict[str, PastTurn]]
 """The turns of each seat that remembers, by label and question, the oldest first."""
@@ -50,18 +51,23 @@ class Conversations:
             return ask
         most, size, kept = self._bytes[ask.to], 0, list[PastTurn]()
         for question, turn in turns[ask.to].items():
-            own = size_of(turn.shown)
+            own = _size(turn)
             if question == answers(ask.key) or own > most:
                 continue
             kept.append(turn)
             size += own
             if size > most:
                 while size > most // 2 and len(kept) > 1:
-                    size -= size_of(kept.pop(0).shown)
+                    size -= _size(kept.pop(0))
         return msgspec.structs.replace(ask, past=tuple(kept)) if kept else ask
 
     def _remembers(self, ask: Ask) -> bool:
         return ask.to in self._bytes and ask.role == "contestant" and not ask.verbatim
+
+
+def _size(turn: PastTurn) -> int:
+    """Return the bytes of a turn, and of as many tokens as pictures and sounds in it count as at most."""
+    return size_of(turn.shown) + TOKEN_BYTES * tokens_in(turn.shown)
 
 
 def branched(turns: Turns) -> Turns:

@@ -13,6 +13,7 @@ from peerage.engine.calls.budget import Budget, dollars
 from peerage.engine.calls.call_costs import Share, reach, shares
 from peerage.engine.calls.player_runtime import PlayerRuntime
 from peerage.engine.record.memory import planned
+from peerage.engine.record.seeing import left_out
 from peerage.game.match import Fixture
 from peerage.game.media import with_marks
 from peerage.game.spec import GameSpec
@@ -50,9 +51,10 @@ def _sessions(settings: ArenaSettings, spec: GameSpec[Any], rules: Any) -> Mappi
     return {player: most for player, most in tokens.items() if most}
 
 
-def schedulers(settings: ArenaSettings, secret: str) -> dict[str, Scheduler]:
-    """Return what pairs each game of an arena, by name. Raises SettingsError where a game's rules are
-    wrong."""
+def schedulers(settings: ArenaSettings, secret: str, ledger: Ledger | None = None) -> dict[str, Scheduler]:
+    """Return what pairs each game of an arena, by name, without players of which the ledger knows that they
+    do not take what it shows. Raises SettingsError where a game's rules are wrong."""
+    lacking = left_out(settings, ledger)
     policy = policy_of(settings)
     rules = {name: _rules(settings, name, frozen=bool(policy.player)) for name in settings.lineup}
     return {
@@ -68,6 +70,7 @@ def schedulers(settings: ArenaSettings, secret: str) -> dict[str, Scheduler]:
             hands=frozenset(
                 [player.name for player in settings.players if player.acp or player.provider == "command"]
             ),
+            without=lacking.get(name, ()),
         )
         for name, game in settings.lineup.items()
     }
@@ -98,7 +101,7 @@ def first_fixtures(
     Unstaffed."""
     games = [
         scheduler
-        for scheduler in schedulers(settings, f"{settings.seed or 0}").values()
+        for scheduler in schedulers(settings, f"{settings.seed or 0}", ledger).values()
         if scheduler.spec.contestants[1]
     ]
     pool, judges = (

@@ -12,6 +12,7 @@ from itertools import islice
 
 from msgspec import Struct
 
+from peerage.game.media import Kind
 from peerage.ledger import Exchange, Ledger, amended
 from peerage.ledger.forms.codec import read_said
 from peerage.ledger.forms.rows import LEFT_OPEN, NOT_SENT
@@ -25,7 +26,8 @@ class ProbeResult(Struct, frozen=True, omit_defaults=True):
     """One probe's finding, as it is on record. `status` is ok, refused, cut (at its token limit), failed
     (until something is changed) or void (the provider failed for now). `cost_nano` is null where it is
     unknown; `worst_nano` is what it may have cost beyond that, null without a price. `thinks` says that the
-    model was seen to think before it answers."""
+    model was seen to think before it answers. `media` says of each kind that it was asked about whether it
+    takes that."""
 
     status: str
     reason: str = ""
@@ -38,6 +40,7 @@ class ProbeResult(Struct, frozen=True, omit_defaults=True):
     latency_ms: int = 0
     snapshot: str = ""
     thinks: bool = False
+    media: dict[Kind, bool] = {}
 
 
 class ProbeEntry(Struct, frozen=True, omit_defaults=True):
@@ -99,6 +102,15 @@ def seen_to_think(ledger: Ledger) -> frozenset[str]:
     for entry in entries(ledger):
         thinks |= {name: probe.thinks for name, probe in entry.found.items() if probe.status in ("ok", "cut")}
     return frozenset(name for name, seen in thinks.items() if seen)
+
+
+def probed_media(ledger: Ledger) -> dict[str, dict[Kind, bool]]:
+    """Return what each player was last found to take and not to take of media. Raises LedgerError."""
+    known: dict[str, dict[Kind, bool]] = {}
+    for entry in entries(ledger):
+        for name, result in entry.found.items():
+            known.setdefault(name, {}).update(result.media)
+    return known
 
 
 def probe_costs(ledger: Ledger, *, after: int = 0) -> dict[str, ProbeCost]:

@@ -106,7 +106,7 @@ class Course:
         self._loop = asyncio.get_running_loop()
         self.done: asyncio.Future[str] = self._loop.create_future()
         self.note = ""
-        games = schedulers(settings, setup.secret)
+        games = schedulers(settings, setup.secret, ledger)
         self._plans = Plans(games, self._runtimes)
         self.matches = drive(self, journal, budget, self._plans)
         self._admission = Admission(budget, self._plans, recovered.unaffordable)

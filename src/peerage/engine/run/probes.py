@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Container, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Container, Iterable, Mapping
 from typing import TypeAlias
+
+from msgspec.structs import replace
 
 from peerage.engine.calls.budget import dollars
 from peerage.engine.calls.call_costs import OVERHEAD_BYTES
@@ -13,10 +15,14 @@ from peerage.engine.calls.player_runtime import PlayerRuntime, priced
 from peerage.engine.record.benches import Benches, benched
 from peerage.engine.record.probed import ProbeEntry, ProbeResult, reachable
 from peerage.engine.record.registration import as_registered
+from peerage.game.media import Kind
+from peerage.game.protocol import size_of
 from peerage.ledger import Amendment, Ledger
 from peerage.ledger.topics.places import Bench
 from peerage.players.checks import PAID, PROBE_TOKENS, Probed, needs_probe, probe, probe_call, together
-from peerage.players.client import Later
+from peerage.players.client import Answer, Call, Later
+from peerage.players.media import KINDS, held
+from peerage.players.picture_probe import media_call, probe_media
 from peerage.players.prices import Price
 from peerage.settings import PlayerSettings
 from peerage.standings.accounts import NOTHING, Account
@@ -30,24 +36,37 @@ BETWEEN_S = 0.5
 _log = logging.getLogger("peerage")
 
 
-def worst_probe(price: Price) -> int | None:
-    """Return what the probe of a player of this price may cost at most, in 1e-9 dollars; None when its price
-    is unknown. Of several requests `PAID` can be charged: others were refused."""
-    if price.free:
-        return 0
-    size = sum(len(text.encode()) for _, text in probe_call().messages)
-    worst = price.worst_nano(size + OVERHEAD_BYTES, PROBE_TOKENS)
-    return worst and PAID * worst
+def worst_probe(price: Price, media: Iterable[Kind] = ()) -> int | None:
+    """Return what the probe of a player of this price, which is asked about kinds of `media` too, may cost at
+    most, in 1e-9 dollars; None when its price is unknown. Of several requests for one reply `PAID` can be
+    charged: others were refused."""
+    worst = _worst(price, probe_call())
+    return worst and PAID * worst + sum([_worst(price, media_call(kind)[0]) or 0 for kind in media])
 
 
-def to_probe(ledger: Ledger, players: Iterable[PlayerSettings], priced: Mapping[str, Price]) -> list[str]:
-    """Return whom a run probes: players behind a network not known to answer as set. Raises LedgerError."""
+def _worst(price: Price, call: Call) -> int | None:
+    size = size_of(call.messages) + price.media_tokens(held(text for _, text in call.messages))
+    return price.worst_nano(size + OVERHEAD_BYTES, PROBE_TOKENS)
+
+
+def to_probe(
+    ledger: Ledger,
+    players: Iterable[PlayerSettings],
+    priced: Mapping[str, Price],
+    media: Container[str] = (),
+) -> list[str]:
+    """Return whom a run probes: players behind a network not known to answer as set, and those that are to be
+    asked about `media`. Raises LedgerError."""
     answering = reachable(ledger) - benched(ledger).keys()
     return [
         player.name
         for player in players
         if needs_probe(player)
-        and not (player.name in answering and as_registered(ledger, player, priced[player.name]))
+        and not (
+            player.name in answering
+            and player.name not in media
+            and as_registered(ledger, player, priced[player.name])
+        )
     ]
 
 
@@ -62,8 +81,10 @@ async def probe_players(
     affordable: Callable[[str, int], bool],
     record: Record,
     tries: int = TRIES,
+    media: Mapping[str, Collection[Kind]] = {},
 ) -> dict[str, Probed]:
-    """Ask every player behind a network one small question, all at once; return what was found, by name.
+    """Ask every player behind a network one small question, and one about each kind of `media` that is listed
+    for it, all players at once; return what was found, by name.
     Players that are down are asked again, `tries` times in all. `affordable(player, nano)` sets the worst
     cost of one probe aside, or says that the budget has no room for it: that player is then not probed. The
     caller holds the runner's lock."""
@@ -72,7 +93,7 @@ async def probe_players(
     for again in range(tries):
         if again and asked:
             await asyncio.sleep(BETWEEN_S * again)
-        probed |= await _probe_once(asked, env, affordable, record)
+        probed |= await _probe_once(asked, env, affordable, record, media)
         asked = {name: asked[name] for name in asked if name in probed and probed[name].down}
     return probed
 
@@ -82,16 +103,18 @@ async def _probe_once(
     env: Mapping[str, str],
     affordable: Callable[[str, int], bool],
     record: Record,
+    media: Mapping[str, Collection[Kind]],
 ) -> dict[str, Probed]:
     worst: dict[str, int | None] = {}
     for name, runtime in runtimes.items():
-        if affordable(name, worst_probe(runtime.price) or 0):
-            worst[name] = worst_probe(runtime.price)
+        most = worst_probe(runtime.price, media.get(name, ()))
+        if affordable(name, most or 0):
+            worst[name] = most
     if not worst:
         return {}
     await record(ProbeEntry(sent=worst))
-    probed = await asyncio.gather(*[_ask(runtimes[name], env) for name in worst])
-    results = {each.player: _result_of(runtimes[each.player], each, worst[each.player]) for each in probed}
+    probed = await asyncio.gather(*[_ask(runtimes[name], env, media.get(name, ())) for name in worst])
+    results = {each.player: _result_of(runtimes[each.player], each) for each in probed}
     await record(ProbeEntry(found=results))
     for each in probed:
         _tell(each, results[each.player])
@@ -159,13 +182,36 @@ def _plays_again(was: Bench, probed: Probed) -> bool:
     return isinstance(probed.failure, Later | None) or (was.event == "paused" and not probed.down)
 
 
-async def _ask(runtime: PlayerRuntime, env: Mapping[str, str]) -> Probed:
-    return await probe(runtime.settings, runtime.client, env, runtime.price.thinking.tokens)
+async def _ask(runtime: PlayerRuntime, env: Mapping[str, str], media: Collection[Kind] = ()) -> Probed:
+    settings, client, thinking = runtime.settings, runtime.client, runtime.price.thinking.tokens
+    probed = await probe(settings, client, env, thinking)
+    if probed.answer is None or not media:
+        return probed
+    return replace(probed, media=await probe_media(settings, client, media, thinking))
 
 
-def _result_of(runtime: PlayerRuntime, probed: Probed, worst: int | None) -> ProbeResult:
-    """A probe as it goes on record."""
-    each = worst and worst // PAID
+def _result_of(runtime: PlayerRuntime, probed: Probed) -> ProbeResult:
+    """A probe as it goes on record, with what came of questions about media."""
+    result = _usual_result(runtime, probed)
+    for kind, (_, came) in probed.media.items():
+        call = media_call(kind)[0]
+        if isinstance(came, Answer):
+            cost = priced(runtime, came, prompt=call.messages).cost_nano
+        else:
+            cost = None if came.maybe_paid else 0
+        most, billed = result.worst_nano, result.cost_nano
+        if cost is not None and billed is not None:
+            billed += cost
+        elif most is not None:
+            most = None if (worst := _worst(runtime.price, call)) is None else most + worst
+        result = replace(result, cost_nano=billed, worst_nano=most, requests=result.requests + 1)
+    return replace(
+        result, media={kind: takes for kind, (takes, _) in probed.media.items() if takes is not None}
+    )
+
+
+def _usual_result(runtime: PlayerRuntime, probed: Probed) -> ProbeResult:
+    each = _worst(runtime.price, probe_call())
     if probed.failure is not None:
         paid = probed.maybe_paid + probed.failure.maybe_paid
         return ProbeResult(
@@ -202,7 +248,11 @@ def _tell(probed: Probed, result: ProbeResult) -> None:
         _log.warning("%s; it plays all the same", probed.problem)
     elif not probed.unusable:
         thinks = ", thinks before it answers" if result.thinks else ""
-        _log.info("%s answered its probe in %.1f s%s", probed.player, result.latency_ms / 1000, thinks)
+        takes = [
+            f", {'takes' if taken else 'does not take'} {KINDS[kind]}" for kind, taken in result.media.items()
+        ]
+        said = thinks + "".join(takes)
+        _log.info("%s answered its probe in %.1f s%s", probed.player, result.latency_ms / 1000, said)
 
 
 def _tell_overrun(player: str, cost: int | None, worst: int | None) -> None:

@@ -178,7 +178,7 @@ class AcpClient:
         session = seat.session
         if session is not None:
             session.begin(nano(self._settings.request_budget), self._settings.request_tokens)
-        prompt = asyncio.ensure_future(agent.prompt(text))
+        prompt = asyncio.ensure_future(agent.prompt(text, call.media))
         prompt.add_done_callback(lambda done: done.cancelled() or done.exception())
         metered, late = _UNPAID, False
         try:

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from peerage.formats import read_json
-from peerage.players.agents.acp_protocol import INITIALIZE, AgentTurn
+from peerage.players.agents.acp_protocol import INITIALIZE, AgentTurn, prompt_blocks
 from peerage.players.agents.programs import LAST_WORDS, STDERR_KEPT, end_program, exit_code, stop_program
 from peerage.players.client import FailureKind, PlayerError
 from peerage.players.redaction import without_traceback
@@ -32,6 +32,7 @@ class AgentProcess:
         self.turn = AgentTurn(allow)
         self.system: str | None = None
         self.session = ""
+        self._takes: Mapping[str, Any] = {}
         self._allow = allow
         self._process = process
         self._waiting: dict[int, asyncio.Future[Any]] = {}
@@ -76,6 +77,9 @@ class AgentProcess:
             raise PlayerError(
                 f"speaks version {str(version)[:20]} of ACP; Peerage speaks 1", kind="permanent"
             )
+        stated = about.get("agentCapabilities")
+        takes = stated.get("promptCapabilities") if isinstance(stated, dict) else None
+        self._takes = takes if isinstance(takes, dict) else {}
         if auth:
             await self.request("authenticate", {"methodId": auth})
         opened = await self.request("session/new", {"cwd": str(cwd), "mcpServers": servers})
@@ -83,10 +87,11 @@ class AgentProcess:
             raise PlayerError("opened no session: its answer to session/new has no sessionId")
         self.session = session
 
-    async def prompt(self, text: str) -> object:
-        """Send a request and return the stop reason; `turn` holds what the agent did. Raises PlayerError."""
+    async def prompt(self, text: str, media: Mapping[str, bytes]) -> object:
+        """Send a request, with the bytes of the pictures and sounds in it by digest, and return the stop
+        reason; `turn` holds what the agent did. Raises PlayerError."""
         self.turn, self._written, self._malformed = AgentTurn(self._allow), 0, 0
-        blocks = [{"type": "text", "text": text}]
+        blocks = prompt_blocks(text, media, self._takes)
         ended = await self.request("session/prompt", {"sessionId": self.session, "prompt": blocks})
         return ended.get("stopReason")
 

@@ -9,12 +9,13 @@ is kept is bounded.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from peerage.game.protocol import Speaker
 from peerage.game.work import MOST_DETAIL, MOST_STEPS, AgentStep, StepKind
 from peerage.players.client import MAX_TEXT
+from peerage.players.media import KINDS, Sent, divided
 from peerage.settings.players.agents import McpServer
 from peerage.values.texts import storable
 from peerage.version import __version__
@@ -206,6 +207,22 @@ def asked(messages: Sequence[tuple[Speaker, str]], known: str | None) -> tuple[s
         parts.append("You are asked now:")
     parts += [text for _, text in turns[new:]]
     return "\n\n".join(filter(None, parts)), system
+
+
+def prompt_blocks(
+    text: str, media: Mapping[str, bytes], capabilities: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Return a request as blocks of text, pictures and sounds. Raises PlayerError for one that the agent, by
+    its `capabilities` of prompts, does not take."""
+    takes = [kind for kind in KINDS if capabilities.get(kind) is True]
+    blocks: list[dict[str, Any]] = []
+    for part in divided(text, media, takes):
+        if isinstance(part, Sent):
+            data = {"mimeType": part.media.type, "data": part.base64}
+            blocks.append({"type": part.media.kind, **data})
+        else:
+            blocks.append({"type": "text", "text": part})
+    return blocks or [{"type": "text", "text": text}]
 
 
 def server_entry(server: McpServer, words: Sequence[str]) -> dict[str, Any]:

@@ -6,6 +6,11 @@ The same shape for programs (`command:`), endpoints (`http:`) and functions (`py
      "role": "contestant", "max_tokens": 800, "temperature": null,
      "messages": [{"role": "system", "content": "…"}, …], "schema": null}
 
+Where a text stands for a picture or a sound, it has words in brackets, "[picture 3f2a91c0, PNG, 640×480,
+12 KB]", and the request has its bytes by its SHA-256, which begins so:
+
+    "media": {"3f2a91c0…": {"type": "image/png", "base64": "…"}}
+
 `max_tokens` bounds the answer; `thinking_tokens` is sent too where the player has room to think on top.
 `id` is the same in every attempt and every resume of a call, so an agent may answer a repeated one from a
 cache. `match` and `seat` are the same in all requests to a seat of a match, and in none of another; a probe
@@ -36,8 +41,10 @@ import msgspec
 from msgspec import Meta, Struct
 
 from peerage.formats import read_json
+from peerage.game.media import worded
 from peerage.game.protocol import USED
 from peerage.players.client import Answer, Call, PlayerError, bounded
+from peerage.players.media import Sent, divided
 from peerage.players.models.finish_reasons import ending
 from peerage.players.models.thoughts import part
 from peerage.settings import PlayerSettings
@@ -65,8 +72,15 @@ class AgentReply(Struct, frozen=True):
 
 
 def request_of(call: Call, settings: PlayerSettings) -> dict[str, Any]:
-    """The request object for one call."""
+    """The request object for one call. Raises PlayerError for a picture or a sound whose bytes are lost, or
+    which the player does not take."""
     limit = settings.max_tokens
+    shown = [part for _, text in call.messages for part in divided(text, call.media, settings.takes_stated)]
+    media = {
+        sent.media.sha256: {"type": sent.media.type, "base64": sent.base64}
+        for sent in shown
+        if isinstance(sent, Sent)
+    }
     thinking = {"thinking_tokens": call.thinking_tokens} if call.thinking_tokens else {}
     return {
         "version": VERSION,
@@ -77,8 +91,9 @@ def request_of(call: Call, settings: PlayerSettings) -> dict[str, Any]:
         "max_tokens": call.max_tokens if limit is None else min(limit, call.max_tokens),
         **thinking,
         "temperature": settings.temperature if call.temperature is None else call.temperature,
-        "messages": [{"role": speaker, "content": text} for speaker, text in call.messages],
+        "messages": [{"role": speaker, "content": worded(text)} for speaker, text in call.messages],
         "schema": call.expects.schema(),
+        **({"media": media} if media else {}),
     }
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from functools import cache
 from typing import NamedTuple
 
 from pydantic_ai.exceptions import (
@@ -18,6 +19,8 @@ from pydantic_ai.exceptions import (
     ModelQuotaExceededError,
     ModelRateLimitError,
 )
+
+from peerage.game.media import Kind
 
 MAX_TOKENS = "max_tokens"
 MAX_COMPLETION_TOKENS = "max_completion_tokens"
@@ -161,6 +164,43 @@ def refused(error: Exception, sent: Collection[str]) -> tuple[str, ...]:
     if form := next((part for part in FORM if part in sent and named(part)), ""):
         return (form,)
     return tuple(part for part in sent if named(part))
+
+
+_NAMES: Mapping[Kind, str] = {
+    "image": r"images?(?:_url)?|vision|multi-?modal|mmproj",
+    "audio": r"audio|input_audio|speech|multi-?modal",
+}
+_ONLY_TEXT = re.compile(
+    r"content.{0,60}(?:must be|should be|expected) (?:a |an )?(?:valid )?str|input should be a valid string"
+    r"|allowed values.{0,10}text|expected `text`|text-only model"
+)
+
+
+def untaken(error: Exception, sent: Collection[Kind]) -> Kind | None:
+    """Return which of the kinds of media that were `sent` a server says it does not take; None for no word of
+    that.
+
+    Known are the words of OpenAI ("image_url is only supported by certain models"), OpenRouter ("No endpoints
+    found that support image input"), vLLM ("is not a multimodal model", "At most 0 image(s)"), llama.cpp
+    ("image input is not supported", with 500), Ollama, Google ("modality is not enabled"), Anthropic, and of
+    servers that want a text.
+    """
+    if not sent or not isinstance(error, ModelHTTPError):
+        return None
+    if error.status_code not in (400, 404, 415, 422, 500, 501):
+        return None
+    text = complaint(error)
+    named = [kind for kind in sent if _is_untaken(kind).search(text)]
+    return next(iter(named or (sent if _ONLY_TEXT.search(text) else ())), None)
+
+
+@cache
+def _is_untaken(kind: Kind) -> re.Pattern[str]:
+    name = rf"\b(?:{_NAMES[kind]})(?:\b|\(s\))(?! (?:format|size|type|url|dimension|exceed))"
+    refused = (
+        rf"{_REFUSED}|only supported|not have|not a|no endpoints?|at most 0|missing data|unknown variant"
+    )
+    return re.compile(rf"(?:{refused}).{{0,60}}?{name}|{name}.{{0,60}}?(?:{refused})", re.DOTALL)
 
 
 def complaint(error: ModelHTTPError) -> str:

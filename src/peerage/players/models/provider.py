@@ -18,8 +18,9 @@ from msgspec.structs import replace
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 
-from peerage.players.client import Answer, Call, Later, PlayerError
+from peerage.players.client import Answer, Call, Later, NotTaken, PlayerError
 from peerage.players.keys import default_url, find_key, key_names
+from peerage.players.media import KINDS, held, only_users
 from peerage.players.models.adaptations import (
     ADAPTATIONS,
     FORM,
@@ -30,6 +31,7 @@ from peerage.players.models.adaptations import (
     THINKING,
     is_refusal,
     refused,
+    untaken,
 )
 from peerage.players.models.failures import is_filtered, is_out_of_capacity, is_too_long, player_error
 from peerage.players.models.finish_reasons import ending
@@ -119,7 +121,8 @@ class ProviderClient:
             try:
                 async with asyncio.timeout(self._settings.timeout_s):
                     if wire is None:
-                        reply = received(await request.sent(self._started_model))
+                        takes = ("image",) if self._settings.provider == "anthropic" else tuple(KINDS)
+                        reply = received(await request.sent(self._started_model, takes))
                     else:
                         reply = await wire.ask(self._started_model, request)
             except TimeoutError:
@@ -140,7 +143,8 @@ class ProviderClient:
     def _request(self, call: Call) -> LibraryRequest:
         asked, parameters = self._shape(call)
         spoken = turns(call.messages, SYSTEM not in self._refused)
-        return LibraryRequest(spoken, cast(ModelSettings, asked), parameters)
+        only_users(spoken)
+        return LibraryRequest(spoken, cast(ModelSettings, asked), parameters, call.media)
 
     def _failed(
         self, error: Exception, call: Call, request: LibraryRequest, form: Collection[str], latency_s: float
@@ -149,6 +153,10 @@ class ProviderClient:
         none. `form` are those parts of what was sent that the wire adds (see `Wire.form`)."""
         if is_filtered(error):
             return Answer("", latency_s, refused=True)
+        sent = {found.kind for found in held(text for _, text in call.messages)}
+        if kind := untaken(error, sent):
+            what = f"{self._settings.model} does not take {KINDS[kind]}"
+            raise NotTaken(f"{what}: {player_error(error, self._key_place)}") from None
         self._adapt(error, request, form)
         if call.more_room and is_too_long(error):
             return Answer("", latency_s, 0, 0, truncated=True)

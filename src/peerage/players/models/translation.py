@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from pydantic_ai.direct import model_request
 from pydantic_ai.messages import (
+    BinaryContent,
     ModelMessage,
     ModelRequest,
     ModelResponse,
@@ -15,6 +16,7 @@ from pydantic_ai.messages import (
     TextPart,
     ThinkingPart,
     ToolCallPart,
+    UserContent,
     UserPromptPart,
 )
 from pydantic_ai.models import Model, ModelRequestParameters
@@ -24,6 +26,7 @@ from pydantic_ai.usage import RequestUsage
 
 from peerage.game.protocol import Format, Shaped, Speaker
 from peerage.players.client import Answer, PlayerError, bounded
+from peerage.players.media import Sent, divided
 from peerage.players.models.finish_reasons import ending
 from peerage.players.models.replies import DECLINED, ProviderReply, Usage, used_of
 from peerage.players.models.thoughts import part
@@ -65,8 +68,13 @@ def turns(messages: Sequence[tuple[Speaker, str]], system_role: bool = True) -> 
     return [("system", "\n\n".join(systems)), *joined] if systems else joined
 
 
-def conversation(spoken: Sequence[tuple[Speaker, str]]) -> list[ModelMessage]:
-    """Return turns in pydantic-ai's terms."""
+def conversation(
+    spoken: Sequence[tuple[Speaker, str]],
+    bodies: Mapping[str, bytes] | None = None,
+    takes: Sequence[str] = (),
+) -> list[ModelMessage]:
+    """Return turns in pydantic-ai's terms, with the pictures and sounds that they hold; without `bodies`
+    their marks stay. Raises PlayerError as `divided` does."""
     out: list[ModelMessage] = []
     head: list[SystemPromptPart] = []
     for speaker, text in spoken:
@@ -75,23 +83,33 @@ def conversation(spoken: Sequence[tuple[Speaker, str]]) -> list[ModelMessage]:
         elif speaker == "assistant":
             out.append(ModelResponse(parts=[TextPart(text)]))
         else:
-            out.append(ModelRequest(parts=[*head, UserPromptPart(text)]))
+            content = text if bodies is None else _user_content(text, bodies, takes)
+            out.append(ModelRequest(parts=[*head, UserPromptPart(content)]))
             head = []
     return [ModelRequest(parts=head), *out] if head else out
 
 
+def _user_content(text: str, bodies: Mapping[str, bytes], takes: Sequence[str]) -> str | list[UserContent]:
+    content: list[UserContent] = [
+        BinaryContent(each.body, media_type=each.media.type) if isinstance(each, Sent) else each
+        for each in divided(text, bodies, takes)
+    ]
+    return text if content == [text] else content
+
+
 class LibraryRequest(NamedTuple):
-    """A call in pydantic-ai's terms: turns, settings, output mode."""
+    """A call in pydantic-ai's terms: turns, settings, output mode, and the bytes of pictures and sounds."""
 
     turns: list[tuple[Speaker, str]]
     settings: ModelSettings
     parameters: ModelRequestParameters
+    media: Mapping[str, bytes] = {}
 
-    async def sent(self, model: Model) -> ModelResponse:
-        """Ask a model through pydantic-ai."""
+    async def sent(self, model: Model, takes: Sequence[str] = (), *, marked: bool = False) -> ModelResponse:
+        """Ask a model through pydantic-ai; what is `marked` keeps the marks of pictures and sounds."""
         return await model_request(
             model,
-            conversation(self.turns),
+            conversation(self.turns, None if marked else self.media, takes),
             model_settings=self.settings,
             model_request_parameters=self.parameters,
             instrument=False,

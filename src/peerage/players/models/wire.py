@@ -24,6 +24,7 @@ from pydantic_ai.models import Model
 
 from peerage.formats import read_json
 from peerage.players.client import PlayerError
+from peerage.players.media import chat_content
 from peerage.players.models.adaptations import MAX_TOKENS, OTHER_LIMIT, STREAM_OPTIONS, UNSTREAMED
 from peerage.players.models.failures import UNDONE
 from peerage.players.models.replies import ProviderReply, chat_reply, reported_error
@@ -114,20 +115,29 @@ class Wire(AsyncOpenAI):
                     message | {"content": text} for message, text in zip(body["messages"], texts, strict=True)
                 ]
             }
+        written = _contents(body)
+        contents = [chat_content(text, request.media) for text in written]
+        if contents != written:
+            body = body | {
+                "messages": [
+                    message | {"content": content}
+                    for message, content in zip(body["messages"], contents, strict=True)
+                ]
+            }
         try:
             reply = await self._post(body)
         except APIStatusError as failure:
             _FAILURE.set(failure)
             try:
-                return received(await request.sent(model))
+                return received(await request.sent(model, marked=True))
             finally:
                 _FAILURE.set(None)
-        return reply if _contents(body) == texts else reply._replace(text=_JOINER.sub("", reply.text))
+        return reply if written == texts else reply._replace(text=_JOINER.sub("", reply.text))
 
     async def _written(self, model: Model, request: LibraryRequest) -> dict[str, Any]:
         """Return what pydantic-ai would send."""
         try:
-            await request.sent(model)
+            await request.sent(model, marked=True)
         except _Written as written:
             return written.body
         raise AssertionError("the model library sent nothing")

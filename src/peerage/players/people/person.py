@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from peerage.players.client import Answer, Call, Later, PlayerError, duration
+from peerage.players.media import held
 from peerage.players.people.requests import People, PeopleError, Request, match_digest
 from peerage.settings import PlayerSettings
 from peerage.values.clock import now_ms
+from peerage.values.system_errors import reason
 
 Result = TypeVar("Result")
 
@@ -20,6 +22,19 @@ LOOK_S = 0.4
 """Seconds between two looks for replies."""
 
 _log = logging.getLogger("peerage")
+
+
+def keep_media(folder: Path, call: Call) -> None:
+    """Put the pictures and sounds of a call where its person finds them: `media` in the arena's folder, by
+    digest. Raises PeopleError."""
+    for found in held(text for _, text in call.messages):
+        file, body = folder / found.place, call.media.get(found.sha256)
+        if body is not None and not file.exists():
+            try:
+                file.parent.mkdir(exist_ok=True)
+                file.write_bytes(body)
+            except OSError as error:
+                raise PeopleError(f"{file} cannot be written: {reason(error)}") from None
 
 
 class PersonClient:
@@ -33,6 +48,7 @@ class PersonClient:
         look_s: float = LOOK_S,
     ) -> None:
         self._settings = settings
+        self._folder = folder
         self._people = People(folder)
         self._clock = clock
         self._look_s = look_s
@@ -51,6 +67,7 @@ class PersonClient:
             call.seed, call.key, own.name, call.role, call.messages, call.expects, round(own.timeout_s * 1000)
         )
         self._seeds[request.match] = call.seed
+        await self._done(keep_media, self._folder, call)
         status = await self._done(self._people.ask, request, self._clock())
         if status.state == "open":
             self._put_off.add(request.id)

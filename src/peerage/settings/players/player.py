@@ -157,6 +157,11 @@ class PlayerSettings(AgentSettings):
         description="More keys for the body of each of its requests, as its provider takes them; none that "
         "Peerage sets itself. They are on record for all to read: never an API key.",
     )
+    takes: tuple[Literal["image", "audio"], ...] | None = Field(
+        None,
+        description="What it takes beside text: `[image]`, `[audio]`, both or `[]`. Default: found out by a "
+        "probe where tasks hold any; agents are taken to take both.",
+    )
     session: Session = Field(None, description=MEANING)
     structured: bool = Field(True, description="Use the provider's native structured output where it has it.")
     price: PriceSettings | None = Field(None, description="Overrides the price table.")
@@ -365,6 +370,11 @@ class PlayerSettings(AgentSettings):
     def remembers(self) -> bool:
         """Return whether it may remember one request when it gets the next."""
         return self.is_person or bool(self.acp) or self.provider in AGENTS
+
+    @property
+    def takes_stated(self) -> tuple[str, ...]:
+        """Return the media that it takes by its settings; all where they do not say."""
+        return ("image", "audio") if self.takes is None else self.takes
 
     @property
     def is_person(self) -> bool:
