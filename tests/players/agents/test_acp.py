@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 from tests.players.agents.acp_world import (
+    AGENT,
     COST,
     KEY,
     TOKENS_IN,
@@ -321,6 +323,14 @@ async def test_an_agent_with_its_own_model_has_no_gateway_and_its_cost_is_unknow
     await here.close()
     assert (answer.cost_usd, answer.input_tokens) == (None, None)
     assert '"OWN_KEY": "[key]"' in answer.text, "it has its key, and the record has not"
+    shutil.copy(AGENT, tmp_path / "codex-acp")
+    own["acp"] = [sys.executable, "codex-acp"]
+    with pytest.raises(PlayerError, match=r"no `model` is stated.* only with `network: true`"):
+        await opened(tmp_path, own)
+    here = await opened(tmp_path, own | {"network": True})
+    answer = await told(here, "#env")
+    await here.close()
+    assert "CODEX_HOME" not in answer.text, "what points one at the gateway is not for its own model"
 
 
 # --------------------------------------------------------------------------------------------------- faults

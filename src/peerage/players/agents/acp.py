@@ -76,15 +76,17 @@ class AcpClient:
         self._settings = settings
         self._folder = folder.absolute()
         self._hidden = [self._folder, *hidden]
-        self._recipe = recipe_of(settings.acp)
+        self._known = recipe_of(settings.acp)
+        own_model = settings.provider == "acp"
+        self._recipe = None if own_model else self._known  # which points it at a model behind the gateway
         self._words: list[str] = []
         self._servers: list[tuple[McpServer, list[str]]] = []
         self._jailed = False
         self._broken: int | None = BROKEN_AFTER
-        own = settings.key_env if settings.provider == "acp" else ""
+        own = settings.key_env if own_model else ""
         self._env = child_environment(env, own)
         self._key = env.get(own, "")
-        self._gateway = None if settings.provider == "acp" else Gateway(settings, env, price or Price())
+        self._gateway = None if own_model else Gateway(settings, env, price or Price())
         stated = [settings.env, *[pairs for each in settings.mcp for pairs in (each.env, each.headers)]]
         values = [value for pairs in stated for name, value in pairs.items() if _SECRET.search(name)]
         self._secrets = (self._key, *values)
@@ -100,6 +102,12 @@ class AcpClient:
             (server, self._located(server.command, *server.args) if server.command else [])
             for server in settings.mcp
         ]
+        if self._gateway is None and self._known is not None and not settings.network:
+            raise PlayerError(
+                "no `model` is stated, such as `model: openai:gpt-5-mini`, and a model of its own the agent "
+                "reaches only with `network: true`",
+                kind="permanent",
+            )
         stated = "".join([*settings.env.values(), *settings.files.values()])
         if self._gateway is not None and self._recipe is None and "{url}" not in stated:
             raise PlayerError(
@@ -123,7 +131,7 @@ class AcpClient:
         here, *files = [self._folder / word for word in (program, *words)]
         found = str(here) if here.is_file() else shutil.which(program, path=self._env.get("PATH"))
         if found is None:
-            known = self._recipe is not None and program == self._settings.acp[0] and self._recipe.install
+            known = self._known is not None and program == self._settings.acp[0] and self._known.install
             raise PlayerError(
                 f"the program {program!r} is neither in {self._folder} nor on PATH"
                 + (f"; `{known}` installs it" if known else ""),
