@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import gc
 import importlib
+import pickle
 import signal
-from collections.abc import Generator, Iterator
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -21,6 +22,7 @@ from peerage.ledger import Ledger, open_ledger
 from peerage.ledger.forms import bodies
 from peerage.ledger.stores import sqlite
 from peerage.ledger.topics import secret
+from peerage.ratings.strength.posterior import Strengths
 
 if TYPE_CHECKING:
     from tests.servers.mongo import MongoServer
@@ -122,6 +124,42 @@ def pytest_collection_finish() -> None:
 def unsynced_ledgers() -> Iterator[None]:
     """Tests lose no power: nothing written need wait for the disk. Those of losing power have another."""
     with patch.object(sqlite, "SYNCHRONOUS", "OFF"), patch("os.fsync"):
+        yield
+
+
+ONCE = {
+    "peerage.reading.results.evidence": ("strengths", "pooled", "claims"),
+    "peerage.reading.results.played": ("pooled",),
+    "peerage.views.plan.outlook": ("forecast",),
+}
+"""What says the most costly things that pages show, by the module that asks for it."""
+
+
+def _once(ask: Callable[..., Any]) -> Callable[..., Any]:
+    """Keep the last answers to equal questions. What was said before stands for itself: it is kept, too."""
+    said: dict[bytes, tuple[Any, ...]] = {}
+
+    def known(*given: Any, **named: Any) -> Any:
+        plain = [id(each) if isinstance(each, Strengths) else each for each in (*given, *named.items())]
+        key = pickle.dumps(plain)
+        if key not in said:
+            if len(said) == 64:
+                del said[next(iter(said))]
+            said[key] = ask(*given, **named), given
+        return said[key][0]
+
+    return known
+
+
+@pytest.fixture(autouse=True, scope="session")
+def same_matches_say_the_same() -> Iterator[None]:
+    """Tests of pages read the same arenas over and over: a process works out once what equal matches say.
+    That it is the same every time is a matter of the tests of ratings, which ask past this."""
+    with ExitStack() as patches:
+        for module, names in ONCE.items():
+            for name in names:
+                asks = _once(getattr(importlib.import_module(module), name))
+                patches.enter_context(patch(f"{module}.{name}", asks))
         yield
 
 
