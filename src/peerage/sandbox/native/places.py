@@ -176,7 +176,7 @@ class WorkPlace:
             with suppress(OSError):
                 secret |= {os.path.join(home, name) for name in os.listdir(home) if name[0] == "."} - programs
             shown |= programs
-        secret |= {os.path.abspath(path) for path in (*hidden, *self._hidden)}
+        secret |= {os.path.abspath(path) for path in [*map(str, hidden), *self._hidden]}
         secret = {os.path.realpath(path) for path in secret} - {"/"}
         environments = {os.path.dirname(path) for path in os.get_exec_path()}
         shown |= {path for path in environments if os.path.exists(os.path.join(path, "pyvenv.cfg"))}
