@@ -23,11 +23,13 @@ from peerage.game.protocol import SANDBOX, Message, Role, render
 
 Tone: TypeAlias = Literal["", "good", "bad", "quiet"]
 Target: TypeAlias = tuple[
-    Literal["player", "pair", "match", "game", "topic", "track", "task", "view", "file", "picture", "url"],
+    Literal[
+        "player", "pair", "match", "game", "topic", "track", "task", "view", "file", "picture", "media", "url"
+    ],
     str,
 ]
 """The target of a link: a kind of thing, and which one, of a pair two names, a line each. Each medium finds
-its own address for it, or none."""
+its own address for it, or none; an empty one where the file of a `media` is missing."""
 
 
 class Heading(Struct, frozen=True, gc=False, tag="heading"):

@@ -57,9 +57,14 @@ class Media(Struct, frozen=True, gc=False):
         ]
 
     @property
+    def file(self) -> str:
+        """Return the name of a file of it."""
+        return f"{self.sha256}{self.suffix}"
+
+    @property
     def place(self) -> str:
         """Return where it lies in an arena's folder, when it does."""
-        return f"media/{self.sha256}{self.suffix}"
+        return f"media/{self.file}"
 
     @property
     def mark(self) -> str:
@@ -76,8 +81,8 @@ class Media(Struct, frozen=True, gc=False):
 
 
 _MARK = re.compile(
-    f"{MARK_BEGINS}((?:image|audio)/[a-z]+) ([0-9a-f]{{64}}) ([0-9]+) "
-    f"(?:([0-9]+)x([0-9]+)|([0-9.e+-]+)s){MARK_ENDS}"
+    f"{MARK_BEGINS}(image/(?:png|jpeg)|audio/(?:wav|mpeg)) ([0-9a-f]{{64}}) ([0-9]{{1,12}}) "
+    f"(?:([0-9]{{1,10}})x([0-9]{{1,10}})|([0-9]{{1,9}}(?:\\.[0-9]{{1,9}})?(?:e[+-][0-9]{{2}})?)s){MARK_ENDS}"
 )
 
 _BEGINS = MARK_BEGINS.encode()
@@ -169,6 +174,24 @@ def missing(media: Iterable[Media], there: Container[str]) -> str:
 def worded(text: str) -> str:
     """Return a text with words in brackets in place of marks."""
     return "".join([part if isinstance(part, str) else f"[{part.words}]" for part in parts(text)])
+
+
+def head(text: str, most: int) -> str:
+    """Return a text's beginning of at most so many characters; it ends before a mark that it would halve."""
+    kept = text[:most]
+    begins = kept.rfind(MARK_BEGINS)
+    return kept[:begins] if begins > kept.rfind(MARK_ENDS) else kept
+
+
+def type_of(body: bytes) -> MediaType | None:
+    """Return what bytes are by how they begin; None for what is none of the types that there are."""
+    if body.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "image/png"
+    if body.startswith(b"\xff\xd8\xff"):
+        return "image/jpeg"
+    if body.startswith(b"RIFF") and body[8:12] == b"WAVE":
+        return "audio/wav"
+    return "audio/mpeg" if body.startswith(b"ID3") or (body[:1] == b"\xff" and body[1:2] >= b"\xe0") else None
 
 
 def _media(mark: re.Match[str]) -> Media:

@@ -15,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from peerage.game.blocks import Block, Target, Tone
+from peerage.game.media import worded
 from peerage.values.figures import DASH, score
 
 
@@ -78,7 +79,7 @@ class Column(Struct, frozen=True):
     def text(self, row: Any) -> str:
         """Return what the column says of a row."""
         value = self.of(row)
-        return DASH if value is None else self.write(value)
+        return DASH if value is None else worded(self.write(value))
 
 
 def texts(write: Callable[[Any], str] = str, **titles: str) -> Iterator[Column]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from msgspec.structs import replace
 
 from peerage.game.blocks import Bar, Grid
+from peerage.game.media import worded
 from peerage.render import rows as laid
 from peerage.render.blocks import Column, Rows
 from peerage.render.names import AS_THEY_ARE, Names
@@ -144,7 +145,7 @@ def drawn(cells: Cells, title: str = "") -> Any:
             ]
         )
     # A title of rich's own is broken where its table ends.
-    return Group(Text(visible(title), style="italic"), grid) if title else grid
+    return Group(Text(visible(worded(title)), style="italic"), grid) if title else grid
 
 
 def of_grid(block: Grid, who: Callable[[str], str], width: int) -> Iterator[Cells]:

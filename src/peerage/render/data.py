@@ -10,13 +10,23 @@ from typing import Any, TextIO
 
 import msgspec
 
+from peerage.game.media import worded
 from peerage.ratings.read.forms import FORMULA
 from peerage.render.blocks import Rows
+from peerage.values.texts import MARK_BEGINS
+
+_MARK = MARK_BEGINS.encode()
+
+
+def encoded(data: Any) -> bytes:
+    """Return data as JSON, words in place of the marks of pictures and sounds."""
+    body = msgspec.json.encode(data)
+    return worded(body.decode()).encode() if _MARK in body else body
 
 
 def plain(data: Any) -> Any:
-    """Return data as JSON has it."""
-    return msgspec.json.decode(msgspec.json.encode(data))
+    """Return data as JSON has it, words in place of the marks of pictures and sounds."""
+    return msgspec.json.decode(encoded(data))
 
 
 def write_json(data: Any, to: TextIO, *, indent: int | None = 2) -> None:
@@ -39,6 +49,7 @@ def dicts(rows: Sequence[Any]) -> list[Mapping[str, Any]]:
 def cell(value: object) -> object:
     """A cell of CSV: a text that a spreadsheet would take for a formula gets an apostrophe before it, and so
     does one that looks as if it had it already, so that `ratings.read` reads each as it was."""
+    value = worded(value) if isinstance(value, str) else value
     return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value
 
 
@@ -49,7 +60,9 @@ def write_csv(to: TextIO, rows: Sequence[Mapping[str, Any]], columns: Iterable[s
         writer.writerow(head)
     writer.writerows(
         [
-            json.dumps(value, ensure_ascii=False) if isinstance(value, list | tuple | dict) else cell(value)
+            worded(json.dumps(value, ensure_ascii=False))
+            if isinstance(value, list | tuple | dict)
+            else cell(value)
             for value in row.values()
         ]
         for row in rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from peerage.game.media import worded
 from peerage.render import rows as laid
 from peerage.render.blocks import Rows, ViewBlock
 from peerage.values.texts import visible
@@ -24,7 +25,7 @@ def latex(blocks: Iterable[ViewBlock]) -> str:
 def _table(block: Rows) -> Iterator[str]:
     columns, remarks = laid.shown(block), laid.remarks(block)
     notes = laid.sentences([*laid.hints(columns), *block.notes, *remarks.shared], block.rows)
-    yield from [f"% {visible(line)}".replace("\n", " ") for line in (block.title, *notes) if line]
+    yield from [f"% {visible(worded(line))}".replace("\n", " ") for line in (block.title, *notes) if line]
     yield rf"\begin{{tabular}}{{{''.join('r' if column.number else 'l' for column in columns)}}}"
     lines = [
         [column.title for column in columns],

@@ -19,10 +19,11 @@ from peerage.game.blocks import (
     TaskText,
     VoteStrip,
 )
+from peerage.game.media import worded
 from peerage.render import rows as laid
 from peerage.render.blocks import Conclusion, Facts, Meeting, Notes, Rows, Transcript, ViewBlock
 from peerage.values.figures import sentence
-from peerage.values.texts import visible
+from peerage.values.texts import MARK_BEGINS, visible
 
 
 def inert(text: str) -> str:
@@ -32,8 +33,11 @@ def inert(text: str) -> str:
 
 
 def markdown(blocks: Iterable[ViewBlock]) -> str:
-    """Return blocks as Markdown; those that open on demand, lead elsewhere or are drawn are left out."""
-    return "\n\n".join([part for block in blocks for part in _block(block)]) + "\n"
+    """Return blocks as Markdown; those that open on demand, lead elsewhere or are drawn are left out, and
+    words stand for pictures and sounds."""
+    parts = [part for block in blocks for part in _block(block)]
+    pictured = any(MARK_BEGINS in part for part in parts)
+    return "\n\n".join([*map(worded, parts), *[laid.WHERE] * pictured]) + "\n"
 
 
 def _block(block: ViewBlock, within: Transcript | None = None) -> Iterator[str]:

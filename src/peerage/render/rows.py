@@ -22,9 +22,11 @@ from peerage.game.blocks import (
     VoteLine,
     VoteStrip,
 )
+from peerage.game.media import worded
 from peerage.render.blocks import Column, Meeting, Rows
 from peerage.values.figures import DASH, aligned, score, sentence
 
+WHERE = "Pictures and sounds: `peerage serve` shows them, and a built site has their files in media/."
 MOST = 40_000
 """Characters of a text whose Markdown is read; a longer one stands as it was written."""
 _MARKED = re.compile(r"[*_`#|$\\~>]|\]\(|^ {0,3}(?:[-+]|\d{1,9}[.)])\s", re.MULTILINE)
@@ -95,7 +97,7 @@ def cell(value: Cell, who: Callable[[str], str] = str) -> str:
         case None:
             return DASH
         case str():
-            return value
+            return worded(value)
         case CellMark():
             return value.text
         case SeatName():

@@ -25,6 +25,7 @@ from peerage.game.blocks import (
     Tone,
     VoteStrip,
 )
+from peerage.game.media import worded
 from peerage.render import rows as laid
 from peerage.render.blocks import (
     Beside,
@@ -40,7 +41,7 @@ from peerage.render.blocks import (
 from peerage.render.cells import bar_of, cells, drawn, fit, named, of_grid, parts
 from peerage.render.names import AS_THEY_ARE, Names
 from peerage.values.figures import sentence
-from peerage.values.texts import visible
+from peerage.values.texts import MARK_BEGINS, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -77,6 +78,7 @@ def on(
     with console.capture() as captured:
         for place, block in enumerate(blocks):
             writer.write(block, first=not place)
+        writer.say_where()
     lines = "\n".join(line.rstrip() for line in captured.get().split("\n"))
     return re.sub("\n{3,}", "\n\n", lines).strip("\n") + "\n"
 
@@ -91,6 +93,11 @@ class _Writer:
         self._split = split
         self._names = names
         self._within = within
+        self._pictured = False
+
+    def say_where(self) -> None:
+        """Write where the pictures and sounds are for which words stand, if any."""
+        self._line(laid.WHERE * self._pictured, "dim")
 
     def write(self, block: ViewBlock, *, first: bool = False) -> None:
         match block:
@@ -137,6 +144,7 @@ class _Writer:
                 self._all(block.head)
                 writer = _Writer(self._console, split=self._split, names=self._names, within=block)
                 writer._all(block.blocks)
+                self._pictured |= writer._pictured
             case Meeting():
                 self._line(laid.meeting(block), "bold")
                 self._line(sentence(block.why, ()) if block.why else "")
@@ -175,9 +183,14 @@ class _Writer:
         if words:
             self._put(self._names.in_text(words), style, indent)
 
+    def _worded(self, text: str) -> str:
+        self._pictured |= MARK_BEGINS in text
+        return worded(text)
+
     def _put(self, words: str, style: str = "", indent: int = 0) -> None:
         from rich.text import Text
 
+        words = self._worded(words)
         # No terminal obeys what players wrote. Where none listens, a line stays one line.
         if self._console.is_terminal:
             self._indented(Text(visible(words), style), indent)
@@ -226,6 +239,7 @@ class _Writer:
                         self._quoted(given.text, 0)
 
     def _quoted(self, words: str, more: int, *, prose: bool = False, diff: bool = False) -> None:
+        words = self._worded(words)
         kinds = {"+": "green", "-": "red", "@": "dim"} if diff else {}
         if prose and self._console.is_terminal and laid.maybe_markdown(words):
             self._markdown(words + " …" * bool(more))

@@ -79,6 +79,11 @@ class Site(ArenaTables):
         return self.checkpoints[-1].checkpoint.size if self.checkpoints else 0
 
     @cached_property
+    def media(self) -> frozenset[str]:
+        """Return the digests of the pictures and sounds that the ledger holds."""
+        return frozenset(self.ledger.media_digests())
+
+    @cached_property
     def entries(self) -> Mapping[int, Sequence[Entry]]:
         """The log's entries about each match, shown or not, in order; none where no checkpoint was signed."""
         entries = self.ledger.log() if self.checkpoints else ()

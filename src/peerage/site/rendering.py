@@ -12,11 +12,13 @@ from functools import cache
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
 from markupsafe import Markup
 
+from peerage.game.media import worded
 from peerage.render.blocks import ViewBlock
-from peerage.render.html.match import SWITCH, answered
+from peerage.render.html.match import SWITCH
 from peerage.site.cards import CardRow
 from peerage.values.figures import elapsed, moment, score, whole
 from peerage.values.texts import visible
@@ -64,10 +66,16 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {"whole": whole, "elapsed": elapsed, "time": moment, "score": score, "met": met}
-    made.filters["answered"] = lambda text: Markup(answered(text, "The text"))
+    made.filters |= {"answered": _answered, "worded": worded}
     made.globals["SWITCH"] = Markup(SWITCH)
     return made
 
 
+@pass_context
+def _answered(context: Context, text: str) -> Markup:
+    """Return what somebody wrote, with its pictures where the page has them."""
+    return Markup(context["html"].said(text))
+
+
 def _shown(value: object) -> object:
-    return visible(value) if type(value) is str else value
+    return visible(worded(value)) if type(value) is str else value

@@ -5,8 +5,9 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from msgspec import Struct
+
+from peerage.render.data import plain
 
 
 class Shown(Struct, frozen=True):
@@ -14,7 +15,7 @@ class Shown(Struct, frozen=True):
 
     def as_dict(self) -> dict[str, Any]:
         """The fields in order, as JSON has them."""
-        found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
+        found: dict[str, Any] = plain(self)
         return found
 
 

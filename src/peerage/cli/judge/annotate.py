@@ -127,10 +127,15 @@ def _judge(annotator: Annotator) -> int:
 
 
 def _show(shown: CheckpointShown) -> None:
+    from peerage.game.media import media_in, worded
+    from peerage.render.rows import WHERE
+
     first, second = shown.answers
     prose("\n━━━ which answer is better? ━━━")
     for stage, text in shown.ballot.challenge.items():
-        prose(f"\n{stage.capitalize()}:\n{text}")
+        prose(f"\n{stage.capitalize()}:\n{worded(text)}")
+    if media_in(shown.ballot.challenge.values()):
+        prose(f"\n{WHERE}")
     prose(f"\n━━━ A ━━━\n{first}\n\n━━━ B ━━━\n{second}\n")
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from html import escape
 from itertools import zip_longest
 
 from peerage.game.blocks import Heading, Private, Quoted, SourceCode, State, TaskText, VoteStrip
+from peerage.game.media import worded
 from peerage.render import rows as laid
 from peerage.render.blocks import Fold, Meeting, QuotedReply, Transcript, ViewBlock
+from peerage.render.html.media import with_media
 from peerage.render.html.prose import prose
 from peerage.render.html.tables import Href, TableWriter, nowhere
 from peerage.render.html.texts import shown, shown_name
@@ -116,7 +119,7 @@ class MatchWriter(TableWriter):
         """Return the beginning of what opens on demand, up to which a mark leads: what it is, and the first
         words of the task in it."""
         first = after.text.split("\n")[0] if isinstance(after, TaskText) else ""
-        teaser = f' <span class="first">{shown(begun(first, TEASER))}</span>' if first else ""
+        teaser = f' <span class="first">{shown(begun(worded(first), TEASER))}</span>' if first else ""
         at = f' id="{escape(block.anchor)}"' if block.anchor else ""
         return (
             f'<details class="stage closed">\n<summary><h2>{shown(block.text)}</h2>{teaser}</summary>\n'
@@ -195,8 +198,15 @@ class MatchWriter(TableWriter):
 
     def _text(self, block: TaskText | Quoted, about: str) -> str:
         if block.prose and not (self._within and self._within.plain):
-            return answered(block.text, about, bare=self._bare)
-        return written(block.text, about)
+            return self.said(block.text, about)
+        return with_media(block.text, about, self._address, written)
+
+    def said(self, text: str, about: str = "The text") -> str:
+        """Return what somebody wrote as Markdown."""
+        return with_media(text, about, self._address, partial(answered, bare=self._bare))
+
+    def _address(self, file: str) -> str | None:
+        return self._href(("media", file))
 
     def _below(self, reply: QuotedReply) -> str:
         """Return how a reply was asked for, and what it took."""

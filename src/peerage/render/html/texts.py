@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 from html import escape
 
+from peerage.game.media import worded
 from peerage.values.texts import visible
 
 _BETWEEN = " · "
@@ -17,7 +18,7 @@ def shown(text: str) -> str:
     # Most texts need nothing, which one pass over their bytes finds out.
     if text.isascii() and not text.encode().translate(None, _PLAIN):
         return text
-    return escape(visible(text))
+    return escape(visible(worded(text)))
 
 
 shown_name = lru_cache(maxsize=4096)(shown)

@@ -15,6 +15,7 @@ from urllib.parse import unquote
 
 import msgspec
 
+from peerage.render.data import encoded
 from peerage.site.api.endpoints import ENDPOINTS, Endpoint, Missing
 from peerage.site.api.rows import JSON, ApiFailure, BallotRow, Cast, Revealed
 from peerage.site.reading import Site
@@ -64,7 +65,7 @@ def failure(status: int, why: str) -> ApiAnswer:
 
 
 def _answer(status: int, data: Any) -> ApiAnswer:
-    return ApiAnswer(status, msgspec.json.encode(data))
+    return ApiAnswer(status, encoded(data))
 
 
 def _plain(error: msgspec.ValidationError) -> str:

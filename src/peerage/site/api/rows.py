@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from peerage.game.media import Media
 from peerage.ledger import Summary
 from peerage.views.leaderboard.row import Row
 from peerage.views.players import PairRow
@@ -21,13 +22,15 @@ class ApiFailure(Struct, frozen=True):
 
 
 class BallotRow(Struct, frozen=True):
-    """Two answers to one challenge, without their authors; `ticket` stands for this pair in this session."""
+    """Two answers to one challenge, without their authors; `ticket` stands for this pair in this session.
+    `media` are the pictures and sounds of the challenge."""
 
     ticket: str
     topic: str
     challenge: dict[str, str]
     first: str
     second: str
+    media: tuple[Media, ...] = ()
 
 
 class Cast(Struct, frozen=True):

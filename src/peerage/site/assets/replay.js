@@ -227,7 +227,8 @@ function inMarkdown(part) {
   }
   if (part.matches(".step")) {
     const about = [...part.querySelectorAll(":scope > .who > :not(.about)")].map(line).join(" · ");
-    const words = [...part.querySelectorAll(".said")].map((one) => one.textContent).join("");
+    const words = [...part.querySelectorAll(".said, .media [src]")]
+      .map((one) => (one.src ? `\n[${one.alt ?? one.ariaLabel}]\n` : one.textContent)).join("");
     return [strong(about), ...(words ? [fenced(words)] : [])];
   }
   return [...part.children].flatMap(inMarkdown);

@@ -6,16 +6,19 @@ SHA-256 in its Content-Security-Policy, so that nothing else can run.
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from importlib import resources
 
 from markupsafe import Markup
 
-from peerage.game.blocks import Heading, Sentence
+from peerage.game.blocks import Heading, Sentence, Target
+from peerage.ledger import Ledger
 from peerage.reading.match import in_words
 from peerage.reading.results.outside import in_words as results_in_words
 from peerage.render.blocks import Facts, Figure, LoneFigure, Notes, Rows, Section, ViewBlock
 from peerage.render.html.writer import Html
+from peerage.site.pages.media import TYPES, body_of
 from peerage.site.reading import Site
 from peerage.site.rendering import inline, render
 from peerage.values.figures import measured, whole
@@ -30,28 +33,52 @@ from peerage.views.players import head_to_head
 
 ON_A_PAGE = 14
 """Rows of the table that a printed page holds with cost against quality."""
+LARGEST, EMBEDDED = 500_000, 5_000_000
+"""Bytes of a picture or sound in the file, and of all of them together; words stand for others."""
 COMPARED = 12
 """Players in the table of who beat whom."""
 
 
 def report(site: Site) -> bytes:
     """The report as an HTML document. Raises LedgerError."""
-    found, html = site.board(), Html(names=site.names)
+    media = _Embedded(site.ledger)
+    found, html = site.board(), Html(media.href, names=site.names)
     drawn = [*map(captioned, charts(site, site.track, found))]
     style, script = (_asset(name) for name in ("site.css", "site.js"))
+    top, evidence = html.blocks(_first_page(site, found, drawn)), html.blocks(_evidence(site, found, drawn))
     return render(
         "report.html",
         {
             "site": site,
             "policy": f"default-src 'none'; base-uri 'none'; "
-            f"style-src {inline(style)}; script-src {inline(script)}",
+            f"style-src {inline(style)}; script-src {inline(script)}{media.policy}",
             "style": Markup(style),
             "script": Markup(script),
             "verdict": site.verdict,
-            "top": Markup(html.blocks(_first_page(site, found, drawn))),
-            "evidence": Markup(html.blocks(_evidence(site, found, drawn))),
+            "top": Markup(top),
+            "evidence": Markup(evidence),
         },
     )
+
+
+class _Embedded:
+    """Small pictures and sounds within the file; `policy` allows them where there are any."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._left = EMBEDDED
+        self.policy = ""
+
+    def href(self, to: Target) -> str | None:
+        """Return a data URL of a picture or sound; None where it is too large."""
+        body = body_of(self._ledger, to[1]) if to[0] == "media" else None
+        if body is None:
+            return "" if to[0] == "media" else None
+        if len(body) > min(LARGEST, self._left):
+            return None
+        self._left -= len(body)
+        self.policy = "; img-src data:; media-src data:"
+        return f"data:{TYPES[to[1].rpartition('.')[2]]};base64,{b64encode(body).decode()}"
 
 
 def _first_page(site: Site, found: Leaderboard, drawn: Sequence[Figure]) -> Iterator[ViewBlock]:

@@ -31,7 +31,7 @@ LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 PARAMETER = "token"
 COOKIE = "peerage-token-"
 """And the port: browsers send cookies to every port of a machine, where other arenas may be served."""
-SEATS = re.compile("/seat/[^/]+(/now)?|/annotate/[^/]+")
+SEATS = re.compile("/(seat|annotate)/[^/]+(/media/[^/]+)?|/seat/[^/]+/now")
 SEAT_ASSETS = ("/assets/site.css", "/assets/seat.css", "/assets/seat.js", "/assets/live.css")
 PIECE = 65_536
 """Bytes of an answer that are sent at once."""

@@ -23,7 +23,7 @@ from peerage.render.charts import pictured
 from peerage.render.html.writer import Html
 from peerage.site import cards
 from peerage.site.addresses import match_page, pair_page, player_page, slug
-from peerage.site.pages import downloads, files, leaderboards, match_list, matches, players, proofs
+from peerage.site.pages import downloads, files, leaderboards, match_list, matches, media, players, proofs
 from peerage.site.reading import Menu, Site
 from peerage.site.rendering import PageView, render
 from peerage.values.figures import begun
@@ -44,16 +44,16 @@ TYPES = {
     "css": "text/css; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
     "svg": "image/svg+xml",
-    "png": "image/png",
     "json": "application/json",
     "csv": "text/csv; charset=utf-8",
     "txt": "text/plain; charset=utf-8",
     "jsonl": "application/x-ndjson",
+    **media.TYPES,
 }
 
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "base-uri 'none'; form-action 'self'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'self'"
 )
 """The Content-Security-Policy of every page: no script but ours, nothing inline, nothing from elsewhere."""
 
@@ -122,7 +122,7 @@ QUERIED: Mapping[str, Callable[[Site, Mapping[str, str]], PageView]] = {
     match_list.MATCHES: match_list.index,
 }
 """Pages that a server answers with a query."""
-_ROOMS = (leaderboards, players, matches, files, proofs)
+_ROOMS = (leaderboards, players, matches, files, proofs, media)
 
 
 def page(site: Site, path: str) -> Page | None:
@@ -154,7 +154,7 @@ def body(site: Site, path: str) -> bytes | None:
         drawn = _picture(site, path)
         if drawn is not None or path.startswith("data/"):
             return drawn
-    if path.endswith(".png"):
+    if path.endswith(".png") and not path.startswith(media.FOLDER):
         view = _view(site, f"{path.removesuffix('png')}html")
         if not isinstance(view, PageView) or not view.says:
             return None
@@ -273,6 +273,8 @@ def links(site: Site, path: str) -> Html:
                 return f"{root}{path.removesuffix('html')}{name}" if site.menu else None
             case "picture":
                 return f"{root}data/{name}" if site.menu or name.endswith(".svg") else None
+            case "media":
+                return f"{root}{media.FOLDER}{name}" if name.partition(".")[0] in site.media else ""
             case "game" | "topic":
                 return leaderboards.of_part(site, kind, name, root)
             case _:
@@ -285,6 +287,7 @@ def document(site: Site, path: str, view: PageView) -> bytes:
     """A view inside the frame that all pages share: head, menu, foot."""
     picture = f"{path.removesuffix('html')}png" if site.menu else HOME_CARD
     entitled = f"{view.title} · {site.settings.name}"
+    html = links(site, path)
     return render(
         view.template,
         {
@@ -300,7 +303,8 @@ def document(site: Site, path: str, view: PageView) -> bytes:
             "title": site.names.in_text(view.title),
             "described": described(site, view),
             "here": view.here,
-            "content": Markup(links(site, path).blocks(view.blocks, heads=view.heads)),
+            "html": html,
+            "content": Markup(html.blocks(view.blocks, heads=view.heads)),
             "follow": "",
             "script": "",
             **view.values,

@@ -16,9 +16,12 @@ from typing import Any, get_args
 
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import ASGIApp
 
 from peerage.ledger.topics.votes import VotedAlready
+from peerage.render.html.writer import Html
 from peerage.site.http.frame import NOT_KEPT, PageFrame, Refused, form_of, line, owner, refuse_foreign
+from peerage.site.http.media import MediaFiles
 from peerage.site.people.annotation import Annotator, CheckpointShown, Verdict
 from peerage.site.rendering import PageView
 from peerage.values.clock import now_ms
@@ -30,7 +33,8 @@ MOST_BODY = 1_000
 class AnnotationRoutes:
     """The handlers of the experts' pages; `annotators` by the token of their link."""
 
-    def __init__(self, frame: PageFrame, annotators: Mapping[str, Annotator]) -> None:
+    def __init__(self, frame: PageFrame, annotators: Mapping[str, Annotator], files: MediaFiles) -> None:
+        self._files = files
         self._frame = frame
         self._annotators = annotators
         self._open: dict[str, tuple[str, CheckpointShown]] = {}
@@ -49,6 +53,12 @@ class AnnotationRoutes:
         view = PageView(annotator.name, "", template="annotate.html", values=values)
         return await self._frame.page(f"{ANNOTATE}/", view)
 
+    async def media(self, request: Request) -> ASGIApp:
+        """`annotate/TOKEN/media/SHA256.png`: a picture or sound of the duel that is open."""
+        token = request.path_params["token"] if owner(self._annotators, request) else ""
+        _, shown = self._open.get(token, ("", None))
+        return await self._files.of(request, shown.ballot.challenge.values() if shown else ())
+
     def _values(self, token: str) -> dict[str, Any]:
         """Return what the page is made of: the duel that is open, or else the next."""
         annotator = self._annotators[token]
@@ -57,7 +67,16 @@ class AnnotationRoutes:
                 self._open[token] = secrets.token_urlsafe(18), drawn
             ticket, shown = self._open.get(token, ("", None))
             given, there = annotator.progress()
-        return {"name": annotator.name, "ticket": ticket, "shown": shown, "given": given, "there": there}
+        address = self._files.under(token)
+        html = Html(lambda to: address(to[1]) if to[0] == "media" else None)
+        return {
+            "html": html,
+            "name": annotator.name,
+            "ticket": ticket,
+            "shown": shown,
+            "given": given,
+            "there": there,
+        }
 
     async def _take(self, request: Request, token: str) -> None:
         refuse_foreign(request, "a vote is taken from the page of its expert alone")

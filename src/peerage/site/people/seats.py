@@ -14,7 +14,7 @@ import hmac
 import logging
 import re
 from base64 import urlsafe_b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -23,12 +23,16 @@ import msgspec
 from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import ASGIApp
 
 from peerage.formats import FormatError
 from peerage.formats.forms import MOST_FIELDS, FormProblems, fields, for_person, reply
 from peerage.games.adapter import board
 from peerage.players.people.requests import LONGEST, Closed, People, PeopleError, PersonTurn
+from peerage.players.people.requests import Request as PersonRequest
+from peerage.render.html.media import with_media
 from peerage.render.html.pictures import board as drawn
+from peerage.render.html.texts import shown
 from peerage.site.http.frame import (
     NOT_KEPT,
     PageFrame,
@@ -39,6 +43,7 @@ from peerage.site.http.frame import (
     owner,
     refuse_foreign,
 )
+from peerage.site.http.media import MediaFiles
 from peerage.site.people.private_key import private_key
 from peerage.site.rendering import PageView
 from peerage.values.clock import now_ms
@@ -51,6 +56,7 @@ BUTTONS = 6
 """Options of a choice that are buttons which send the form; of more the person picks one."""
 MOST_OPTIONS = 16
 """Options of a choice that are all in sight; more are in a list to open."""
+_PART = '<div class="text">{}</div>'
 _WIDE = 24
 """Characters of the options of such a choice together; longer ones stand one below the other."""
 
@@ -80,10 +86,14 @@ class SeatLinks:
 class SeatRoutes:
     """The handlers of the page of a seat."""
 
-    def __init__(self, frame: PageFrame, people: People, links: SeatLinks, names: Iterable[str]) -> None:
+    def __init__(
+        self, frame: PageFrame, people: People, links: SeatLinks, names: Iterable[str], files: MediaFiles
+    ) -> None:
+        self._files = files
+        self._tokens = {name: links.token(name) for name in names}
         self._frame = frame
         self._people = people
-        self._seats = {links.token(name): name for name in names}
+        self._seats = {token: name for name, token in self._tokens.items()}
 
     async def page(self, request: Request) -> Response:
         """`seat/TOKEN`: GET shows what the person is asked, POST takes a reply and leads back here."""
@@ -101,6 +111,21 @@ class SeatRoutes:
             return _nobody()
         turn = await self._turn(name)
         return as_json((200, msgspec.json.encode({"request": "" if turn is None else turn.request.id})))
+
+    async def media(self, request: Request) -> ASGIApp:
+        """`seat/TOKEN/media/SHA256.png`: a picture or sound of what the person is asked now."""
+        name = owner(self._seats, request)
+        turn = await self._turn(name) if name else None
+        texts = [text for _, text in turn.request.messages] if turn else []
+        return await self._files.of(request, texts)
+
+    def _parts(self, name: str, request: PersonRequest) -> list[tuple[str, Markup]]:
+        """Return what the person is asked, message by message, with its pictures."""
+        texts = [(speaker, for_person(request.expects, text)) for speaker, text in request.messages]
+        address = self._files.under(self._tokens[name])
+        return [
+            (speaker, Markup(with_media(text, "The text", address, _with_boards))) for speaker, text in texts
+        ]
 
     async def _turn(self, name: str) -> PersonTurn | None:
         try:
@@ -148,24 +173,20 @@ class SeatRoutes:
             values |= {"form": form, "problems": problems, "most_options": MOST_OPTIONS}
             values["sends"] = buttons[0].name if len(buttons) == 1 and form[-1] == buttons[0] else ""
             values["sent"] = {field.name: _own(sent.get(field.name, "")) for field in form}
-            values["parts"] = [
-                (speaker, [*_with_boards(for_person(turn.request.expects, text))])
-                for speaker, text in turn.request.messages
-            ]
+            values["parts"] = await asyncio.to_thread(self._parts, name, turn.request)
         view = PageView(name, "", template="seat.html", values=values)
         return await self._frame.page(f"{SEAT}/", view, status)
 
 
-def _with_boards(text: str) -> Iterator[tuple[str, Markup]]:
-    """Yield a text in parts, each with the picture of the board that it ends with, if any."""
-    part = ""
+def _with_boards(text: str, _: str) -> str:
+    """Return a text in parts, each with the picture of the board that it ends with, if any."""
+    made, part = "", ""
     for paragraph in re.split(r"(?<=\n)\n+", text):
         part = f"{part}\n{paragraph}" if part else paragraph
         if (position := board(paragraph)).squared:
-            yield part, Markup(drawn(position))
+            made += f"{_PART.format(shown(part))}{drawn(position)}"
             part = ""
-    if part:
-        yield part, Markup()
+    return made + _PART.format(shown(part)) * bool(part)
 
 
 def _sends(options: tuple[str, ...]) -> bool:

@@ -18,9 +18,11 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from peerage.game.media import media_in
 from peerage.ledger import Ledger
 from peerage.ledger.topics.votes import BOTH_BAD, PeopleVotes, VotedAlready
 from peerage.reading.verdicts.people import cited, finished
+from peerage.render.data import encoded
 from peerage.site.api.answers import VOTE, failure
 from peerage.site.api.rows import BallotRow, Cast, Revealed
 from peerage.site.http.frame import PageFrame, Refused, as_json, body_of, form_of, line, refuse_foreign
@@ -101,8 +103,9 @@ class VotingRoutes:
             )
         found = await asyncio.to_thread(self._voting.read, pending.match)
         first, second = (found.answers[label] for label in pending.shown)
-        shown = BallotRow(pending.ticket, found.topic, found.challenge, first, second)
-        return self._with(session, as_json((200, msgspec.json.encode(shown))))
+        media = tuple(media_in(found.challenge.values()).values())
+        shown = BallotRow(pending.ticket, found.topic, found.challenge, first, second, media)
+        return self._with(session, as_json((200, encoded(shown))))
 
     async def cast(self, request: Request) -> Response:
         """`POST /api/votes`: take a vote, and tell who wrote what."""

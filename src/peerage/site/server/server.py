@@ -37,6 +37,7 @@ from peerage.site.http.connections import WHOLE, Capacity, ConnectionPlaces, Con
 from peerage.site.http.frame import NOT_KEPT, PageFrame, Refused, line, unchanged
 from peerage.site.http.guard import ClientHeader, Guard
 from peerage.site.http.log import bounded
+from peerage.site.http.media import MediaFiles
 from peerage.site.pages.downloads import possible
 from peerage.site.pages.match_list import FILTER
 from peerage.site.pages.router import QUERIED
@@ -95,11 +96,13 @@ class ArenaServer:
         self.connections = Connections(room.connections)
         stand = LiveRoutes(frame, self._ledger, self.feed, ConnectionPlaces(room.streams))
         self._copies = Downloads(folder, ConnectionPlaces(room.downloads))
+        self._media = MediaFiles(self._ledger, ConnectionPlaces(room.streams))
         routes = [
             Route("/events", stand.events),
             Route("/live.html", stand.live),
             Route("/live/{number:int}.html", stand.match),
             *[Route(f"/{path}", self._copies.get) for path in possible()],
+            Route("/media/{file}", self._media.get),
         ]
         if voting:
             sessions = Sessions.beside(votes.path)
@@ -141,17 +144,19 @@ class ArenaServer:
         links = SeatLinks.of(folder)
         if names:
             self.links.update({name: links.path(name) for name in names})
-            seats = SeatRoutes(frame, People(folder), links, names)
+            seats = SeatRoutes(frame, People(folder), links, names, self._media)
             yield Route(f"/{SEAT}/{{token}}", seats.page, methods=_FORM)
             yield Route(f"/{SEAT}/{{token}}/now", seats.now)
+            yield Route(f"/{SEAT}/{{token}}/media/{{file}}", seats.media)
         if experts:
             self.experts.update({name: links.path(name, ANNOTATE) for name in experts})
             annotators = {
                 links.token(name, ANNOTATE): Annotator(self._ledger, votes, name, secrets.SystemRandom())
                 for name in experts
             }
-            pages = AnnotationRoutes(frame, annotators)
+            pages = AnnotationRoutes(frame, annotators, self._media)
             yield Route(f"/{ANNOTATE}/{{token}}", pages.page, methods=_FORM)
+            yield Route(f"/{ANNOTATE}/{{token}}/media/{{file}}", pages.media)
 
     @property
     def results(self) -> dict[str, int]:

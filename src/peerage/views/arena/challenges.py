@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from peerage.game.blocks import Heading, Sentence, TaskText
+from peerage.game.media import Media, media_in, worded
 from peerage.reading.match import Match, in_words
 from peerage.render.blocks import ChoiceForm, Column, Fold, Link, Links, Rows, Section, Small, ViewBlock
 from peerage.values.figures import begun, counted, listed, percent
@@ -102,7 +103,8 @@ def _pooled(row: ChallengeRow) -> Fold:
 
 class AskedChallenge(Struct, frozen=True):
     """What was asked in one match: `texts` by stage, the `authors` who wrote them (none of a prompt of your
-    own), the committee's `approval`, and how the match came out, `scores` by player."""
+    own), the committee's `approval`, and how the match came out, `scores` by player. `media` are the
+    pictures and sounds in the texts."""
 
     match: int
     game: str
@@ -112,6 +114,7 @@ class AskedChallenge(Struct, frozen=True):
     approval: float | None
     status: str
     scores: dict[str, float]
+    media: tuple[Media, ...] = ()
 
 
 def posed(match: Match) -> AskedChallenge | None:
@@ -133,6 +136,7 @@ def posed(match: Match) -> AskedChallenge | None:
         approval=draft.approval if draft else None,
         status=match.status,
         scores={match.players[label]: score for label, score in match.outcome.scores.items()},
+        media=tuple(media_in(texts.values()).values()),
     )
 
 
@@ -146,7 +150,7 @@ def _result(asked: AskedChallenge) -> str:
 
 
 def _text(asked: AskedChallenge) -> str:
-    return begun(" ".join(asked.texts.values()), SHOWN)
+    return begun(worded(" ".join(asked.texts.values())), SHOWN)
 
 
 def _author(asked: AskedChallenge) -> Iterator[Small]:

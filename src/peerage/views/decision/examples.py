@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from peerage.game.blocks import MARK, Heading, Quoted, Replies, TaskText, Tone
+from peerage.game.media import head
 from peerage.game.protocol import render
 from peerage.reading.match import Match
 from peerage.reading.reading import Reading
@@ -96,7 +97,7 @@ def _given(one: TaskMatch, label: str, replies: Replies) -> Given:
 def _cut(text: str, most: int) -> tuple[str, int]:
     """Return a text's beginning: so many characters, few lines, none empty; how many characters are left."""
     whole = re.sub(r"\n\s*\n", "\n", text.strip())
-    kept = "\n".join(whole[:most].split("\n")[:LINES]).rstrip()
+    kept = "\n".join(head(whole, most).split("\n")[:LINES]).rstrip()
     return kept, len(whole) - len(kept)
 
 

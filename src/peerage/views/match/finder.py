@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from peerage.game.blocks import Target
 from peerage.game.match import DONE
+from peerage.game.media import worded
 from peerage.judging.panels.panel import ABSTAIN, TIE
 from peerage.ledger import Summary
 from peerage.reading.match import Match
@@ -157,7 +158,7 @@ def line_of(match: Match, row: Summary, plain: Sequence[str]) -> MatchLine:
     flipped = ["flipped"] * any(ballot.flipped for ballot in match.ballots)
     return replace(
         line_of_row(row, (*plain, *split, *flipped)),
-        prompt=begun(next(iter(tasks(match.blocks).values()), ""), PROMPT_CHARS),
+        prompt=begun(worded(next(iter(tasks(match.blocks).values()), "")), PROMPT_CHARS),
         votes=tuple(votes),
     )
 
@@ -235,7 +236,7 @@ def holds(match: Match, line: MatchLine, words: Iterable[str]) -> bool:
 def _texts(match: Match, line: MatchLine) -> Iterator[str]:
     yield f"{line.game} {line.topic} {' '.join(line.players)}"
     yield from (step.stored.words for step in match.steps if step.stored and step.role in _SPOKEN)
-    yield from tasks(match.blocks).values()
+    yield from map(worded, tasks(match.blocks).values())
 
 
 _MARKS = {"first": "●", "other": "○", "tie": "◐", "abstain": "·"}

@@ -26,6 +26,7 @@ from peerage.game.blocks import (
     sent_to_all,
 )
 from peerage.game.match import Totals
+from peerage.game.media import Media, head, media_in
 from peerage.game.protocol import SANDBOX, first_key
 from peerage.games import hides
 from peerage.ledger import Ledger, LedgerError
@@ -50,7 +51,8 @@ class MatchView(Shown, frozen=True):
     """A match. `status` is done, the reason why there is no result, or "under way"; `verdict` says it in
     words, `why` gives its reason in a phrase, `note` says why this program cannot recompute the match, if so.
 
-    `blocks` tell the match, each with its `type`: see `game.blocks`. `drawn` is what was drawn for it,
+    `media` are the pictures and sounds in its blocks and requests, for which words stand in their texts as
+    JSON. `blocks` tell the match, each with its `type`: see `game.blocks`. `drawn` is what was drawn for it,
     `detail` what its game left on record, in that game's own terms. `scores` and `costs` (the arena's cost
     unit) are by contestant label. `ratings` maps tracks to players to (before, after). `at_ms` is when the
     record was written, Unix milliseconds. `series` are the matches of its series, if it is in one, `given`
@@ -81,6 +83,7 @@ class MatchView(Shown, frozen=True):
     detail: dict[str, Any]
     digests: Digests
     at_ms: int | None
+    media: tuple[Media, ...] = ()
     series: tuple[int, ...] = ()
     given: Mapping[str, int] = msgspec.field(default_factory=dict)
 
@@ -158,6 +161,7 @@ def view_of(
             record.fixture, record.root, digest(row.body), recorded.before.hex(), row.chain.hex()
         )
     roles: dict[Any, Any] = {"contestant": fixture.seats, **fixture.officials}
+    exchanges = tuple([exchange_of(match, step, requests=requests) for step in match.asked.values()])
     return MatchView(
         number=fixture.number,
         round=fixture.round,
@@ -178,7 +182,8 @@ def view_of(
             ]
         ),
         blocks=blocks,
-        exchanges=tuple([exchange_of(match, step, requests=requests) for step in match.asked.values()]),
+        exchanges=exchanges,
+        media=_media(blocks, exchanges),
         scores=dict(outcome.scores),
         costs=dict(outcome.costs),
         ratings={track: dict(moved) for track, moved in recorded.record.ratings.items()} if recorded else {},
@@ -203,13 +208,21 @@ def as_seen(view: MatchView, who: str) -> MatchView:
             f"nobody of match {view.number} is {visible(who)!r}; its seats are {visible(there)}"
         )
     told = any(isinstance(block, Private) for block in view.blocks)
+    blocks = tuple(seen_by(view.blocks, label)) if told else ()
+    exchanges = tuple([one for one in view.exchanges if one.label == label])
     return msgspec.structs.replace(
         view,
-        blocks=tuple(seen_by(view.blocks, label)) if told else (),
-        exchanges=tuple([one for one in view.exchanges if one.label == label]),
+        blocks=blocks,
+        exchanges=exchanges,
+        media=_media(blocks, exchanges),
         drawn={},
         detail={},
     )
+
+
+def _media(blocks: Iterable[Block], exchanges: Iterable[ExchangeView]) -> tuple[Media, ...]:
+    given = [block.text for block in blocks if isinstance(block, TaskText)]
+    return tuple(media_in([*given, *[text for one in exchanges for _, text in one.request]]).values())
 
 
 def tasks(blocks: Iterable[Block]) -> dict[str, str]:
@@ -321,7 +334,9 @@ def _head(match: MatchView) -> Iterator[Any]:
 def _cut(block: Block) -> Block:
     """A block of which no more than the beginning is shown."""
     if isinstance(block, TaskText | Quoted) and len(block.text) > CUT:
-        return msgspec.structs.replace(block, text=block.text[:CUT], more=len(block.text) - CUT)
+        return msgspec.structs.replace(
+            block, text=(kept := head(block.text, CUT)), more=len(block.text) - len(kept)
+        )
     if isinstance(block, SourceCode) and len(block.source) > CUT:
         return msgspec.structs.replace(block, source=block.source[:CUT], more=len(block.source) - CUT)
     return block

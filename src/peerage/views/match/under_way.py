@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from peerage.engine.record.registration import registered
 from peerage.game.blocks import Heading, Sentence, TaskText, sent_to_all
+from peerage.game.media import Media, media_in
 from peerage.game.protocol import Quote
 from peerage.games import hides
 from peerage.ledger import Ledger, LedgerError
@@ -33,7 +34,8 @@ class UnderWay(Struct, frozen=True):
     shown before it is settled, not even who plays: players may be watching. Of a game that hides things from
     its players there are no counts and no times either, which would tell who is asked when, and so who holds
     which role. A match of a series is shown when the whole series has ended, nothing that was sent before:
-    others will be given the same task. `series` is then the number of its first match.
+    others will be given the same task. `series` is then the number of its first match. `media` are the
+    pictures and sounds in its texts.
     """
 
     number: int
@@ -48,6 +50,7 @@ class UnderWay(Struct, frozen=True):
     since_ms: int | None = None
     until_ms: int | None = None
     series: int = 0
+    media: tuple[Media, ...] = ()
 
 
 def under_way(ledger: Ledger, number: int) -> UnderWay | None:
@@ -86,6 +89,7 @@ def under_way(ledger: Ledger, number: int) -> UnderWay | None:
         since_ms=wait.since_ms if wait else None,
         until_ms=wait.until_ms if wait else None,
         series=series,
+        media=tuple(media_in(sent).values()),
     )
 
 
