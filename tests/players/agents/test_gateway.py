@@ -19,6 +19,7 @@ import pytest
 from tests.servers.four_apis import SERVED, USAGES, Asked, FourApis, events, sends, sensible, stream, whole
 
 from peerage.game.work import ModelCall
+from peerage.players.agents import gateway
 from peerage.players.agents.gateway import AT_ONCE, MOST_CONNECTIONS, MOST_REFUSALS, USUAL_OUTPUT, Gateway
 from peerage.players.agents.gateway import GatewaySession as Session
 from peerage.players.client import MAX_BODY, PlayerError
@@ -486,6 +487,22 @@ async def test_a_call_of_unknown_cost_counts_at_its_worst(fault: str) -> None:
         assert note in call.note
         assert (metered.cost_nano, metered.possibly_nano) == (0, worst_of(one))
         assert metered[1:4] == (None, None, None)
+
+
+@pytest.mark.parametrize(("wait", "known"), [(0.05, True), (0.6, False)])
+async def test_an_agent_that_goes_before_a_streams_end_pays_what_the_provider_states(
+    wait: float, known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gateway, "LAST_S", 0.4)
+    async with bench() as one:
+        one.provider.next(stream(*events("chat", USAGES["chat"]), wait=wait))
+        headers = {"Authorization": f"Bearer {one.session.key}"}
+        url, body = one.session.url("chat") + path_of("chat", True), json.dumps(request_of("chat", True))
+        async with aiohttp.ClientSession() as http, http.post(url, data=body, headers=headers) as reply:
+            await reply.content.readany()
+        await one.session.settled(3.0)
+        (call,) = one.session.end().calls
+        assert (call.cost_nano == COST, "broke off" in call.note) == (known, not known)
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 429, 503, 529])

@@ -44,6 +44,8 @@ USUAL_OUTPUT = 16_384
 MOST_CALLS, MOST_REFUSALS = 1_000, 20
 """Calls of one request, and refusals in it after which nothing is looked at any more."""
 AT_ONCE, MOST_CONNECTIONS, MOST_ERROR, REMEMBERED = 16, 256, 65_536, 4
+LAST_S = 1.0
+"""Seconds in which a provider may end a stream whose agent has gone; then the call counts at its worst."""
 _FREE = (503, 529)
 """Statuses of 500 and more with which a provider does no work."""
 _NATIVE = {"anthropic": "https://api.anthropic.com", "google": "https://generativelanguage.googleapis.com"}
@@ -298,20 +300,30 @@ class Gateway:
             return web.Response(body=self._keyless(body), status=status, headers=headers)
         reply = web.StreamResponse(status=status, headers=headers)
         await reply.prepare(request)
-        size, rest = 0, b""
+        size, rest, gone = 0, b"", None
         try:
-            async for part in response.content.iter_any():
-                if (size := size + len(part)) > MAX_BODY:
-                    raise PlayerError(f"more than {MAX_BODY // 2**20} MiB came for one call", maybe_paid=True)
-                lines, end, rest = (rest + part).rpartition(b"\n")
-                reading.take_lines(lines + end)
-                await reply.write(self._keyless(lines + end))
+            async with asyncio.timeout(None) as patience:
+                async for part in response.content.iter_any():
+                    if (size := size + len(part)) > MAX_BODY:
+                        over = f"more than {MAX_BODY // 2**20} MiB came for one call"
+                        raise PlayerError(over, maybe_paid=True)
+                    lines, end, rest = (rest + part).rpartition(b"\n")
+                    reading.take_lines(lines + end)
+                    try:
+                        await reply.write(self._keyless(lines + end))
+                    except ConnectionResetError as error:  # an agent may go when it has what it wants
+                        if gone is None:
+                            patience.reschedule(asyncio.get_running_loop().time() + LAST_S)
+                        gone = error
             reading.take_lines(rest)
-            await reply.write(self._keyless(rest))
-            await reply.write_eof()
-        except BaseException:
+            with suppress(ConnectionResetError):
+                await reply.write(self._keyless(rest))
+                await reply.write_eof()
+        except BaseException as error:
             if request.transport is not None:
                 request.transport.abort()  # nothing else says in the middle of a stream that it broke off
+            if gone is not None and isinstance(error, TimeoutError):
+                raise gone from None
             raise
         return reply
 
