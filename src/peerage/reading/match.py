@@ -179,7 +179,9 @@ class Match:
                 reason=step.reason,
                 asked=lambda step=step: self.messages(step),  # type: ignore[misc]
                 latency_ms=known_sum([each.row.latency_ms for each in took[key]]),
-                cost_nano=known_sum([each.stored and each.stored.cost_nano for each in took[key]]),
+                cost_nano=known_sum(
+                    [None if each.stored is None else each.stored.cost_nano for each in took[key]]
+                ),
             )
             for key, step in by_key.items()
         }

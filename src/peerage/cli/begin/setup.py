@@ -188,6 +188,7 @@ def arena_text(
     text += (
         "  # - {model: openai:my-model, base_url: http://localhost:8000/v1, name: mine}   # vLLM, llama.cpp\n"
         "  # - {command: [./my-agent, --fast], name: agent}   # a program: JSON in, JSON out\n"
+        "  # - {acp: [opencode, acp], model: openai:gpt-5-mini}   # a coding agent, for the game `workshop`\n"
     )
     budget = (
         "5.00             # dollars at most, over all runs"
