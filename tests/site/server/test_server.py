@@ -405,7 +405,7 @@ def test_a_skip_holds_nobody_up(booth: TestClient, monkeypatch: pytest.MonkeyPat
 def test_votes_by_a_program(booth: TestClient, voted: Path) -> None:
     before = votes_in(voted)
     pair = booth.get("/api/ballot").json()
-    assert pair.keys() == {"ticket", "topic", "challenge", "first", "second"}
+    assert pair.keys() == {"ticket", "topic", "challenge", "first", "second", "media"}
     assert booth.get("/api/ballot").json() == pair
     assert booth.post("/api/votes", data={"ticket": pair["ticket"], "verdict": "tie"}).status_code == 415
     skipped = booth.post("/api/votes", json={"ticket": pair["ticket"], "verdict": "skip"})
