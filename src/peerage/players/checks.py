@@ -327,7 +327,7 @@ async def _open(settings: PlayerSettings, env: Mapping[str, str], folder: Path) 
         await client.start()
         await client.close()
     except (PlayerError, SettingsError) as error:
-        fix = f"fix `{'acp' if settings.acp else 'model'}`"
+        fix = ("fix `acp` or `mcp`" if settings.mcp else "fix `acp`") if settings.acp else "fix `model`"
         found = str(error).removeprefix(f"{settings.name}: ")
         return PlayerFinding(settings.name, "agent", False, found, fix)
     warned: Sequence[str] = getattr(client, "warnings", ())
