@@ -32,6 +32,7 @@ from peerage.game import (
     Json,
     LevelRules,
     MaxTokens,
+    Needs,
     Outcome,
     Replies,
     Seats,
@@ -169,4 +170,5 @@ GAME = same_tasks(
     house=house,
     show=show,
     demo=Demo(60),
+    needs=Needs(media=lambda rules: ["image"]),
 )
