@@ -206,3 +206,32 @@ def test_the_worst_of_a_probe_counts_its_picture() -> None:
     assert seen is not None
     size = sum(len(text.encode()) for _, text in call.messages)
     assert seen - without > 1_000 * (size + 255)
+
+
+async def test_of_three_who_answer_tasks_about_pictures_the_one_who_guesses_is_last(
+    tmp_path: Path, server: OpenAIServer
+) -> None:
+    rows = ["prompt,image,expected"]
+    for digits in ("1234", "5678", "9031", "4607", "8215", "3920", "7456", "2068"):
+        (tmp_path / f"{digits}.png").write_bytes(picture_of(digits)[1])
+        rows.append(f"Which digits?,{digits}.png,{digits}")
+    (tmp_path / "pictures.csv").write_text("\n".join(rows), "utf-8")
+    models = ["sees-1", "guesses", "sees-2", "refuses"]
+    players = [
+        {"name": each, "model": f"openai:{each}", "base_url": server.url, "family": each}
+        | ({"takes": ["image"]} if each == "guesses" else {})
+        for each in models
+    ]
+    folder = write_arena(
+        tmp_path, players, engine={"probe": True}, game="tasks", tasks="pictures.csv", rules={}
+    )
+    assert await played(folder, 40) == {"sees-1", "sees-2", "guesses"}
+    with open_arena(folder) as opened:
+        ranked = [row.player for row in opened.leaderboard() if row.player != "refuses"]
+    assert ranked[-1] == "guesses"
+    asked = [one.body["messages"][-1]["content"] for one in server.requests if "messages" in one.body]
+    shown = [parts for parts in asked if isinstance(parts, list) and "Which digits?" in str(parts)]
+    assert shown
+    assert all(
+        "base64," in part["image_url"]["url"] for parts in shown for part in parts if "image_url" in part
+    )
