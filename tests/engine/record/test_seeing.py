@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from peerage.arena import ArenaError, open_arena
 from peerage.cli.main import app
 from peerage.engine.record.probed import entries, probed_media
-from peerage.engine.record.seeing import left_out, media_to_ask
+from peerage.engine.record.seeing import left_out, media_to_ask, seated
 from peerage.engine.run.probes import worst_probe
 from peerage.ledger.forms.codec import read_issued
 from peerage.players.picture_probe import digits_of, media_call, picture_of
@@ -228,6 +228,7 @@ async def test_of_three_who_answer_tasks_about_pictures_the_one_who_guesses_is_l
     assert await played(folder, 40) == {"sees-1", "sees-2", "guesses"}
     with open_arena(folder) as opened:
         ranked = [row.player for row in opened.leaderboard() if row.player != "refuses"]
+        assert seated(opened.settings, opened.ledger) == ["sees-1", "guesses", "sees-2"]
     assert ranked[-1] == "guesses"
     asked = [one.body["messages"][-1]["content"] for one in server.requests if "messages" in one.body]
     shown = [parts for parts in asked if isinstance(parts, list) and "Which digits?" in str(parts)]

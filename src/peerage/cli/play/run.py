@@ -184,6 +184,7 @@ def known_already(arena: Arena, limit: int | None) -> str:
     """Return what the matches on record say of the goal where that is known, so that nobody is asked, probed
     or paid to find it out; empty where it is not, or the limit leaves nothing to play."""
     from peerage.engine.again.recovery import decided
+    from peerage.engine.record.seeing import seated
     from peerage.ledger.topics.series import clusters_of
     from peerage.scheduling.goal import Known
     from peerage.standings.looks import ended
@@ -191,7 +192,7 @@ def known_already(arena: Arena, limit: int | None) -> str:
     goal, there = arena.settings.goal, decided(arena.ledger)
     if goal is None or not there or (limit is not None and limit <= there):
         return ""
-    known, series = Known(goal, [player.name for player in arena.settings.players]), clusters_of(arena.ledger)
+    known, series = Known(goal, seated(arena.settings, arena.ledger)), clusters_of(arena.ledger)
     for match in arena.ledger.summaries():
         known.note(ended(match, series.get(match.number, 0)))
     return known.state.in_words if known.state.reached else ""

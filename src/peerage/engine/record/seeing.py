@@ -40,6 +40,13 @@ def left_out(settings: ArenaSettings, ledger: Ledger | None) -> dict[str, dict[s
     return out
 
 
+def seated(settings: ArenaSettings, ledger: Ledger | None) -> list[str]:
+    """Return the players that some game of the arena is not played without. Raises as `left_out`."""
+    out = left_out(settings, ledger)
+    names = [player.name for player in settings.players]
+    return [name for name in names if any(name not in out.get(game, ()) for game in settings.lineup)]
+
+
 def left_out_in_words(settings: ArenaSettings, ledger: Ledger | None) -> list[str]:
     """Return a sentence for each game that is played without somebody."""
     return [

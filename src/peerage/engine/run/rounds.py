@@ -75,7 +75,9 @@ class Rounds:
         self._benches = recovered.benches
         self._memories = memories
         self._learning = {name for name, game in games.items() if game.policy.learns}
-        self._known = Known(goal, [player.name for player in players]) if goal else None
+        names = [player.name for player in players]
+        names = [name for name in names if any(name not in game.without for game in games.values())]
+        self._known = Known(goal, names) if goal else None
         self._placed = goal.player if goal else ""
         self.reached = self._unanswered = False
         self._ended = deque([(round, match) for round, match in ended if self._learns(match.game)])
