@@ -14,6 +14,7 @@ from peerage.players.media import held
 from peerage.players.people.requests import People, PeopleError, Request, match_digest
 from peerage.settings import PlayerSettings
 from peerage.values.clock import now_ms
+from peerage.values.outputs import replacing
 from peerage.values.system_errors import reason
 
 Result = TypeVar("Result")
@@ -32,7 +33,8 @@ def keep_media(folder: Path, call: Call) -> None:
         if body is not None and not file.exists():
             try:
                 file.parent.mkdir(exist_ok=True)
-                file.write_bytes(body)
+                with replacing(file) as draft:
+                    draft.write_bytes(body)
             except OSError as error:
                 raise PeopleError(f"{file} cannot be written: {reason(error)}") from None
 
