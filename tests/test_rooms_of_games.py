@@ -37,6 +37,8 @@ ONE_GAME = {
 # What no game owns: of an outcome's detail or what was drawn, the keys that all games share, and who reads
 # them for all others. "" stands for the whole, shown or handed on as it is.
 SHARED = {
+    "engine/match/plans.py": ({""}, "pictures that are drawn, whatever the game"),
+    "engine/record/shelf.py": ({""}, "pictures in what is drawn, whatever the game"),
     "game/blocks.py": ({""}, "the default shows whatever is there"),
     "game/work.py": ({""}, "an agent's step has a detail"),
     "views/match/ways.py": ({""}, "an agent's step has a detail"),

@@ -43,6 +43,7 @@ NOT_STORED = {
     "values/sealing.py": "the value in a sealed one, whatever it is",
     "judging/checks/programs.py": "what a program printed",
     "playing/requirements.py": "two statements of rules, to compare them",
+    "render/data.py": "what a view holds, made plain",
     "views/leaderboard/what_if.py": "rules of panels, made plain",
     "site/export/build.py": "the list of an export's files",
     "site/export/made.py": "of what the pages in a folder were made",
