@@ -12,7 +12,7 @@ from peerage.games import GAMES
 from peerage.testing import offline
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(autouse=True, scope="module")
 def _no_processes() -> Iterator[None]:
     with patch.object(offline, "commanded", tried_here):
         yield
