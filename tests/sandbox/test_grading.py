@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -57,7 +58,7 @@ def expected_of(cheat: str) -> Any:
 
 def tried(program: str, tests: Sequence[Test], sandbox: Sandboxes) -> tuple[str, ...]:
     """The verdicts of a trial whose runs are performed as the engine performs them."""
-    programs = Programs(sandbox.pool(), 2)
+    programs = Programs(sandbox.pool(), 2, Path())
 
     def performed(run: Run) -> Reply:
         quick = {"fuel": QUICK.fuel, "memory": QUICK.memory, "seconds": QUICK.seconds}
