@@ -2,6 +2,7 @@
 
 import json
 import os
+import pwd
 import shutil
 import signal
 import socket
@@ -142,7 +143,8 @@ def serve(listening: socket.socket) -> None:
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Found]:
     top = tmp_path_factory.mktemp("machine")
-    visible = Path(tempfile.mkdtemp(dir=Path(__file__).parent))
+    # Not next to this file: the path of a socket may have 107 bytes, and that of a checkout may have more.
+    visible = Path(tempfile.mkdtemp(dir=pwd.getpwuid(os.getuid()).pw_dir, prefix="peerage-tests-"))
     for name in ("arena/arena.db", "arena/.env", "arena/tasks/hidden_tests.py", "repository/answer",
                  "home/.ssh/id", "home/.netrc"):  # fmt: skip
         (top / name).parent.mkdir(parents=True, exist_ok=True)
