@@ -132,7 +132,7 @@ ONCE = {
     "peerage.reading.results.played": ("pooled",),
     "peerage.views.plan.outlook": ("forecast",),
 }
-"""What says the most costly things that pages show, by the module that asks for it."""
+"""The costliest functions behind pages, by the module that calls them."""
 
 
 def _once(ask: Callable[..., Any]) -> Callable[..., Any]:

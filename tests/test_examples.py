@@ -29,7 +29,7 @@ from tests.servers.smollm import smollm
 
 ROOT = Path(__file__).parents[1]
 HISTORY = subprocess.run(["git", "rev-parse", "HEAD~20"], cwd=ROOT, capture_output=True).returncode == 0
-"""Whether past commits are there, which one of the examples has for tasks."""
+"""True where past commits are there, which one of the examples has for tasks."""
 EXAMPLES = sorted((ROOT / "examples").glob("*/arena.yaml"))
 if not HISTORY:
     EXAMPLES = [path for path in EXAMPLES if path.parent.name != "coding-agents"]

@@ -48,6 +48,16 @@ OWN_WORK = UNTESTED_WORK | {
     "command": "sh test.sh",
 }
 
+JUDGING = {
+    "rubric": "The shorter one.",
+    "criteria": ["correct", {"name": "tone", "weight": 0.5}],
+    "prompt": "{{prompt}} {{answer_a}} {{answer_b}} {{format}}",
+    "ties": False,
+    "order": "one",
+    "early_stop": False,
+}
+"""Another value for each setting of a panel of judges."""
+
 OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
     "duel": {
         "preset": ({}, "uner"),
@@ -207,17 +217,7 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         ),
         "check": ({"tasks": [{"prompt": "A river?", "expected": "Rhine"}]}, "contains"),
         "then": ({"tasks": [{"prompt": "A river?", "expected": "Rhine"}]}, "judges"),
-        **{
-            f"judging.{key}": ({"tasks": ["Name a river."]}, value)
-            for key, value in {
-                "rubric": "The shorter one.",
-                "criteria": ["correct", {"name": "tone", "weight": 0.5}],
-                "prompt": "{{prompt}} {{answer_a}} {{answer_b}} {{format}}",
-                "ties": False,
-                "order": "one",
-                "early_stop": False,
-            }.items()
-        },
+        **{f"judging.{key}": ({"tasks": ["Name a river."]}, value) for key, value in JUDGING.items()},
         "judging.checks": ({"tasks": [{"prompt": "A river?", "expected": "Rhine"}]}, "measure"),
         "judging.controls": ({"tasks": [{"prompt": "A river?", "expected": "Rhine"}]}, 3),
         "samples": ({}, "fresh"),
@@ -239,17 +239,7 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "difficulty": ({}, 10),
         "command_seconds": ({}, 60),
         "judge": ({}, False),
-        **{
-            f"judging.{key}": ({"tasks": [UNTESTED_WORK]}, value)
-            for key, value in {
-                "rubric": "The shorter one.",
-                "criteria": ["correct", {"name": "tone", "weight": 0.5}],
-                "prompt": "{{prompt}} {{answer_a}} {{answer_b}} {{format}}",
-                "ties": False,
-                "order": "one",
-                "early_stop": False,
-            }.items()
-        },
+        **{f"judging.{key}": ({"tasks": [UNTESTED_WORK]}, value) for key, value in JUDGING.items()},
         "max_tokens": ({}, 777),
     },
 }

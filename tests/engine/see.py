@@ -18,7 +18,7 @@ URLS = json.loads(Path(__file__).with_name("pictures.json").read_text("utf-8"))
 
 
 class Seen(Struct):
-    """What is seen."""
+    """The picture as it was read."""
 
     shade: Annotated[int, Meta(ge=0, le=255, description="how bright they are")]
 

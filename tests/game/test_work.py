@@ -1,4 +1,4 @@
-"""What is kept of an agent's way to its reply, however long it was."""
+"""Bounds on an agent's way to its reply, however long it was."""
 
 from __future__ import annotations
 

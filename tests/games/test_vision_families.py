@@ -285,7 +285,7 @@ MATRICES = {
     "deuteranopia": ((0.367, 0.861, -0.228), (0.280, 0.673, 0.047), (-0.012, 0.043, 0.969)),
     "tritanopia": ((1.256, -0.077, -0.179), (-0.078, 0.931, 0.148), (0.005, 0.691, 0.304)),
 }
-"""What is seen of linear red, green and blue (Machado, Oliveira and Fernandes, 2009)."""
+"""Linear red, green and blue as the colour-blind see them (Machado, Oliveira and Fernandes, 2009)."""
 
 
 def linear(color: str) -> list[float]:

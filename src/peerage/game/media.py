@@ -90,7 +90,7 @@ _DIGEST = re.compile(_BEGINS + rb"(?:image|audio)/[a-z]+ ([0-9a-f]{64}) ").finda
 
 
 class MediaShelf(Protocol):
-    """Where bytes are; a dictionary is one."""
+    """A place of bytes by digest; a dictionary is one."""
 
     def get(self, digest: str, /) -> bytes | None:
         """Return the bytes of a SHA-256 (hex), None where they are not here."""

@@ -171,7 +171,7 @@ class MediaFolder:
         self._held: dict[str, bytes] = {}
         self._made: dict[str, Media] = {}
         self.opened = 0
-        """How often one of its openers was asked for something."""
+        """Return the number of times that one of its openers was asked for something."""
         if folder is not None:
             with suppress(OSError, InputRefused, msgspec.DecodeError):
                 self._made = msgspec.json.decode(read_bytes(folder / _INDEX), type=dict[str, Media])

@@ -253,7 +253,7 @@ class ArenaSettings(SettingsSection):
 
     @property
     def shelf(self) -> MediaShelf:
-        """Where the bytes of the pictures and sounds are of which rules have marks."""
+        """Return the place of the bytes of pictures and sounds of which rules have marks."""
         return self._shelf
 
     def beside(self, shelf: MediaShelf) -> ArenaSettings:

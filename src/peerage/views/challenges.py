@@ -137,7 +137,7 @@ def _share(solved: list[bool]) -> float | None:
 
 
 class Effect(Struct, frozen=True):
-    """What a withdrawal changed: attempts not counted any more, their matches, those with another result."""
+    """The effect of a withdrawal: attempts not counted any more, their matches, those with another result."""
 
     attempts: int
     matches: int

@@ -1,4 +1,4 @@
-"""Who hears that a match is over: agents that remember it, over ACP always, and nobody else."""
+"""Notices that a match is over: to agents that remember it, over ACP always, and to nobody else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read from an agent over ACP: its steps, what it may do, why it ended; and what it is sent."""
+"""Messages of an agent over ACP as they are read (steps, permissions, ends), and those it is sent."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def looking(home: Path, *paths: Path) -> str:
 async def worked(
     base: Path, source: str, folder: WorkFolder = FOLDER, hidden: Sequence[Path] = (), **stated: Any
 ) -> Answer:
-    """What comes of a program that is asked to work in a folder; it is named by a path below the arena's."""
+    """Return the reply of a program that works in a folder, named by a path below the arena's."""
     (base / "agent.py").write_text(HEAD + source)
     settings = PlayerSettings.model_validate({"command": [sys.executable, "agent.py"], **stated})
     client = open_client(settings, dict(os.environ), base, hidden)

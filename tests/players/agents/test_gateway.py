@@ -37,7 +37,7 @@ PROMPT = "Mend the tests, please."
 
 
 def request_of(form: str, streamed: bool = False, text: str = PROMPT) -> dict[str, Any]:
-    """What an agent sends, with the name of a model that it has for titles."""
+    """Return a request as an agent sends it, with the name of a model that it has for titles."""
     asked: dict[str, Any] = {"model": "their-small-model", "stream": streamed} if form != "gemini" else {}
     said = {"role": "user", "content": text}
     match form:
@@ -98,7 +98,7 @@ async def bench(model: str = "openai:tiny", at: str = "url", **stated: Any) -> A
 
 
 def worst_of(one: Bench) -> int:
-    """What the last request may have cost at most: a token a byte, and its limit of output."""
+    """Return the most that the last request may have cost: a token a byte, and its limit of output."""
     body = one.last.body
     limits = ("max_tokens", "max_completion_tokens", "max_output_tokens")
     limit = next((body[name] for name in limits if name in body), None)

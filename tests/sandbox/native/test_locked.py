@@ -115,7 +115,7 @@ for name, attack in attacks.items():
 
 
 class Found(NamedTuple):
-    """What the attacks found outside, and in the jail."""
+    """The findings of the attacks outside, and in the jail."""
 
     outside: dict[str, bool]
     inside: dict[str, bool]

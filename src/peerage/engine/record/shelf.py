@@ -27,7 +27,7 @@ class HoldsMedia(Protocol):
 
 
 class Shelf:
-    """What a run has of pictures and sounds: `beside` the arena's settings and in its `ledger`, where
+    """The pictures and sounds of a run: `beside` the arena's settings and in its `ledger`, where
     `stored` are. For one thread."""
 
     def __init__(self, beside: MediaShelf, ledger: HoldsMedia) -> None:

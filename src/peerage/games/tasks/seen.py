@@ -73,7 +73,7 @@ def _json(text: str) -> Any:
 
 
 def _of_part(kind: str, part: Any) -> str:
-    """What a part of a turn names, as a path or a data URL; empty for one that is no picture or sound."""
+    """Return the path or data URL that a part of a turn names; empty for one that is no picture or sound."""
     held = part.get("image_url" if kind == "input_image" else kind) if kind else None
     if isinstance(source := kind and part.get("source"), Mapping):  # Anthropic's
         held = source.get("url") or f"data:{source.get('media_type')};base64,{source.get('data')}"

@@ -41,7 +41,7 @@ _WINS = {
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
-    """What each passed and changed, the issue, the diffs, the judges; the hidden tests."""
+    """The tests that each contestant passed, the issue, the diffs, the judges; the hidden tests."""
     task = msgspec.convert(fixture.drawn["task"], WorkTask)
     works: Mapping[str, Mapping[str, Any]] = outcome.detail.get("work", {})
     edits = any(work["edited"] for work in works.values())

@@ -39,7 +39,7 @@ _IMPORT = re.compile(r"^from .*\n+", re.MULTILINE)
 
 
 class Reference(Struct, frozen=True):
-    """What is known of a drawn task. `tests` are its hidden tests, `failing` the places of those that fail at
+    """The secrets of a drawn task. `tests` are its hidden tests, `failing` the places of those that fail at
     first; `bugs` are wrong values of slots of `parts`, `lacking` the places of parts to be added."""
 
     level: int

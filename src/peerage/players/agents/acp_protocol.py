@@ -75,7 +75,7 @@ class AgentTurn:
 
     @property
     def text(self) -> str:
-        """What the agent wrote after its last tool call."""
+        """Return the text that the agent wrote after its last tool call."""
         return storable("".join(self._text)[: MAX_TEXT + 1])
 
     def note(self, what: str) -> None:

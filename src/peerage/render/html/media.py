@@ -11,7 +11,7 @@ from peerage.render.html.texts import shown
 TALLEST = 512
 """Pixels of a picture in its place; its file shows it whole."""
 Address = Callable[[str], str | None]
-"""Where a page has a file of that name; empty where it is missing, None where none are shown."""
+"""The address of a file of that name on a page; empty where it is missing, None where none are shown."""
 
 
 def with_media(text: str, about: str, address: Address, write: Callable[[str, str], str]) -> str:

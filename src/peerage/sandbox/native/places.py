@@ -35,7 +35,7 @@ if sys.platform != "win32":
 Network: TypeAlias = Literal["none", "gateway", "all"]
 
 MOST_BYTES, MOST_FILES = 2 * 2**30, 200_000
-"""What a place may hold before its programs are killed."""
+"""The most that a place holds before its programs are killed."""
 MOST_PATCH, MOST_CHANGED = 150_000, 200
 """Characters of a patch as JSON, and its files."""
 _TOO_LARGE = (
@@ -48,7 +48,7 @@ IGNORED = (
 )
 """Files and folders that belong to no patch; `*.pyc` does not either."""
 SECRET = (
-    *("/dev", "/run", "/tmp", "/var/tmp", "/var/spool", "/root/.ssh"),
+    *("/dev", "/run", "/tmp", "/var/tmp", "/var/spool"),
     *("/etc/shadow", "/etc/gshadow", "/etc/ssh", "/etc/ssl/private"),
 )
 """Hidden wherever it exists, with everything in the home that starts with a dot."""

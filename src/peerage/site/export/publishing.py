@@ -343,7 +343,7 @@ def _log(results: Path) -> list[Entry]:
 
 
 def _bodies(folder: Path) -> Iterator[tuple[bytes, bytes]]:
-    """What was published under its digest."""
+    """Return the file that was published under a digest."""
     for file in sorted(folder.glob("*")):
         body = read_bytes(file)
         digest = sha256(body).digest()

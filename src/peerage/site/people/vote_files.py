@@ -32,7 +32,7 @@ from peerage.values.texts import storable, visible
 
 
 class Taken(NamedTuple):
-    """What came of a file: votes `written`, those on record `before`, `strange` rows, such as `example`."""
+    """A file as read: votes `written`, those on record `before`, `strange` rows, such as `example`."""
 
     written: int
     before: int

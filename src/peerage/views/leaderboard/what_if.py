@@ -25,7 +25,7 @@ from peerage.values.texts import visible
 
 
 class WhatIf(Struct, frozen=True):
-    """What is read in another way; empty, nothing is. What the judges `without` voted or scored does not
+    """The changes to how records are read; empty: none. Votes and scores of the judges `without` do not
     count; with `equal`, all others weigh the same."""
 
     without: tuple[str, ...] = ()

@@ -153,7 +153,7 @@ _AS = {
 
 
 class Calibration(NamedTuple):
-    """How well the probabilities of one player hold. `brier` is the mean of (probability - truth)², 0 at best
+    """The calibration of one player's probabilities. `brier` is the mean of (probability - truth)², 0 at best
     (Brier, 1950). `error` is the mean distance between what was said and what came true, over `BINS` bins and
     weighed by their forecasts (the expected calibration error of Naeini, Cooper and Hauskrecht, 2015)."""
 
