@@ -77,12 +77,7 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "weights": ({}, "proportional"),
         "weight_temperature": ({"weights": "softmax"}, 50),
         "max_tokens": ({}, 777),
-        "judging.rubric": ({}, "The shorter one."),
-        "judging.criteria": ({}, ["correct", {"name": "tone", "weight": 0.5}]),
-        "judging.prompt": ({}, "{{prompt}} {{answer_a}} {{answer_b}} {{format}}"),
-        "judging.ties": ({}, False),
-        "judging.order": ({}, "one"),
-        "judging.early_stop": ({}, False),
+        **{f"judging.{key}": ({}, value) for key, value in JUDGING.items()},
     },
     "color-obfuscation": {
         "preset": ({}, "original"),

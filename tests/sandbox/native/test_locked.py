@@ -33,7 +33,7 @@ ATTACKS = {
     "the folders of all seats": "OTHER[-6:] in os.listdir(os.path.dirname(OTHER))",
     "a key in the home": "read(HOME + '/.ssh/id')",
     "a password in the home": "read(HOME + '/.netrc')",
-    "an open file of the parent": "any(read(f) for f in fds(PARENT) if os.readlink(f).endswith('arena.db'))",
+    "an open file of the parent": "any(read(file) for file in fds(PARENT, ARENA + '/arena.db'))",
     "the parent's view of the files": "read(f'/proc/{PARENT}/root{ARENA}/arena.db')",
     "the environment of the parent": "b'PATH' in open(f'/proc/{PARENT}/environ', 'rb').read()",
     "a symbolic link": "os.symlink(ARENA, 'link') or read('link/arena.db')",
@@ -92,8 +92,9 @@ signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 def read(path):
     return SECRET in open(path, 'rb').read().decode()
 
-def fds(process):
-    return glob.glob(f'/proc/{process}/fd/*')
+def fds(process, file):
+    # other threads of the process close theirs meanwhile, which a real path is no error for
+    return [fd for fd in glob.glob(f'/proc/{process}/fd/*') if os.path.realpath(fd) == os.path.realpath(file)]
 
 def status(name):
     return dict(line.split(':', 1) for line in open('/proc/self/status'))[name].strip()
