@@ -26,15 +26,15 @@ from tests.players.agents.acp_world import (
     stated,
     steps,
 )
+from tests.sandbox.native.needs import needs_jail
 
 from peerage.game.work import AgentStep
 from peerage.players.agents import acp_process
 from peerage.players.agents.acp import AcpClient
 from peerage.players.client import Answer, PlayerError
 from peerage.sandbox.folder import File, WorkFolder, read_patch
-from peerage.sandbox.native.places import lacking
 
-pytestmark = pytest.mark.skipif(lacking() != "", reason="no jail here")
+pytestmark = needs_jail
 
 
 @pytest.fixture(scope="module")

@@ -17,13 +17,13 @@ from typing import Any
 import pytest
 import yaml
 from tests.players.agents.acp_world import AGENT, COST, KEY, TOKENS_IN, TOKENS_OUT, Provider, running, stated
+from tests.sandbox.native.needs import needs_jail
 
 from peerage.arena import open_arena
 from peerage.players.checks import check
-from peerage.sandbox.native.places import lacking
 from peerage.settings import PlayerSettings
 
-pytestmark = pytest.mark.skipif(lacking() != "", reason="no jail here")
+pytestmark = needs_jail
 
 ROUNDS, MATCHES = 3, 3
 ASKED = MATCHES * ROUNDS * 2

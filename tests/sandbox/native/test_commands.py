@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.sandbox.native.needs import needs_jail
 
 from peerage.sandbox.folder import File, WorkFolder, read_patch
 from peerage.sandbox.native.commands import CommandEnd, run_command
-from peerage.sandbox.native.places import lacking
 
-pytestmark = pytest.mark.skipif(bool(lacking()), reason=lacking())
+pytestmark = needs_jail
 
 TASK = WorkFolder.of({"src/app.py": "one\n", "tests/test.py": "visible\n"})
 HIDDEN = WorkFolder.of({"tests/test.py": "hidden\n", "tests/more/test.py": "hidden\n"})

@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from tests.sandbox.native.needs import needs_jail
 
-from peerage.sandbox.native.places import WorkPlace, lacking
+from peerage.sandbox.native.places import WorkPlace
 
-pytestmark = pytest.mark.skipif(bool(lacking()), reason=lacking())
+pytestmark = needs_jail
 
 SECRET = "the secret of the arena"
 
@@ -146,10 +147,12 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Found]:
     top = tmp_path_factory.mktemp("machine")
     # Not next to this file: the path of a socket may have 107 bytes, and that of a checkout may have more.
     visible = Path(tempfile.mkdtemp(dir=pwd.getpwuid(os.getuid()).pw_dir, prefix="peerage-tests-"))
-    for name in ("arena/arena.db", "arena/.env", "arena/tasks/hidden_tests.py", "repository/answer",
-                 "home/.ssh/id", "home/.netrc"):  # fmt: skip
-        (top / name).parent.mkdir(parents=True, exist_ok=True)
-        (top / name).write_text(SECRET)
+    # An arena is hidden wherever it is, not only where all temporary files are.
+    arena, repository = visible / "arena", visible / "repository"
+    for file in (arena / "arena.db", arena / ".env", arena / "tasks/hidden_tests.py", repository / "answer",
+                 top / "home/.ssh/id", top / "home/.netrc"):  # fmt: skip
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(SECRET)
     (visible / "outside").write_text("what everybody may read")
     sockets = [socket.socket(socket.AF_UNIX) for _ in range(2)]
     sockets += [socket.socket(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM)]
@@ -167,9 +170,9 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Found]:
     victim = subprocess.Popen(["sleep", "60"])
     place, other = WorkPlace(), WorkPlace()
     (other.work / "answer").write_text(SECRET)
-    hard = Path(tempfile.mkdtemp(dir=top))
+    hard = Path(tempfile.mkdtemp(dir=visible))
     facts = {
-        "ARENA": str(top / "arena"), "REPOSITORY": str(top / "repository"), "HOME": str(top / "home"),
+        "ARENA": str(arena), "REPOSITORY": str(repository), "HOME": str(top / "home"),
         "OTHER": str(other.path), "PARENT": os.getpid(), "VICTIM": victim.pid, "HARD": str(hard / "link"),
         "OUTSIDE": str(visible / "outside"), "TCP": sockets[2].getsockname()[1],
         "UDP": sockets[3].getsockname()[1], "SERVICE": addresses[0], "ABSTRACT": addresses[1],
@@ -177,9 +180,9 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Found]:
     patch = pytest.MonkeyPatch()
     try:
         patch.setenv("HOME", str(top / "home"))
-        with (top / "arena" / "arena.db").open() as _:
+        with (arena / "arena.db").open() as _:
             outside, _ = attack(ATTACKS, facts, [], cwd=top)
-            launcher = place.launcher([top / "arena", top / "repository"])
+            launcher = place.launcher([arena, repository])
             facts["HARD"] = str(place.work / "hard")
             inside, errors = attack(
                 ATTACKS | HARMFUL, facts, launcher, cwd=place.work, env=place.environment(os.environ)
