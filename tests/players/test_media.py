@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import base64
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 from tests.players.models.test_wiring import each, wired
 from tests.servers import openai_server as behave
 from tests.servers.openai_server import OpenAIServer
@@ -23,13 +25,13 @@ from peerage.players import open_client
 from peerage.players.agents.acp_protocol import prompt_blocks
 from peerage.players.client import Answer, Call, Later, NotTaken, PlayerError
 from peerage.players.media import chat_content, tokens_of
-from peerage.players.picture_probe import png
 from peerage.players.prices import Price, price_of
 from peerage.settings import PlayerSettings
 
 
 def picture(width: int = 40, height: int = 30, color: str = "red") -> tuple[Media, bytes]:
-    body = png([bytes([color == "blue"] * width)] * height)
+    Image.new("L", (width, height), int(color == "blue")).save(out := BytesIO(), "PNG")
+    body = out.getvalue()
     return Media(sha256(body).hexdigest(), "image/png", len(body), width, height), body
 
 
@@ -58,7 +60,7 @@ def order_of(kind: str, asked: Any) -> list[Any]:
         return [part.get("text") or base64.b64decode(part["source"]["data"]) for part in content]
     assert kind == "google"
     content = asked["contents"][-1]["parts"]
-    return [part.get("text") or base64.b64decode(part["inlineData"]["data"]) for part in content]
+    return [part.get("text") or base64.urlsafe_b64decode(part["inlineData"]["data"]) for part in content]
 
 
 @each

@@ -7,15 +7,14 @@ import json
 import os
 import shutil
 import subprocess
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 import yaml
-from tests.players.agents.acp_world import KEY, PRICE, call, client, running, steps
+from tests.players.agents.acp_world import KEY, PRICE, HttpServer, call, client, running, steps
 
 from peerage.arena import open_arena
 from peerage.sandbox.folder import WorkFolder, read_patch
@@ -82,7 +81,7 @@ def player(name: str, url: str) -> dict[str, Any]:
     }
 
 
-class Model:
+class Model(HttpServer):
     """A model that runs `COMMAND` by the first tool that runs commands, and then says so."""
 
     def __init__(self) -> None:
@@ -109,14 +108,7 @@ class Model:
             def log_message(self, *_: object) -> None:
                 pass
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        super().__init__(Handler)
 
 
 def _tool(tools: list[dict[str, Any]]) -> tuple[str, str] | None:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import asyncio
 import struct
 import wave
-import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from hashlib import sha256
 from io import BytesIO
 from math import sin
@@ -38,25 +37,17 @@ def digits_of(seed: str) -> str:
 
 def picture_of(digits: str) -> tuple[Media, bytes]:
     """Draw digits, black on white."""
-    cells = [[0] * (4 * len(digits) + 3)] * 2
-    for row in range(5):
-        bits = "0".join([f"{int(_GLYPHS[int(digit)][row]):03b}" for digit in digits])
-        cells.append([int(bit) for bit in f"00{bits}00"])
-    rows = [bytes([255 * (not cell) for cell in line for _ in range(CELL)]) for line in [*cells, *cells[:2]]]
-    body = png([row for row in rows for _ in range(CELL)])
-    return Media(sha256(body).hexdigest(), "image/png", len(body), len(rows[0]), CELL * len(rows)), body
+    from PIL import Image
 
-
-def png(rows: Sequence[bytes]) -> bytes:
-    """Return a picture of grey pixels, a byte each, as PNG."""
-
-    def chunk(name: bytes, data: bytes) -> bytes:
-        checked = name + data
-        return struct.pack(">I", len(data)) + checked + struct.pack(">I", zlib.crc32(checked))
-
-    head = struct.pack(">II", len(rows[0]), len(rows)) + bytes([8, 0, 0, 0, 0])
-    data = zlib.compress(b"".join([b"\0" + row for row in rows]), 9)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+    blank = "0" * (4 * len(digits) + 3)
+    rows = ["0".join([f"{int(_GLYPHS[int(digit)][row]):03b}" for digit in digits]) for row in range(5)]
+    lines = [blank, blank, *[f"00{bits}00" for bits in rows], blank, blank]
+    cells = bytes([255 * (bit == "0") for line in lines for bit in line])
+    picture = Image.frombytes("L", (len(blank), len(lines)), cells)
+    picture = picture.resize((CELL * picture.width, CELL * picture.height), Image.Resampling.NEAREST)
+    picture.save(out := BytesIO(), "PNG")
+    body = out.getvalue()
+    return Media(sha256(body).hexdigest(), "image/png", len(body), *picture.size), body
 
 
 def tone() -> tuple[Media, bytes]:

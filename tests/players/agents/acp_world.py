@@ -30,7 +30,21 @@ TOKENS_IN, TOKENS_OUT = 100, 20
 COST = (TOKENS_IN * 1 + TOKENS_OUT * 2) / 1e6
 
 
-class Provider:
+class HttpServer:
+    """A server on a free port of loopback, in a thread of its own."""
+
+    def __init__(self, handler: type[BaseHTTPRequestHandler]) -> None:
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class Provider(HttpServer):
     """A provider that answers chat completions with `reply(prompt)` after `delay_s`, and keeps a book."""
 
     def __init__(self, reply: Callable[[str], str] = lambda prompt: "from the model") -> None:
@@ -69,14 +83,7 @@ class Provider:
             def log_message(self, *_: object) -> None:
                 pass
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        super().__init__(Handler)
 
 
 def stated(url: str, *options: str, **more: Any) -> dict[str, Any]:
