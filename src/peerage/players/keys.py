@@ -12,6 +12,7 @@ from ipaddress import ip_address
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from peerage.players.client import PlayerError
 from peerage.settings import PlayerSettings
 from peerage.settings.players.model_names import OTHERS
 
@@ -68,6 +69,15 @@ def key_names(settings: PlayerSettings) -> tuple[str, ...]:
 def find_key(settings: PlayerSettings, env: Mapping[str, str]) -> str:
     """This player's key, or an empty string when none is needed or none is there."""
     return env.get(key_place(settings, env), "").strip()
+
+
+def require_key(settings: PlayerSettings, key: str) -> None:
+    """Raise PlayerError where this player needs a key and this one is empty."""
+    if not key and (names := key_names(settings)):
+        raise PlayerError(
+            f"no key; set {' or '.join(names)} in the environment or in the arena's .env file",
+            kind="permanent",
+        )
 
 
 def key_place(settings: PlayerSettings, env: Mapping[str, str]) -> str:

@@ -14,7 +14,7 @@ import msgspec
 from peerage.formats import read_json
 from peerage.players.agents.agent_protocol import ended_of, reply_from_bytes, request_of
 from peerage.players.client import Answer, Call, FailureKind, PlayerError
-from peerage.players.keys import find_key
+from peerage.players.keys import find_key, require_key
 from peerage.players.redaction import named, secrets_of
 from peerage.players.session import connection_failure, open_session, read_bounded
 from peerage.settings import PlayerSettings
@@ -40,10 +40,7 @@ class EndpointClient:
 
     @named
     async def start(self) -> None:
-        if self._settings.key_env and not self._key:
-            raise PlayerError(
-                f"no key; set {self._settings.key_env} in the environment or .env", kind="permanent"
-            )
+        require_key(self._settings, self._key)
         self._session = open_session(self._url)
 
     @named

@@ -31,7 +31,7 @@ from peerage.players.agents import gateway_forms as forms
 from peerage.players.agents.gateway_account import Metered, MeteredCall, RequestAccount
 from peerage.players.agents.gateway_forms import ReplyReading, Unfit
 from peerage.players.client import MAX_BODY, PlayerError, duration
-from peerage.players.keys import default_url, find_key, key_names
+from peerage.players.keys import default_url, find_key, require_key
 from peerage.players.models.replies import Usage, billed
 from peerage.players.prices import Price, nano
 from peerage.players.redaction import SHORTEST_SECRET, hidden, named, secrets_of
@@ -162,7 +162,7 @@ class Gateway:
         self.price = replace(price, request_nano=None)
         self.port = 0
         self.sessions: dict[str, GatewaySession] = {}
-        self._key, self._key_place = find_key(settings, env), " or ".join(key_names(settings))
+        self._key = find_key(settings, env)
         base = settings.base_url or default_url(settings.provider, env) or _NATIVE.get(settings.provider, "")
         self._base = base.rstrip("/")
         self._secrets = [each for each in (self._key, *secrets_of(base)) if len(each) >= SHORTEST_SECRET]
@@ -172,11 +172,7 @@ class Gateway:
     @named
     async def start(self) -> None:
         """Listen on a free port of loopback. Raises PlayerError, also where the key is missing."""
-        if self._key_place and not self._key:
-            raise PlayerError(
-                f"no key; set {self._key_place} in the environment or in the arena's .env file",
-                kind="permanent",
-            )
+        require_key(self.settings, self._key)
         self._http = open_session(self._base)
         self._runner = await self._listen(None, None)
         self.port = self._runner.addresses[0][1]

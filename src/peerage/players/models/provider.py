@@ -19,7 +19,7 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 
 from peerage.players.client import Answer, Call, Later, NotTaken, PlayerError
-from peerage.players.keys import default_url, find_key, key_names
+from peerage.players.keys import default_url, find_key, key_names, require_key
 from peerage.players.media import KINDS, held, only_users
 from peerage.players.models.adaptations import (
     ADAPTATIONS,
@@ -79,11 +79,7 @@ class ProviderClient:
 
     @named
     async def start(self) -> None:
-        if self._key_place and not self._key:
-            raise PlayerError(
-                f"no key; set {self._key_place} in the environment or in the arena's .env file",
-                kind="permanent",
-            )
+        require_key(self._settings, self._key)
         try:
             self._model = self._connection.open()
         except Exception as error:
