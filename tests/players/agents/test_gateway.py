@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 import socket
+from base64 import b64encode
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import date
@@ -16,6 +17,7 @@ from typing import Any
 
 import aiohttp
 import pytest
+from PIL import Image
 from tests.servers.four_apis import SERVED, USAGES, Asked, FourApis, events, sends, sensible, stream, whole
 
 from peerage.game.work import ModelCall
@@ -373,6 +375,58 @@ async def test_an_agents_own_tools_are_passed_on() -> None:
         said = [{"role": "assistant", "content": [use]}, {"role": "user", "content": "y"}]
         assert (await one.ask("messages", {"messages": said}))[0] == 200
         assert one.last.body["messages"] == said
+
+
+def png(side: int) -> str:
+    """A picture of noise, in base64."""
+    noise = Random(side).randbytes(side * side)
+    Image.frombytes("L", (side, side), noise).save(out := BytesIO(), "PNG")
+    return b64encode(out.getvalue()).decode()
+
+
+def with_picture(form: str, data: str) -> dict[str, Any]:
+    """A request about a picture, as each API has it."""
+    url = f"data:image/png;base64,{data}"
+    match form:
+        case "chat":
+            part: dict[str, Any] = {"type": "image_url", "image_url": {"url": url}}
+        case "responses":
+            said = [{"role": "user", "content": [{"type": "input_image", "image_url": url}]}]
+            return request_of(form) | {"input": said}
+        case "messages":
+            source = {"type": "base64", "media_type": "image/png", "data": data}
+            part = {"type": "image", "source": source}
+        case _:
+            return {"contents": [{"parts": [{"inlineData": {"mimeType": "image/png", "data": data}}]}]}
+    return request_of(form) | {"messages": [{"role": "user", "content": [part]}]}
+
+
+@pytest.mark.parametrize("form", ["chat", "responses", "messages", "gemini"])
+async def test_a_picture_is_passed_on_and_reserved_by_its_pixels(form: str) -> None:
+    data = png(300)
+    assert len(data) > 100_000
+    async with bench() as one:
+        one.session.begin(BUDGET, 60_000)  # fewer tokens than the picture has bytes
+        status, _, _ = await one.ask(form, with_picture(form, data))
+        assert status == 200
+        assert data in json.dumps(one.last.body)
+        one.session.begin(
+            BUDGET, 10_000
+        )  # more than a blank one has bytes, and fewer than its pixels count as
+        Image.new("1", (3_000, 3_000)).save(out := BytesIO(), "PNG")
+        assert len(out.getvalue()) < 3_000
+        assert (await one.ask(form, with_picture(form, b64encode(out.getvalue()).decode())))[0] == 402
+        (made,) = one.session.end().calls
+        assert made.refused
+
+
+@pytest.mark.parametrize("kind", ["image/svg+xml", "image/webp", "audio/wav"])
+async def test_what_has_no_measures_is_not_passed_on(kind: str) -> None:
+    async with bench() as one:
+        part = {"type": "image_url", "image_url": {"url": f"data:{kind};base64,{png(9)}"}}
+        status, reply, _ = await one.ask("chat", {"messages": [{"role": "user", "content": [part]}]})
+        assert (status, one.provider.requests) == (400, [])
+        assert b"is not passed on" in reply
 
 
 IMAGE = {"type": "image", "source": {"type": "base64", "data": "AAAA"}}

@@ -109,8 +109,10 @@ class GatewaySession:
                 body, stated, name = forms.rebuilt(form, content, settings)
                 wanted = min(stated or settings.max_tokens or USUAL_OUTPUT, settings.max_tokens or 2**30)
                 forms.set_limit(body, name, wanted)
-                call, bare = MeteredCall(ModelCall(form)), msgspec.json.encode(body)
-                limit = await account.reserve(call, forms.input_bound(bare, self._sent), wanted)
+                said, pictures = forms.bared(body)
+                call, bare = MeteredCall(ModelCall(form)), msgspec.json.encode(said)
+                size = forms.input_bound(bare, self._sent) + account.price.media_tokens(pictures)
+                limit = await account.reserve(call, size, wanted)
                 forms.set_limit(body, name, limit)
                 reply = await self._gateway.send(account, call, msgspec.json.encode(body), verb, request)
                 if call.made.input_tokens:

@@ -1,21 +1,22 @@
 """The four APIs by which agents ask models: what of a request is passed on, what of a reply is read. Pure.
 
 A request is rebuilt from the fields that are known here: another might make the provider search the web, keep
-what it is sent, or charge otherwise. The conversation has to be whole, and text, so that its bytes bound its
-tokens.
+what it is sent, or charge otherwise. The conversation has to be whole, and of texts, whose bytes bound their
+tokens, and PNG and JPEG pictures, whose measures do.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
 import msgspec
 
 from peerage.formats import read_json
+from peerage.game.media import Media, media_in, with_marks
 from peerage.players.models.finish_reasons import ending
 from peerage.players.models.replies import ReportedError, Usage, is_usage, reported_error, usage_of
 from peerage.players.models.streams import is_stream
@@ -80,8 +81,11 @@ def rebuilt(form: str, stated: Any, settings: PlayerSettings) -> tuple[dict[str,
     for name in _ELSEWHERE:
         if stated.get(name):
             raise Unfit(f"`{name}` is not passed on: send the whole conversation in each request")
-    for found in _not_text([stated.get(name) for name in _SPOKEN]):
-        raise Unfit(f"{found!r} is not passed on: nobody knows beforehand what it costs, so send text")
+    for found in _not_text(bared([stated.get(name) for name in _SPOKEN])[0]):
+        raise Unfit(
+            f"{found!r} is not passed on: nobody knows beforehand what it costs, so send text, or a picture "
+            "in PNG or JPEG with its bytes"
+        )
     body = {name: value for name, value in stated.items() if name in _KEPT[form].split()}
     config = {_camel(name): value for name, value in _object(body.get("generationConfig")).items()}
     limits = [stated.get(name) for name in _LIMITS] + [config.get("maxOutputTokens")]
@@ -111,6 +115,36 @@ def rebuilt(form: str, stated: Any, settings: PlayerSettings) -> tuple[dict[str,
     newer = settings.provider == "openai" and not settings.base_url
     newer = newer or ("max_completion_tokens" in stated and "max_tokens" not in stated)
     return body | settings.added, limit, "max_completion_tokens" if newer else "max_tokens"
+
+
+def bared(body: Any) -> tuple[Any, list[Media]]:
+    """Return plain JSON of a request with a text part in place of each picture that has its bytes, and the
+    pictures."""
+    found: list[Media] = []
+
+    def bare(part: Any) -> Any:
+        if isinstance(part, list):
+            return [bare(inner) for inner in part]
+        if not isinstance(part, dict):
+            return part
+        if (picture := _picture(part)) is not None:
+            found.append(picture)
+            return {"type": "text", "text": picture.mark}
+        return {name: bare(inner) for name, inner in part.items()}
+
+    return bare(body), found
+
+
+def _picture(part: Mapping[str, Any]) -> Media | None:
+    """Return the picture that a part of a conversation is, in any of the APIs; None for any other part."""
+    url = part.get("image_url")
+    url = url.get("url") if isinstance(url, dict) else url
+    source = _object(part.get("source") or part.get("inlineData") or part.get("inline_data"))
+    kind = source.get("media_type") or source.get("mimeType") or source.get("mime_type")
+    url = f"data:{kind};base64,{source.get('data')}" if source else url
+    marked, _ = with_marks(url)
+    picture = next(iter(media_in([marked] if isinstance(marked, str) else []).values()), None)
+    return picture if picture is not None and picture.is_image else None
 
 
 def set_limit(body: dict[str, Any], name: str, limit: int) -> None:
