@@ -373,4 +373,5 @@ def reply_of(row: Exchange, stored: StoredReply) -> Reply:
         final=stored.final,
         reasoning_tokens=stored.reasoning_tokens,
         cached_tokens=stored.cached_tokens,
+        trace=stored.way,
     )
