@@ -25,7 +25,7 @@ from peerage.cluster.offers import Offers
 from peerage.engine.run import course as runners
 from peerage.engine.run.report import RunReport
 from peerage.engine.run.runner import Runner
-from peerage.ledger import Batch, IntentRow
+from peerage.ledger import Batch, IntentRow, MatchRows
 from peerage.players.client import Call, Later, PlayerError
 from peerage.settings import ArenaError
 from peerage.values.clock import now_ms
@@ -323,10 +323,19 @@ def test_a_stopped_run_goes_on_where_it_was(
     first = Played(folder, 6, clients=Cast(act, soon), beside=watch)
     assert first.report.reason == "interrupted"
     assert all(one.reply is not None or one.failure is not None for one in first.exchanges)
-    second = Played(folder, 6)
+    read: list[MatchRows | None] = []
+
+    def look(call: Call, attempt: int) -> None:
+        if not read:  # a worker has written, and the leader may have folded nothing yet
+            with open_arena(folder) as arena:
+                read.append(arena.ledger.match(1))
+
+    second = Played(folder, 6, clients=Cast(look, soon))
     assert (second.report.reason, second.report.possibly_paid_twice) == ("limit", 0)
     assert second.chains == alone[:6]
     assert second.asked_again == 0
+    assert second.verified
+    assert read[0] is not None
 
 
 def test_a_player_that_fails_for_good_is_benched_everywhere(

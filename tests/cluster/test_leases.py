@@ -247,3 +247,14 @@ def test_a_worker_that_was_given_up_neither_claims_nor_writes(
         with pytest.raises(GivenUp):  # not that this attempt is there already
             lost.write(intent(2))
     assert [one.attempt for one in ledger.exchanges(1)] == [1, 2]
+
+
+def test_no_worker_writes_once_its_leader_has_ended(ledger: Ledger) -> None:
+    leases = Leases(ledger.address)
+    with closing(WorkersLedger(ledger.address, leases.run)) as worker, worker.writing():
+        worker.write(intent(1))
+        leases.close()
+        with pytest.raises(GivenUp):
+            worker.write(intent(2))
+    assert [one.attempt for one in ledger.exchanges(1)] == [1]
+    assert working(ledger.address) == {}

@@ -48,7 +48,7 @@ from peerage.engine.match.driving import CallsNow, MatchRun, Stuck
 from peerage.engine.record.journal import Journal
 from peerage.engine.record.records import MatchTally, recorded_tally
 from peerage.game.match import Fixture, Outcome
-from peerage.ledger import Exchange, FailureRow, Ledger, LedgerError
+from peerage.ledger import Batch, Exchange, FailureRow, Ledger, LedgerError
 from peerage.ledger.forms.codec import read_reply
 
 STAFF_EVERY_S = 2.0
@@ -220,6 +220,8 @@ class Crew:
     async def _staff(self) -> None:
         """Keep as many workers as there is room for."""
         try:
+            # The log says that a run goes on before workers write: their first rows are no change behind it.
+            await self._aside(partial(self._ledger.write, Batch()))
             self._leases = await self._aside(partial(Leases, self._ledger.address))
             self._posting = self._posting._replace(run=self._leases.run)
             self._offers.open = not self._stopping

@@ -114,6 +114,12 @@ class _LeaseLine:
         with self._server.explained():
             return self._patience.wait(tried)
 
+    def last(self, sql: str, values: tuple[int, ...]) -> None:
+        """Do what can be left undone where the server is away."""
+        with suppress(psycopg.Error):
+            if self._connection.is_open:
+                self._connection.raw.execute(sql, values)
+
     def close(self) -> None:
         with suppress(psycopg.Error):
             self._connection.close()
@@ -174,6 +180,8 @@ class Leases:
         return self._line.do(work)
 
     def close(self) -> None:
+        """Give up all workers, after what they write at this moment, unless the server is away."""
+        self._line.last("UPDATE workers SET gone = true WHERE run = %s", (self.run,))
         self._line.close()
 
 
