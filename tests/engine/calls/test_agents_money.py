@@ -5,7 +5,9 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,8 @@ from tests.engine.calls.test_budgets import TIGHT, replays, spent_by_player
 
 from peerage.engine.calls.call_costs import reach, usual_call, worst_of
 from peerage.engine.calls.player_runtime import PlayerRuntime, most_nano, priced
+from peerage.engine.record.probed import ProbeEntry
+from peerage.engine.run.probes import probe_players
 from peerage.game.bounds import CallBound
 from peerage.game.protocol import Ask, Text
 from peerage.ledger.forms.codec import read_reply
@@ -74,6 +78,33 @@ def test_the_gateways_count_is_the_cost_whatever_the_sum_of_tokens_would_be() ->
     assert most_nano(unsure) == 10_000_007
     assert priced(agent, Answer("x", 1.0, 5, 5)).cost_nano is None
     assert priced(runtime(price=None), Answer("x", 1.0, 5, 5)).cost_nano is None
+
+
+async def test_a_probe_counts_what_the_gateway_counted() -> None:
+    """Not what it reserved, which would use up the budget of an arena whose agents failed once."""
+    came: dict[str, Answer | PlayerError] = {
+        "fails": PlayerError("its model failed", maybe_paid=True, most_nano=7),
+        "unsure": Answer("", 0.0, cost_usd=2e-9, possibly_nano=3),
+        "uncounted": PlayerError("it died", maybe_paid=True),
+    }
+    agents = {}
+    for name in came:
+        client = Metering(settings(name=name), partial(came.__getitem__, name))
+        agents[name] = replace(runtime(name=name), client=client)
+    set_aside: dict[str, int] = {}
+    put: list[ProbeEntry] = []
+
+    def affordable(name: str, nano: int) -> bool:
+        set_aside[name] = nano
+        return True
+
+    async def record(entry: ProbeEntry) -> None:
+        put.append(entry)
+
+    await probe_players(agents, {}, affordable=affordable, record=record, tries=1)
+    assert set_aside == dict.fromkeys(came, 200_000_000)
+    found = {name: (each.cost_nano, each.worst_nano) for name, each in put[-1].found.items()}
+    assert found == {"fails": (None, 7), "unsure": (None, 5), "uncounted": (None, 200_000_000)}
 
 
 def test_a_reply_that_was_cut_is_not_asked_for_once_more() -> None:

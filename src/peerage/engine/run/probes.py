@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Container, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Container, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from msgspec.structs import replace
 
 from peerage.engine.calls.budget import dollars
 from peerage.engine.calls.call_costs import OVERHEAD_BYTES
-from peerage.engine.calls.player_runtime import PlayerRuntime, priced
+from peerage.engine.calls.player_runtime import PlayerRuntime, most_nano, priced
 from peerage.engine.record.benches import Benches, benched
 from peerage.engine.record.probed import ProbeEntry, ProbeResult, reachable
 from peerage.engine.record.registration import as_registered
@@ -20,7 +20,7 @@ from peerage.game.protocol import size_of
 from peerage.ledger import Amendment, Ledger
 from peerage.ledger.topics.places import Bench
 from peerage.players.checks import PAID, PROBE_TOKENS, Probed, needs_probe, probe, probe_call, together
-from peerage.players.client import Answer, Call, Later
+from peerage.players.client import Answer, Call, Later, PlayerError
 from peerage.players.media import KINDS, held
 from peerage.players.picture_probe import media_call, probe_media
 from peerage.players.prices import Price
@@ -39,9 +39,9 @@ _log = logging.getLogger("peerage")
 def worst_probe(price: Price, media: Iterable[Kind] = ()) -> int | None:
     """Return what the probe of a player of this price, which is asked about kinds of `media` too, may cost at
     most, in 1e-9 dollars; None when its price is unknown. Of several requests for one reply `PAID` can be
-    charged: others were refused."""
-    worst = _worst(price, probe_call())
-    return worst and PAID * worst + sum([_worst(price, media_call(kind)[0]) or 0 for kind in media])
+    charged: others were refused. An agent behind a gateway gets one."""
+    worst, paid = _worst(price, probe_call()), PAID if price.request_nano is None else 1
+    return worst and paid * worst + sum([_worst(price, media_call(kind)[0]) or 0 for kind in media])
 
 
 def _worst(price: Price, call: Call) -> int | None:
@@ -191,56 +191,52 @@ async def _ask(runtime: PlayerRuntime, env: Mapping[str, str], media: Collection
 
 
 def _result_of(runtime: PlayerRuntime, probed: Probed) -> ProbeResult:
-    """A probe as it goes on record, with what came of questions about media."""
-    result = _usual_result(runtime, probed)
-    for kind, (_, came) in probed.media.items():
-        call = media_call(kind)[0]
-        if isinstance(came, Answer):
-            cost = priced(runtime, came, prompt=call.messages).cost_nano
-        else:
-            cost = None if came.maybe_paid else 0
-        most, billed = result.worst_nano, result.cost_nano
-        if cost is not None and billed is not None:
-            billed += cost
-        elif most is not None:
-            most = None if (worst := _worst(runtime.price, call)) is None else most + worst
-        result = replace(result, cost_nano=billed, worst_nano=most, requests=result.requests + 1)
-    return replace(
-        result, media={kind: takes for kind, (takes, _) in probed.media.items() if takes is not None}
-    )
-
-
-def _usual_result(runtime: PlayerRuntime, probed: Probed) -> ProbeResult:
+    """Return a probe as it goes on record, with what came of questions about media."""
+    answer = probed.answer
+    came = probed.failure or answer
+    assert came is not None
     each = _worst(runtime.price, probe_call())
-    if probed.failure is not None:
-        paid = probed.maybe_paid + probed.failure.maybe_paid
-        return ProbeResult(
-            status="failed" if probed.unusable else "void",
-            reason=storable(probed.problem)[:1000],
-            requests=probed.requests,
-            cost_nano=None if paid else 0,
-            worst_nano=each and paid * each if paid else 0,
-        )
-    assert probed.answer is not None
-    paid = probed.maybe_paid
-    reply = priced(runtime, probed.answer)
-    status = "refused" if probed.answer.refused else "cut" if probed.answer.truncated else "ok"
-    reasoning = probed.answer.reasoning_tokens
-    return ProbeResult(
-        status=status,
+    costs = [(None, each)] * probed.maybe_paid + [_cost_of(runtime, probe_call(), came)]
+    costs += [_cost_of(runtime, media_call(kind)[0], came) for kind, (_, came) in probed.media.items()]
+    known = [billed for billed, _ in costs if billed is not None]
+    result = ProbeResult(
+        status="failed" if probed.unusable else "void",
+        reason=storable(probed.problem)[:1000],
+        requests=probed.requests + len(probed.media),
+        cost_nano=sum(known) if known else None,
+        worst_nano=_sum([most for _, most in costs]),
+        media={kind: takes for kind, (takes, _) in probed.media.items() if takes is not None},
+    )
+    if answer is None:
+        return result
+    reply = priced(runtime, answer)
+    return replace(
+        result,
+        status="refused" if answer.refused else "cut" if answer.truncated else "ok",
         reason="",
-        requests=probed.requests,
-        cost_nano=reply.cost_nano,
-        worst_nano=each and (paid + (reply.cost_nano is None)) * each
-        if paid or reply.cost_nano is None
-        else 0,
         input_tokens=reply.input_tokens,
         output_tokens=reply.output_tokens,
-        reasoning_tokens=reasoning if type(reasoning) is int and 0 <= reasoning < 2**40 else None,
+        reasoning_tokens=reply.reasoning_tokens,
         latency_ms=reply.latency_ms,
-        snapshot=storable(probed.answer.snapshot)[:200],
+        snapshot=storable(answer.snapshot)[:200],
         thinks=probed.thinks,
     )
+
+
+def _cost_of(runtime: PlayerRuntime, call: Call, came: Answer | PlayerError) -> tuple[int | None, int | None]:
+    """Return what a request was billed, None where nobody knows, and what may have been billed in addition,
+    None where that has no bound; in 1e-9 dollars."""
+    if isinstance(came, PlayerError):
+        billed, most = (None, came.most_nano) if came.maybe_paid else (0, None)
+    else:
+        billed, most = priced(runtime, came, prompt=call.messages).cost_nano, most_nano(came)
+    return billed, 0 if billed is not None else _worst(runtime.price, call) if most is None else most
+
+
+def _sum(amounts: Sequence[int | None]) -> int | None:
+    """Return a sum, None where a part of it is unknown."""
+    known = [amount for amount in amounts if amount is not None]
+    return sum(known) if len(known) == len(amounts) else None
 
 
 def _tell(probed: Probed, result: ProbeResult) -> None:
