@@ -14,6 +14,7 @@ from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from tests.players.agents.test_gateway import full_server
 
 from peerage.game.protocol import Choice, Text, fence
 from peerage.players import open_client
@@ -370,6 +371,7 @@ async def test_an_endpoint_gets_the_request_and_its_own_key(
 @pytest.mark.parametrize(
     ("status", "kind", "maybe_paid"),
     [
+        (304, "request", False),
         (400, "request", False),
         (401, "permanent", False),
         (402, "permanent", False),
@@ -402,7 +404,7 @@ async def test_an_endpoints_half_a_surrogate_pair_becomes_a_replacement(
 
 
 async def test_an_endpoint_that_cuts_its_json_hangs_or_is_gone(
-    endpoint: Callable[[Handler], str], tmp_path: Path
+    endpoint: Callable[[Handler], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def cut(_: web.Request) -> web.StreamResponse:
         return web.Response(text='{"text": "hal', content_type="application/json")
@@ -420,6 +422,11 @@ async def test_an_endpoint_that_cuts_its_json_hangs_or_is_gone(
     assert (late.kind, late.maybe_paid) == ("transient", True)
     nobody = await failure(PlayerSettings(model="http://127.0.0.1:9/agent"), tmp_path)
     assert (nobody.kind, nobody.maybe_paid) == ("transient", False)
+    monkeypatch.setattr("peerage.players.session.CONNECT_S", 0.2)
+    with full_server() as url:
+        full = await failure(PlayerSettings(model=url), tmp_path)
+        assert (full.kind, full.maybe_paid) == ("transient", False)
+        assert "no connection" in str(full)
 
 
 def test_addresses_and_retry_after() -> None:

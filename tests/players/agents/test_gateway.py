@@ -7,8 +7,8 @@ import json
 import logging
 import socket
 from base64 import b64encode
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from datetime import date
 from io import BytesIO
 from pathlib import Path
@@ -17,13 +17,15 @@ from typing import Any
 
 import aiohttp
 import pytest
+from aiohttp import web
 from PIL import Image
 from tests.servers.four_apis import SERVED, USAGES, Asked, FourApis, events, sends, sensible, stream, whole
 
 from peerage.game.work import ModelCall
 from peerage.players.agents import gateway
-from peerage.players.agents.gateway import AT_ONCE, MOST_CONNECTIONS, MOST_REFUSALS, USUAL_OUTPUT, Gateway
+from peerage.players.agents.gateway import AT_ONCE, MOST_CONNECTIONS, MOST_REFUSALS, Gateway
 from peerage.players.agents.gateway import GatewaySession as Session
+from peerage.players.agents.gateway_forms import USUAL_OUTPUT
 from peerage.players.client import MAX_BODY, PlayerError
 from peerage.players.keys import PROVIDERS, Provider
 from peerage.players.prices import OVERHEAD_TOKENS, price_of
@@ -375,6 +377,21 @@ async def test_an_agents_own_tools_are_passed_on() -> None:
         said = [{"role": "assistant", "content": [use]}, {"role": "user", "content": "y"}]
         assert (await one.ask("messages", {"messages": said}))[0] == 200
         assert one.last.body["messages"] == said
+
+
+@contextmanager
+def full_server() -> Iterator[str]:
+    """The address of a server whose queue of connections is full."""
+    with ExitStack() as held:
+        server = held.enter_context(socket.socket())
+        server.bind(("127.0.0.1", 0))
+        server.listen(0)
+        for _ in range(4):
+            other = held.enter_context(socket.socket())
+            other.setblocking(False)
+            with suppress(BlockingIOError):
+                other.connect(server.getsockname())
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/v1"
 
 
 def png(side: int) -> str:
@@ -835,6 +852,19 @@ async def test_the_providers_key_reaches_nobody(streamed: bool, caplog: pytest.L
         assert KEY not in str(headers) + str(one.session.end()) + caplog.text
 
 
+@pytest.mark.parametrize("status", [200, 429])
+async def test_the_providers_key_in_a_header_reaches_nobody(status: int) -> None:
+    async def behave(_: Any, __: Any) -> web.Response:
+        headers = {"Content-Type": f"application/json; key={KEY}", "Retry-After": KEY.upper()}
+        return web.Response(body=b"{}", status=status, headers=headers)
+
+    async with bench() as one:
+        one.provider.next(behave)
+        found, _, headers = await one.ask("chat")
+        assert (found, headers["Retry-After"]) == (status, "[key]")
+        assert headers["Content-Type"] == "application/json; key=[key]"
+
+
 async def test_a_redirect_to_another_server_is_not_followed() -> None:
     async with FourApis() as other, bench() as one:
         one.provider.next(sends(b"", 307, Location=f"{other.url}/chat/completions"))
@@ -870,6 +900,43 @@ async def test_a_provider_that_cannot_be_reached_costs_nothing() -> None:
             )
 
 
+async def test_a_connection_that_never_opens_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("peerage.players.session.CONNECT_S", 0.2)
+    with full_server() as url:
+        async with bench(base_url=url) as one:
+            assert (await one.ask("chat"))[0] == 502
+            metered = one.session.end()
+            assert metered.calls[0].note.startswith("no connection")
+            assert metered[1:6] == (0, 0, 0, 0, 0)
+
+
+WIRE = {
+    "no length of a chunk": "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n",
+    "a chunk cut off": "Transfer-Encoding: chunked\r\n\r\nffff\r\n{}",
+    "a body cut off": "Content-Length: 99\r\n\r\n{}",
+    "no gzip": "Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}",
+    "nothing": "Content-Length: 0\r\n\r\n",
+    "no events": "Content-Type: text/event-stream\r\n\r\n{}",
+}
+
+
+@pytest.mark.parametrize("fault", WIRE)
+async def test_nonsense_on_the_wire_counts_at_its_worst(fault: str) -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(100_000)
+        writer.write(f"HTTP/1.1 200 OK\r\n{WIRE[fault]}".encode())
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server, bench(base_url=f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1") as one:
+        with suppress(aiohttp.ClientError):
+            await one.ask("chat")
+        metered = one.session.end()
+        assert (len(metered.calls), metered.cost_nano) == (1, 0)
+        assert metered.possibly_nano > USUAL_OUTPUT * 10_000
+
+
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_floods_are_cut_off(streamed: bool) -> None:
     async with bench() as one:
@@ -885,7 +952,11 @@ async def test_floods_are_cut_off(streamed: bool) -> None:
         one.session.begin(BUDGET, TOKENS)
         status, content, _ = await one.ask("chat", b" " * (MAX_BODY + 1))
         assert status == 413
-        assert b"longer than the 2,000,000 bytes" in content
+        assert b"longer than 8 MiB" in content
+        one.session.begin(BUDGET, 1_500)  # what the tokens that are left do not allow is no fault of its form
+        assert (await one.ask("chat", request_of("chat", text="x" * 10_000)))[0] == 402
+        assert one.session.end().spent
+        one.session.begin(BUDGET, TOKENS)
         assert (await one.ask("chat"))[0] == 200
 
 

@@ -67,14 +67,14 @@ class EndpointClient:
                 self._session.post(self._url, data=msgspec.json.encode(request), headers=headers) as response,
             ):
                 content = await read_bounded(response)
-            if response.status >= 400:
+            if response.status >= 300:
                 raise _status_failure(response, content)
             if response.content_type == "application/json":
                 _check_json(content)
             return content
-        except TimeoutError:
-            raise
         except (aiohttp.ClientError, OSError) as error:
+            if type(error) is TimeoutError:  # of the reply; that of a connection is a class of aiohttp's own
+                raise
             raise connection_failure(error) from None
 
     async def close(self) -> None:

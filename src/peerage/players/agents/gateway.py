@@ -25,7 +25,6 @@ import aiohttp
 import msgspec
 from aiohttp import web
 
-from peerage.formats import read_json
 from peerage.game.work import ModelCall
 from peerage.players.agents import gateway_forms as forms
 from peerage.players.agents.gateway_account import Metered, MeteredCall, RequestAccount
@@ -39,15 +38,11 @@ from peerage.players.session import connection_failure, open_session, read_bound
 from peerage.settings import PlayerSettings
 from peerage.values.system_errors import reason
 
-USUAL_OUTPUT = 16_384
-"""Output tokens of a call for which nobody states a limit: many models refuse a larger one."""
 MOST_CALLS, MOST_REFUSALS = 1_000, 20
 """Calls of one request, and refusals in it after which nothing is looked at any more."""
 AT_ONCE, MOST_CONNECTIONS, MOST_ERROR, REMEMBERED = 16, 256, 65_536, 4
 LAST_S = 1.0
 """Seconds in which a provider may end a stream whose agent has gone; then the call counts at its worst."""
-_FREE = (503, 529)
-"""Statuses of 500 and more with which a provider does no work."""
 _NATIVE = {"anthropic": "https://api.anthropic.com", "google": "https://generativelanguage.googleapis.com"}
 _NOTHING: Mapping[str, Any] = {"input_tokens": 0, "output_tokens": 0, "cost_nano": 0}
 _SILENT = logging.getLogger("peerage.gateway")
@@ -104,24 +99,19 @@ class GatewaySession:
         account.tasks.add(task)
         try:
             async with self._slots:
-                # A body of four bytes for each token that is left fits only if most of it is blank.
-                content = await _received(request, min(MAX_BODY, 4 * max(0, account.tokens)))
-                body, stated, name = forms.rebuilt(form, content, settings)
-                wanted = min(stated or settings.max_tokens or USUAL_OUTPUT, settings.max_tokens or 2**30)
-                forms.set_limit(body, name, wanted)
-                said, pictures = forms.bared(body)
-                call, bare = MeteredCall(ModelCall(form)), msgspec.json.encode(said)
-                size = forms.input_bound(bare, self._sent) + account.price.media_tokens(pictures)
-                limit = await account.reserve(call, size, wanted)
-                forms.set_limit(body, name, limit)
-                reply = await self._gateway.send(account, call, msgspec.json.encode(body), verb, request)
+                asked = forms.request_in(form, await _received(request), settings)
+                call = MeteredCall(ModelCall(form))
+                size = forms.input_bound(asked.bare, self._sent) + account.price.media_tokens(asked.pictures)
+                asked.limit(await account.reserve(call, size, asked.wanted))
+                reply = await self._gateway.send(
+                    account, call, msgspec.json.encode(asked.body), verb, request
+                )
                 if call.made.input_tokens:
-                    self._sent.append((bare, call.made.input_tokens))
+                    self._sent.append((asked.bare, call.made.input_tokens))
                 return reply
         except Exception as fault:
-            unfit = (
-                fault if isinstance(fault, Unfit) else Unfit(f"it failed with {type(fault).__name__}", 500)
-            )
+            failed = Unfit(f"it failed with {type(fault).__name__}", 500)
+            unfit = fault if isinstance(fault, Unfit) else failed
             account.refused += 1
             account.calls.append(MeteredCall(ModelCall(form, refused=str(unfit), **_NOTHING)))
             return _refused(form, unfit.status, str(unfit))
@@ -133,17 +123,14 @@ def _refused(form: str, status: int, message: str) -> web.Response:
     return web.json_response(forms.refusal(form, status, message), status=status)
 
 
-async def _received(request: web.BaseRequest, most: int) -> Any:
-    """The JSON of a request of so many bytes at most. Raises Unfit."""
+async def _received(request: web.BaseRequest) -> bytes:
+    """Return the body of a request. Raises Unfit."""
     content = bytearray()
-    try:
-        async for part in request.content.iter_any():
-            content += part
-            if len(content) > most:
-                raise Unfit(f"the request is longer than the {most:,} bytes that may still be sent", 413)
-        return read_json(bytes(content))
-    except (msgspec.DecodeError, RecursionError):
-        raise Unfit("the body is no JSON") from None
+    async for part in request.content.iter_any():
+        content += part
+        if len(content) > MAX_BODY:
+            raise Unfit(f"the request is longer than {MAX_BODY // 2**20} MiB", 413)
+    return bytes(content)
 
 
 class _Server(web.Server):
@@ -258,11 +245,10 @@ class Gateway:
                 address, headers = self._address(form, verb, request), self._headers(form, request)
                 async with self._http.post(address, data=BytesIO(content), headers=headers) as response:
                     reply = await self._pass_on(response, request, reading)
-        except TimeoutError:
-            late = f"no reply within {duration(self.settings.timeout_s)}"
-            failure = PlayerError(late, maybe_paid=True)
         except (aiohttp.ClientError, OSError) as error:
-            failure = connection_failure(error)
+            late = f"no reply within {duration(self.settings.timeout_s)}"
+            ours = type(error) is TimeoutError  # aiohttp's own, for a connection, is of a class of its own
+            failure = PlayerError(late, maybe_paid=True) if ours else connection_failure(error)
         except PlayerError as error:
             failure = error
         milliseconds = round((clock() - started) * 1000)
@@ -289,7 +275,8 @@ class Gateway:
         """Pass a reply on, a stream line by line as it comes. Raises PlayerError for one without end."""
         status, stated = response.status, response.headers
         reading.status = status
-        headers = {name: stated[name] for name in ("Content-Type", "Retry-After") if name in stated}
+        passed = ("Content-Type", "Retry-After")
+        headers = {name: hidden(stated[name], self._secrets) for name in passed if name in stated}
         if status >= 400 or response.content_type != "text/event-stream":
             body = await read_bounded(response)
             reading.take(body)
@@ -334,10 +321,8 @@ class Gateway:
         self, reading: ReplyReading, failure: PlayerError | None, milliseconds: int
     ) -> tuple[Usage, int | None]:
         """Return the tokens of a call and its cost in 1e-9 dollars, each None where it is unknown."""
-        usage, error = reading.usage if failure is None else Usage(), reading.error
-        status = reading.status if error is None else error.status
-        undone = (400 <= status < 500 or status in _FREE) and not (error is not None and error.begun)
-        if undone and usage.prompt is None if failure is None else not failure.maybe_paid:
+        usage = reading.usage if failure is None else Usage()
+        if reading.undone and usage.prompt is None if failure is None else not failure.maybe_paid:
             return Usage(0, 0), 0
         asked = None if usage.prompt is None else usage.prompt + reading.written
         cost = self.price.cost_nano(asked, usage.output, milliseconds, usage.cached or 0)

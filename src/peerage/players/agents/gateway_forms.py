@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any
 
@@ -44,7 +44,19 @@ _LIMITS = ("max_completion_tokens", "max_tokens", "max_output_tokens", "maxOutpu
 _TOOLS = re.compile(r"function|custom|local_shell|apply_patch|namespace|(bash|text_editor|memory)_\d+")
 """Types of tools that the agent runs; any other the provider would run."""
 _FUNCTIONS = "functionDeclarations"
+_NESTED = (dict, list)
+_HOLDERS = ("content", "parts", "output", "functionResponse")
+_PICTURES = {"image_url", "source", "inlineData", "inline_data"}
 _NO_TEXT = re.compile("image|audio|video|file|document|screenshot|upload|item_reference")
+MOST_PARTS = 100_000
+"""Braces and brackets in a request; more of them would keep this process busy for seconds."""
+USUAL_OUTPUT = 16_384
+"""Output tokens of a call for which nobody states a limit: many models refuse a larger one."""
+_OUTPUTS = ("content", "text", "tool_calls", "candidates", "output")
+_REASONS = ("finish_reason", "finishReason", "stop_reason", "status")
+_GOING_ON = ("in_progress", "queued")
+_FREE = (503, 529)
+"""Statuses of 500 and more with which a provider does no work."""
 _ERRORS = {401: "authentication_error", 402: "billing_error", 404: "not_found_error"}
 
 
@@ -71,27 +83,77 @@ def refusal(form: str, status: int, message: str) -> dict[str, Any]:
     return {"type": "error", "error": {"type": kind, "code": code, "status": kind, "message": message}}
 
 
-def rebuilt(form: str, stated: Any, settings: PlayerSettings) -> tuple[dict[str, Any], int | None, str]:
-    """An agent's request as its player's model is asked, the limit of output that the agent states (None:
-    none), and the name under which one is sent. Raises Unfit."""
-    if not isinstance(stated, dict):
-        raise Unfit("the body is no JSON object")
-    if form == "gemini":
-        stated = {_camel(name): value for name, value in stated.items()}
-    for name in _ELSEWHERE:
-        if stated.get(name):
-            raise Unfit(f"`{name}` is not passed on: send the whole conversation in each request")
-    for found in _not_text(bared([stated.get(name) for name in _SPOKEN])[0]):
-        raise Unfit(
-            f"{found!r} is not passed on: nobody knows beforehand what it costs, so send text, or a picture "
-            "in PNG or JPEG with its bytes"
-        )
+def request_in(form: str, content: bytes, settings: PlayerSettings) -> AgentRequest:
+    """Return the request that a body is. Raises Unfit."""
+    if content.count(b"{") + content.count(b"[") > MOST_PARTS:
+        raise Unfit(f"the request has more than {MOST_PARTS:,} braces and brackets", 413)
+    try:
+        return AgentRequest(form, read_json(content), settings)
+    except (msgspec.DecodeError, RecursionError):
+        raise Unfit("the body is no JSON") from None
+
+
+class AgentRequest:
+    """An agent's request as its player's model is asked: the `body`, whose output is bounded by what is
+    `wanted` at most, its `pictures`, and plain JSON of it without them, `bare`. Raises Unfit."""
+
+    def __init__(self, form: str, stated: Any, settings: PlayerSettings) -> None:
+        if not isinstance(stated, dict):
+            raise Unfit("the body is no JSON object")
+        if form == "gemini":
+            stated = {_camel(name): value for name, value in stated.items()}
+        for name in _ELSEWHERE:
+            if stated.get(name):
+                raise Unfit(f"`{name}` is not passed on: send the whole conversation in each request")
+        self.pictures: list[Media] = []
+        spoken = {name: self._bared(stated[name]) for name in _SPOKEN if name in stated}
+        config = {_camel(name): value for name, value in _object(stated.get("generationConfig")).items()}
+        limits = [*[stated.get(name) for name in _LIMITS], config.get("maxOutputTokens"), settings.max_tokens]
+        counts = [count for count in limits if type(count) is int and count > 0]
+        self.wanted = min([*counts, 2**30]) if counts else USUAL_OUTPUT
+        body, self._limit = _rebuilt(form, stated, config, settings)
+        self.body = body | settings.added
+        self.limit(self.wanted)
+        self.bare = msgspec.json.encode({name: spoken.get(name, self.body[name]) for name in self.body})
+
+    def limit(self, tokens: int) -> None:
+        """Bound the output, thinking included."""
+        body = self.body
+        (body["generationConfig"] if self._limit == "maxOutputTokens" else body)[self._limit] = tokens
+        thinking = _object(body.get("thinking"))
+        if type(budget := thinking.get("budget_tokens")) is int and budget >= tokens:  # has to be smaller
+            less = thinking | {"budget_tokens": tokens // 2}
+            body["thinking"] = less if tokens >= 2_048 else {"type": "disabled"}
+
+    def _bared(self, part: Any) -> Any:
+        """Return a part of the conversation with words in place of each picture that has its bytes. Raises
+        Unfit for what is neither that nor text; the arguments of tools are text, whatever they hold."""
+        if isinstance(part, list):
+            return [self._bared(inner) if isinstance(inner, _NESTED) else inner for inner in part]
+        if not isinstance(part, dict):
+            return part
+        if (picture := _picture(part)) is not None:
+            self.pictures.append(picture)
+            kept = {name: part[name] for name in ("cache_control",) if name in part}
+            return {"type": "text", "text": picture.mark} | kept
+        kind = part.get("type")
+        odd = [kind] if isinstance(kind, str) and _NO_TEXT.search(kind) else []
+        if odd := odd or [name for name in part if _camel(name) in ("inlineData", "fileData")]:
+            raise Unfit(
+                f"{odd[0]!r} is not passed on: nobody knows beforehand what it costs, so send text, or a "
+                "picture in PNG or JPEG with its bytes"
+            )
+        return {
+            name: self._bared(inner) if _camel(name) in _HOLDERS else inner for name, inner in part.items()
+        }
+
+
+def _rebuilt(
+    form: str, stated: Mapping[str, Any], config: Mapping[str, Any], settings: PlayerSettings
+) -> tuple[dict[str, Any], str]:
+    """Return the body that is sent, and the name of its limit of output."""
     body = {name: value for name, value in stated.items() if name in _KEPT[form].split()}
-    config = {_camel(name): value for name, value in _object(body.get("generationConfig")).items()}
-    limits = [stated.get(name) for name in _LIMITS] + [config.get("maxOutputTokens")]
-    limit = min([count for count in limits if type(count) is int and count > 0], default=None)
-    tools = body.pop("tools", None)
-    if own := _own_tools(form, tools):
+    if own := _own_tools(form, body.pop("tools", None)):
         body["tools"] = own
     else:
         body = {name: value for name, value in body.items() if not name.startswith(("tool", "parallel"))}
@@ -100,60 +162,42 @@ def rebuilt(form: str, stated: Any, settings: PlayerSettings) -> tuple[dict[str,
     if form == "gemini":
         kept = {name: value for name, value in config.items() if name in _KEPT_CONFIG.split()}
         body["generationConfig"] = kept | {_camel(name): value for name, value in sampling.items()}
-        return body | settings.added, limit, "maxOutputTokens"
+        return body, "maxOutputTokens"
     body |= sampling | {"model": settings.model.partition(":")[2]}
     if form == "messages":
-        return body | settings.added, limit, "max_tokens"
+        return body, "max_tokens"
     body |= {"service_tier": settings.service_tier} if settings.service_tier else {}
     effort = settings.reasoning_effort
     if form == "responses":
         body |= {"reasoning": _object(body.get("reasoning")) | {"effort": effort}} if effort else {}
-        return body | {"store": False} | settings.added, limit, "max_output_tokens"
+        return body | {"store": False}, "max_output_tokens"
     body |= {"reasoning_effort": effort} if effort else {}
     body |= {"stream_options": {"include_usage": True}} if body.get("stream") else {}
     # Every compatible server knows `max_tokens`; OpenAI's own models take only the newer name.
     newer = settings.provider == "openai" and not settings.base_url
     newer = newer or ("max_completion_tokens" in stated and "max_tokens" not in stated)
-    return body | settings.added, limit, "max_completion_tokens" if newer else "max_tokens"
-
-
-def bared(body: Any) -> tuple[Any, list[Media]]:
-    """Return plain JSON of a request with a text part in place of each picture that has its bytes, and the
-    pictures."""
-    found: list[Media] = []
-
-    def bare(part: Any) -> Any:
-        if isinstance(part, list):
-            return [bare(inner) for inner in part]
-        if not isinstance(part, dict):
-            return part
-        if (picture := _picture(part)) is not None:
-            found.append(picture)
-            return {"type": "text", "text": picture.mark}
-        return {name: bare(inner) for name, inner in part.items()}
-
-    return bare(body), found
+    return body, "max_completion_tokens" if newer else "max_tokens"
 
 
 def _picture(part: Mapping[str, Any]) -> Media | None:
-    """Return the picture that a part of a conversation is, in any of the APIs; None for any other part."""
-    url = part.get("image_url")
-    url = url.get("url") if isinstance(url, dict) else url
-    source = _object(part.get("source") or part.get("inlineData") or part.get("inline_data"))
-    kind = source.get("media_type") or source.get("mimeType") or source.get("mime_type")
-    url = f"data:{kind};base64,{source.get('data')}" if source else url
-    marked, _ = with_marks(url)
-    picture = next(iter(media_in([marked] if isinstance(marked, str) else []).values()), None)
-    return picture if picture is not None and picture.is_image else None
-
-
-def set_limit(body: dict[str, Any], name: str, limit: int) -> None:
-    """Bound the output of a request, thinking included."""
-    (body["generationConfig"] if name == "maxOutputTokens" else body)[name] = limit
-    thinking = _object(body.get("thinking"))
-    if type(budget := thinking.get("budget_tokens")) is int and budget >= limit:  # Anthropic wants it smaller
-        less = thinking | {"budget_tokens": limit // 2}
-        body["thinking"] = less if limit >= 2_048 else {"type": "disabled"}
+    """Return the picture that a part of a conversation is, in any of the APIs; None for any other part, and
+    for one that holds something else too, such as an address, which would be passed on with it."""
+    names = part.keys() - {"type", "detail", "cache_control"}
+    if len(names) != 1 or not names <= _PICTURES:
+        return None
+    match part[names.pop()]:
+        case str(url):
+            pass
+        case {"url": str(url), **about} if about.keys() <= {"detail"}:
+            pass
+        case {"data": str(data), **about} if len(about.keys() - {"type"}) == 1 and "url" not in about:
+            kind = about.get("media_type") or about.get("mimeType") or about.get("mime_type")
+            url = f"data:{kind};base64,{data}"
+        case _:
+            return None
+    marked, bodies = with_marks(url)
+    found = media_in([marked]) if bodies else {}
+    return next((picture for picture in found.values() if picture.is_image), None)
 
 
 def input_bound(content: bytes, sent: Iterable[tuple[bytes, int]] = ()) -> int:
@@ -188,21 +232,8 @@ def _own_tools(form: str, tools: Any) -> list[dict[str, Any]]:
     return own
 
 
-def _not_text(part: Any) -> Iterator[str]:
-    """The kinds of those parts of a conversation that are no text."""
-    for inner in part if isinstance(part, list) else ():
-        yield from _not_text(inner)
-    for name, inner in _object(part).items():
-        if name == "type" and isinstance(inner, str) and _NO_TEXT.search(inner):
-            yield inner
-        elif _camel(name) in ("inlineData", "fileData"):
-            yield name
-        elif _camel(name) in ("content", "parts", "output", "functionResponse"):
-            yield from _not_text(inner)
-
-
 def _camel(name: str) -> str:
-    return re.sub("_([a-z])", lambda letter: letter[1].upper(), name)
+    return re.sub("_([a-z])", lambda letter: letter[1].upper(), name) if "_" in name else name
 
 
 def _object(value: Any) -> dict[str, Any]:
@@ -222,7 +253,7 @@ class ReplyReading:
         self.digest = sha256()
         self._form = form
         self._reason: Any = None
-        self._whole = False
+        self._begun = self._whole = False
 
     def take(self, content: bytes) -> None:
         """Read a whole body; that of an error status is passed on and no more."""
@@ -251,23 +282,38 @@ class ReplyReading:
             parts = [each, *map(_object(each).get, ("response", "message", "delta", "incomplete_details"))]
             for name in ("choices", "candidates"):
                 if isinstance(choices := _object(each).get(name), list):
-                    parts += choices[:1]
-            for part in map(_object, parts):
-                if part.get("error") or part.get("type") == "error":
-                    self.error = reported_error(part) or self.error
+                    parts += [
+                        *choices[:1],
+                        *map(_object(next(iter(choices), None)).get, ("message", "delta")),
+                    ]
+            parts = [*map(_object, parts)]
+            errors = [part for part in parts if part.get("error") or part.get("type") == "error"]
+            for part in errors:
+                self.error = reported_error(part) or self.error
+            # Of a reply that has begun nobody knows what it costs when an error ends it.
+            self._begun |= not errors or any(part.get(name) for part in parts for name in _OUTPUTS)
+            for part in parts:
                 for name, stated in part.items():
                     self._field(name, stated)
         return True
 
     def _field(self, name: str, stated: Any) -> None:
         if name in ("usage", "usageMetadata"):
-            self.stated |= {key: count for key, count in _object(stated).items() if count is not None}
+            for key, count in _object(stated).items():
+                if count is not None and not _less(count, self.stated.get(key)):
+                    self.stated[key] = count
         elif name in ("model", "modelVersion") and isinstance(stated, str):
             self.model = stated[:200]
         elif name == "service_tier" and isinstance(stated, str):
             self.tier = stated
-        elif name in ("finish_reason", "finishReason", "stop_reason", "status") and stated:
+        elif name in _REASONS and stated and stated not in _GOING_ON:
             self._reason = stated
+
+    @property
+    def undone(self) -> bool:
+        """Return whether an error came in place of a reply, of a kind with which a provider does no work."""
+        status = self.status if self.error is None else self.error.status
+        return (400 <= status < 500 or status in _FREE) and not self._begun and not any(self.stated.values())
 
     @property
     def usage(self) -> Usage:
@@ -275,7 +321,7 @@ class ReplyReading:
         stated = self.stated
         if not is_usage(stated) or not (self._whole or ending(self._reason) != "unstated"):
             return Usage()
-        if self._form == "messages":
+        if self._form == "messages" and "input_tokens" in stated:
             parts = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
             stated = stated | {"input_tokens": sum([int(stated.get(name) or 0) for name in parts])}
         return usage_of(stated, wrote=True)
@@ -287,7 +333,8 @@ class ReplyReading:
         if not is_usage(self.stated):
             return 0
         hour = int(_object(self.stated.get("cache_creation")).get("ephemeral_1h_input_tokens") or 0)
-        return hour - (-max(0, int(self.stated.get("cache_creation_input_tokens") or 0) - hour) // 4)
+        kept = int(self.stated.get("cache_creation_input_tokens") or 0)
+        return hour - (-max(0, kept - hour) // 4)
 
     @property
     def note(self) -> str:
@@ -300,3 +347,8 @@ class ReplyReading:
         if ended in ("unknown", "broken"):
             return f"it ended for {str(self._reason)[:40]!r}"
         return self._odd or ("it does not say why it ended" if ended == "unstated" else "")
+
+
+def _less(count: Any, before: Any) -> bool:
+    """Return whether a count is smaller than what was stated before it: the larger one counts."""
+    return isinstance(count, int | float) and isinstance(before, int | float) and count < before
