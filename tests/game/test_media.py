@@ -69,9 +69,9 @@ def url(kind: str, body: bytes) -> str:
 
 def test_a_header_says_how_large_it_is() -> None:
     made = [
-        measured("image/png", png(3, 70_000)),
-        measured("image/jpeg", jpeg(640, 480)),
-        measured("audio/wav", wav(1.25)),
+        measured(png(3, 70_000)),
+        measured(jpeg(640, 480)),
+        measured(wav(1.25)),
     ]
     assert [(one.width, one.height, one.seconds) for one in made] == [
         (3, 70_000, 0),
@@ -79,6 +79,18 @@ def test_a_header_says_how_large_it_is() -> None:
         (0, 0, 1.25),
     ]
     assert [one.size for one in made] == [33 - 4, len(jpeg(1, 1)), 44 + 1_000]
+
+
+@pytest.mark.parametrize("hidden", [b"\0\xc0\0\x11\x08\0\1\0\1", b"\xff\xd0\0\2", b"\xff\xff\xe0\0\x10"])
+def test_no_size_is_read_where_a_decoder_reads_none(hidden: bytes) -> None:
+    with pytest.raises(ValueError, match="no PNG"):
+        measured(b"\xff\xd8\xff\xe0\0\2" + hidden + jpeg(1, 1)[2:])
+
+
+def test_a_sound_without_a_rate_is_none() -> None:
+    body = wav(0.1)
+    with pytest.raises(ValueError, match="no PNG"):
+        measured(body[:24] + bytes(8) + body[32:])
 
 
 KINDS = ["image/png", "image/jpeg", "audio/wav"]
@@ -97,7 +109,7 @@ def test_what_is_none_of_them_stays_a_text(kind: Any, more: bytes, cut: int) -> 
     ):
         drawn = {"shown": [url(kind, body), "data:image/svg+xml;base64,PHN2Zz4=", url(kind, png(1, 1)) + "!"]}
         try:
-            measured(kind, body)
+            measured(body)
         except ValueError:
             assert with_marks(drawn) == (drawn, {})
 

@@ -55,6 +55,7 @@ def wrong(body: str, name: str = "t.jsonl", **rules: Any) -> list[str]:
 
 
 URL = "data:image/png;base64,aGk="
+ODD = "data:image/png;charset=utf-8;base64,aGk="
 
 
 @pytest.mark.parametrize(
@@ -63,6 +64,7 @@ URL = "data:image/png;base64,aGk="
         ({"image": "a.png"}, ["a.png"]),
         ({"image": "a.png; b.png;c.png"}, ["a.png", "b.png", "c.png"]),
         ({"images": f"{URL};a.png;{URL}"}, [URL, "a.png", URL]),
+        ({"images": f"{ODD}; a.png"}, [ODD, "a.png"]),
         ({"images": ["b.png", "a.png"]}, ["b.png", "a.png"]),
         ({"images": '["b.png", "a; b.png"]'}, ["b.png", "a; b.png"]),
         ({"image": "scans/"}, ["scans/1.png", "scans/2.png"]),
@@ -74,9 +76,9 @@ def test_columns_put_pictures_behind_the_prompt(columns: dict[str, Any], seen: l
     assert task["messages"] == [("user", f"What is it?\n\n{mark(*seen)}")]
     assert task["checks"][0]["expected"] == "a cat"
     if all(isinstance(cell, str) and '"' not in cell for cell in columns.values()):
-        table = ",".join(["Prompt", *columns]).title() + "\n" + ",".join(["What is it?", *columns.values()])
-        body = table.replace(f"{URL};a.png;{URL}", f'"{URL};a.png;{URL}"')
-        assert read(body, "t.csv")[0]["messages"] == task["messages"]
+        cells = [f'"{cell}"' for cell in ("What is it?", *columns.values())]
+        table = ",".join(["Prompt", *columns]).title() + "\n" + ",".join(cells)
+        assert read(table, "t.csv")[0]["messages"] == task["messages"]
 
 
 def test_pictures_of_a_data_set_in_parquet_are_bytes() -> None:

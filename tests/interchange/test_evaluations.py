@@ -12,11 +12,14 @@ import msgspec
 import pytest
 import yaml
 from jsonschema import Draft7Validator
+from tests.engine.arenas import play
+from tests.engine.run.test_media import arena as drawing
 from typer.testing import CliRunner
 
-from peerage.arena import Arena
+from peerage.arena import Arena, open_arena
 from peerage.cli.main import app
 from peerage.interchange.evaluations import eval_results, every_eval_ever
+from peerage.values.texts import MARK_BEGINS
 from peerage.views.leaderboard.board import Leaderboard, board
 
 NOW = 1_795_426_131_000
@@ -177,6 +180,16 @@ def test_a_record_of_every_eval_ever_for_each_ranked_player(arena: Arena, found:
         config = rating["metric_config"]
         assert config["min_score"] <= interval["lower"] < interval["upper"] <= config["max_score"]
     assert files.keys() == dict(every_eval_ever(arena.ledger, "my arena/1", found, "0.2.0", NOW + 9)).keys()
+
+
+def test_records_say_in_words_which_pictures_were_shown(tmp_path: Path) -> None:
+    drawing(tmp_path)
+    play(tmp_path, 6)
+    with open_arena(tmp_path) as arena:
+        files = every_eval_ever(arena.ledger, "my", board(arena.reading, "bt"), "0.2.0", NOW)
+        text = "".join([text for _, text in files])
+    assert "[picture " in text
+    assert MARK_BEGINS not in text
 
 
 def test_results_for_the_repositories_of_models(found: Leaderboard) -> None:

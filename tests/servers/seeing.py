@@ -2,35 +2,47 @@
 
 from __future__ import annotations
 
-import base64
 import json
+import re
+from base64 import b64decode
+from collections.abc import Iterator
+from functools import cache
 from io import BytesIO
+from string import digits
 from typing import Any
 
 from aiohttp import web
 from PIL import Image
 from tests.servers import openai_server as behave
 
-_ROWS = {
-    "75557": "0", "26227": "1", "71747": "2", "71717": "3", "55711": "4",
-    "74717": "5", "74757": "6", "71111": "7", "75757": "8", "75717": "9",
-}  # fmt: skip
-CELL = 12
+from peerage.players.picture_probe import picture_of
+
+SHAPE = (16, 24)
+"""Columns and rows to which each digit is brought before it is compared."""
+
+
+def _digits(png: bytes) -> Iterator[bytes]:
+    """The digits in a picture, from the left, each cut out and brought to one shape."""
+    with Image.open(BytesIO(png)) as opened:
+        dark = opened.convert("L").point([255 * (grey < 160) for grey in range(256)])
+    row = dark.resize((dark.width, 1), Image.Resampling.BOX).tobytes()
+    for inked in re.finditer(rb"[^\0]+", row):
+        digit = dark.crop((inked.start(), 0, inked.end(), dark.height))
+        yield digit.crop(digit.getbbox()).resize(SHAPE).tobytes()
+
+
+@cache
+def _known() -> dict[str, bytes]:
+    return {digit: next(_digits(b64decode(picture_of(digit).partition(",")[2]))) for digit in digits}
 
 
 def read_digits(png: bytes) -> str:
-    """The digits in a picture, each of three by five cells, read from its pixels."""
-    with Image.open(BytesIO(png)) as opened:
-        grey = opened.convert("L")
-    dark = [
-        [grey.getpixel((x, y)) < 128 for x in range(CELL // 2, grey.width, CELL)]  # type: ignore[operator]
-        for y in range(CELL // 2, grey.height, CELL)
-    ]
-    found = ""
-    for left in range(2, len(dark[0]) - 3, 4):
-        rows = [sum(dark[2 + row][left + bit] << (2 - bit) for bit in range(3)) for row in range(5)]
-        found += _ROWS["".join(map(str, rows))]
-    return found
+    """The digits in a picture, each by its pixels that of which it has most."""
+
+    def read(seen: bytes) -> str:
+        return min(digits, key=lambda one: sum(abs(a - b) for a, b in zip(seen, _known()[one], strict=True)))
+
+    return "".join(map(read, _digits(png)))
 
 
 async def seeing(request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
@@ -46,7 +58,7 @@ async def seeing(request: web.Request, body: dict[str, Any]) -> web.StreamRespon
         return web.json_response({"error": error}, status=400)
     said = "0000" if model == "guesses" else "a picture I cannot see"
     if model.startswith("sees"):
-        said = read_digits(base64.b64decode(urls[0].partition("base64,")[2]))
+        said = read_digits(b64decode(urls[0].partition("base64,")[2]))
     if "response_format" in body:
         said = json.dumps({"digits": said})
     return web.json_response(behave.completion(said, model=model))

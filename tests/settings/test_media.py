@@ -13,6 +13,8 @@ import zlib
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
+from textwrap import wrap
+from urllib.parse import quote
 
 import pytest
 from PIL import Image, ImageCms, PngImagePlugin
@@ -111,6 +113,12 @@ def test_no_metadata_and_no_profile_comes_along() -> None:
             assert {*chunks_of(made)} == {b"IHDR", b"IDAT", b"IEND"}
 
 
+@pytest.mark.parametrize("form", ["PNG", "JPEG", "WEBP"])
+def test_a_picture_whose_metadata_are_damaged_is_a_picture(form: str) -> None:
+    media, _ = admitted(saved(form, exif=b"Exif\0\0gpt-5, no TIFF"), BOUNDS)
+    assert (media.width, media.height) == (8, 4)
+
+
 def test_what_stands_behind_a_picture_stays_behind() -> None:
     for more in (b"<script>alert(1)</script>", zipped()):
         for body in (saved("PNG"), saved("JPEG"), saved("GIF", mode="P")):
@@ -179,6 +187,9 @@ BAD = {
     "many bytes": (bytes(300_001), "300,001 bytes, and at most 300,000 are taken; see `media: bytes`"),
     "cut WAV": (wav(0.2)[:500], r"a damaged WAV \(it is cut short\)"),
     "empty WAV": (wav(0), r"a damaged WAV"),
+    "WAV as it was piped": (
+        wav()[:40] + b"\xff" * 4 + wav()[44:], r"a damaged WAV \(it is cut short\); save it as 16-bit PCM"),
+    "WAV of floats": (wav()[:20] + b"\3" + wav()[21:], r"\(unknown format: 3\); save it as 16-bit PCM"),
     "WAV that is none": (b"RIFF\4\0\0\0WAVE", "a damaged WAV, or other than PCM"),
     "WAV without a rate": (wav()[:24] + bytes(8) + wav()[32:], "a damaged WAV, or other than PCM"),
     "WAV with a part beyond its end": (wav()[:16] + b"\xff" + wav()[17:], "a damaged WAV, or other than PCM"),
@@ -215,6 +226,9 @@ def test_what_grows_beyond_the_bound_as_png_is_refused() -> None:
         ValueError, match="bytes as image/png, more than `media: bytes`; save a photo as JPEG"
     ):
         admitted(photo, MediaSettings(bytes=100_000))
+    photo = saved("JPEG", (300, 300), quality=50)
+    with pytest.raises(ValueError, match="bytes as image/jpeg, more than `media: bytes`; save it smaller"):
+        admitted(photo, MediaSettings(bytes=len(photo)))
 
 
 # --------------------------------------------------------------------------------------- paths and the shelf
@@ -277,9 +291,42 @@ def test_what_is_no_file_is_refused_with_its_name(tmp_path: Path) -> None:
         "data:image/png;base64,%%%": "data:image/png;base64,",
         "data:image/svg+xml;base64," + base64.b64encode(b"<svg/>").decode(): "no picture or sound",
         "data:image/jpeg;base64," + base64.b64encode(saved("PNG")).decode(): "called 'jpeg' and holds PNG",
-        "data:image/png;base64," + "A" * 500_000: "within `media: bytes`",
+        "data:image/png;base64," + "A" * 500_000: "375,000 bytes, and at most 300,000",
+        "data:image/png;base64,-_8=": "no base64 (Only base64 data is allowed); expected data:image/png;base",
+        "a\0b.png": "a\ufffdb.png does not exist",
     }.items():
         assert told in refused(shelf, tmp_path, written)
+
+
+WRITTEN = base64.b64encode(saved("PNG", (5, 2))).decode()
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        f"data:;base64,{WRITTEN}",
+        f"DATA:image/PNG;BASE64,{WRITTEN}",
+        f"data:image/png;name=a.png;charset=utf-8;base64, {WRITTEN}",
+        f"data:image/x-png;base64,{quote(WRITTEN, safe='')}",
+        f"data:image/png;base64,{WRITTEN.rstrip('=')}",
+        "data:image/png;base64,\n" + "\r\n".join(wrap(WRITTEN, 40)) + "\n",
+    ],
+)
+def test_data_urls_are_read_as_browsers_read_them(tmp_path: Path, written: str) -> None:
+    assert WRITTEN.endswith("=")
+    shelf = MediaFolder(tmp_path, BOUNDS)
+    assert [media.width for media in opened(shelf, tmp_path, written)] == [5]
+
+
+def test_the_arena_s_folder_of_pictures_may_hold_the_owner_s(tmp_path: Path) -> None:
+    (tmp_path / "media").mkdir()
+    body = saved("PNG")
+    (tmp_path / "media" / "mine.png").write_bytes(body)
+    first = opened(MediaFolder(tmp_path, BOUNDS), tmp_path, "media")
+    assert opened(MediaFolder(tmp_path, BOUNDS), tmp_path, "media/") == first
+    (tmp_path / "scans").mkdir()
+    (tmp_path / "scans" / first[0].file).write_bytes(body)
+    assert opened(MediaFolder(tmp_path, BOUNDS), tmp_path, "scans") == first
 
 
 def test_a_second_load_decodes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -307,16 +354,18 @@ def test_the_shelf_gives_no_other_bytes_than_those_of_the_mark(tmp_path: Path) -
     body = file.read_bytes()
     file.write_bytes(body[:-1] + b"?")
     assert shelf.get(media.sha256) is None
-    file.unlink()
-    assert opened(MediaFolder(tmp_path, BOUNDS), tmp_path, "a.png") == [media]  # decoded anew
-    assert file.read_bytes() == body
+    again = MediaFolder(tmp_path, BOUNDS)
+    assert opened(again, tmp_path, "a.png") == [media]  # decoded anew
+    assert again.get(media.sha256) == file.read_bytes() == body
     for index in (
         b"",
         b"{",
         b'{"a": 1}',
         json.dumps({"k": {"sha256": "../../a", "type": "image/png", "size": 1}}),
     ):
-        (tmp_path / "media" / "index.json").write_bytes(index if isinstance(index, bytes) else index.encode())
+        (tmp_path / "media" / ".index.json").write_bytes(
+            index if isinstance(index, bytes) else index.encode()
+        )
         assert opened(MediaFolder(tmp_path, BOUNDS), tmp_path, "a.png") == [media]
 
 

@@ -22,8 +22,10 @@ from peerage.values.texts import MARK_BEGINS, MARK_ENDS
 
 MediaType: TypeAlias = Literal["image/png", "image/jpeg", "audio/wav", "audio/mpeg"]
 """The types that there are: what comes in as another is encoded anew as one of these, or refused."""
-
-
+SUFFIXES: Mapping[MediaType, str] = {
+    "image/png": "png", "image/jpeg": "jpg", "audio/wav": "wav", "audio/mpeg": "mp3",
+}  # fmt: skip
+"""The end of a file's name, by type."""
 Kind: TypeAlias = Literal["image", "audio"]
 
 
@@ -50,16 +52,9 @@ class Media(Struct, frozen=True, gc=False):
         return "image" if self.is_image else "audio"
 
     @property
-    def suffix(self) -> str:
-        """Return the end of a file's name for it."""
-        return {"image/png": ".png", "image/jpeg": ".jpg", "audio/wav": ".wav", "audio/mpeg": ".mp3"}[
-            self.type
-        ]
-
-    @property
     def file(self) -> str:
         """Return the name of a file of it."""
-        return f"{self.sha256}{self.suffix}"
+        return f"{self.sha256}.{SUFFIXES[self.type]}"
 
     @property
     def place(self) -> str:
@@ -75,7 +70,7 @@ class Media(Struct, frozen=True, gc=False):
     @property
     def words(self) -> str:
         """Return it in words where it cannot be shown, such as "picture 3f2a91c0, PNG, 640×480, 12 KB"."""
-        kind, form = ("picture" if self.is_image else "sound"), self.suffix[1:].upper()
+        kind, form = ("picture" if self.is_image else "sound"), SUFFIXES[self.type].upper()
         measures = f"{self.width}×{self.height}" if self.is_image else f"{self.seconds:.3g} s"
         return f"{kind} {self.sha256[:8]}, {form}, {measures}, {max(1, round(self.size / 1024)):,} KB"
 
@@ -136,33 +131,49 @@ def with_marks(value: Any) -> tuple[Any, dict[str, bytes]]:
         with suppress(ValueError):
             if url:
                 body = b64decode(url[2], validate=True)
-                one = measured(url[1], body)  # type: ignore[arg-type]
-                media[one.sha256] = body
-                return one.mark
+                one = measured(body)
+                if one.type == url[1]:
+                    media[one.sha256] = body
+                    return one.mark
         return value
 
     made = marked(value)
     return (made, media) if media else (value, {})
 
 
-def measured(kind: MediaType, body: bytes) -> Media:
+def type_of(body: bytes) -> MediaType | None:
+    """Return what bytes are by how they begin; None for what is none of the types that there are."""
+    if body.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "image/png"
+    if body.startswith(b"\xff\xd8\xff"):
+        return "image/jpeg"
+    if body.startswith(b"RIFF") and body[8:12] == b"WAVE":
+        return "audio/wav"
+    return "audio/mpeg" if body.startswith(b"ID3") or (body[:1] == b"\xff" and body[1:2] >= b"\xe0") else None
+
+
+def measured(body: bytes) -> Media:
     """Return what bytes of a PNG, a JPEG or a WAV are, by their header. Raises ValueError where they are
     none."""
-    digest, width, height, seconds = sha256(body).hexdigest(), 0, 0, 0.0
-    if kind == "image/png" and body.startswith(b"\x89PNG\r\n\x1a\n") and body[12:16] == b"IHDR":
+    kind, width, height, seconds = type_of(body), 0, 0, 0.0
+    if kind == "image/png" and body[12:16] == b"IHDR":
         width, height = (int.from_bytes(body[at : at + 4]) for at in (16, 20))
     elif kind == "image/jpeg":
-        at = 2 if body.startswith(b"\xff\xd8") else len(body)
-        while at + 9 <= len(body) and not width:
+        at = 2
+        while at + 9 <= len(body) and body[at] == 0xFF and body[at + 1] in _SEGMENTS and not width:
             if 0xC0 <= body[at + 1] <= 0xC3:
                 height, width = (int.from_bytes(body[at + more : at + more + 2]) for more in (5, 7))
             at += 2 + int.from_bytes(body[at + 2 : at + 4])
     elif kind == "audio/wav":
-        with suppress(wave.Error, EOFError, RuntimeError), wave.open(BytesIO(body)) as sound:
+        with suppress(wave.Error, EOFError, ArithmeticError, RuntimeError), wave.open(BytesIO(body)) as sound:
             seconds = sound.getnframes() / sound.getframerate()
-    if not (width and height) and not seconds:
-        raise ValueError(f"no {kind}")
-    return Media(digest, kind, len(body), width, height, seconds)
+    if kind is None or not (width * height or seconds):
+        raise ValueError("no PNG, JPEG or WAV")
+    return Media(sha256(body).hexdigest(), kind, len(body), width, height, seconds)
+
+
+_SEGMENTS = {*range(0xC0, 0xD0), *range(0xDB, 0xFF)}
+"""Markers of parts of a JPEG that state their length; no decoder reads where another would lead to."""
 
 
 def missing(media: Iterable[Media], there: Container[str]) -> str:
@@ -181,17 +192,6 @@ def head(text: str, most: int) -> str:
     kept = text[:most]
     begins = kept.rfind(MARK_BEGINS)
     return kept[:begins] if begins > kept.rfind(MARK_ENDS) else kept
-
-
-def type_of(body: bytes) -> MediaType | None:
-    """Return what bytes are by how they begin; None for what is none of the types that there are."""
-    if body.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "image/png"
-    if body.startswith(b"\xff\xd8\xff"):
-        return "image/jpeg"
-    if body.startswith(b"RIFF") and body[8:12] == b"WAVE":
-        return "audio/wav"
-    return "audio/mpeg" if body.startswith(b"ID3") or (body[:1] == b"\xff" and body[1:2] >= b"\xe0") else None
 
 
 def _media(mark: re.Match[str]) -> Media:

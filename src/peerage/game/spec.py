@@ -13,7 +13,7 @@ from peerage.game.blocks import Show, plain_blocks
 from peerage.game.bounds import Asks, CallBound, call_bounds
 from peerage.game.house import House, usual
 from peerage.game.match import Fixture, GameTable, GivenAnswer, Outcome
-from peerage.game.media import Kind, Media, media_in, parts, with_marks
+from peerage.game.media import Kind, Media, media_in, parts
 from peerage.game.protocol import Reply, Role, Steps
 from peerage.game.section import CostUnit, SettingsSection
 from peerage.game.texts import Preset
@@ -342,7 +342,7 @@ class GameSpec(Generic[Rules]):
     def bounds(self, rules: Rules, fixture: Fixture) -> tuple[CallBound, ...]:
         """Return the bounds on each seat's requests, from the game's declaration, templates and formats."""
         shown = {key: value for key, value in fixture.drawn.items() if key not in self.secrecy.unshown}
-        drawn = msgspec.json.encode(with_marks(shown)[0]) if shown else b""
+        drawn = msgspec.json.encode(shown) if shown else b""
         media = tuple([each for each in parts(drawn.decode()) if isinstance(each, Media)])
         replaced = getattr(rules, "texts", None)
         added = len(msgspec.json.encode(replaced)) if replaced else 0

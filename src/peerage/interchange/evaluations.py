@@ -18,6 +18,7 @@ from uuid import NAMESPACE_URL, uuid5
 import yaml
 
 from peerage.game.match import Fixture
+from peerage.game.media import worded
 from peerage.ledger import Ledger
 from peerage.ledger.forms.codec import read_record
 from peerage.ledger.forms.merkle import GENESIS
@@ -192,7 +193,7 @@ def _samples(ledger: Ledger, name: str) -> Mapping[str, list[dict[str, Any]]]:
 def _turns(exchange: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     """A request's messages, and the reply if one came."""
     for message in exchange["messages"]:
-        yield {"role": message["speaker"], "content": message["text"]}
+        yield {"role": message["speaker"], "content": worded(message["text"])}
     if exchange["reply"] is not None:
         yield {"role": "assistant", "content": json.loads(bytes(exchange["reply"])).get("text") or ""}
 

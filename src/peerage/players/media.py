@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import ceil
 from typing import Any, NamedTuple
 
-from peerage.game.media import Kind, Media, parts
+from peerage.game.media import SUFFIXES, Kind, Media, parts
 from peerage.players.client import NotTaken, PlayerError
 
 KINDS: dict[Kind, str] = {"image": "pictures", "audio": "sound"}
@@ -80,7 +80,7 @@ def _chat_part(part: str | Sent) -> dict[str, Any]:
             "type": "image_url",
             "image_url": {"url": f"data:{part.media.type};base64,{part.base64}"},
         }
-    return {"type": "input_audio", "input_audio": {"data": part.base64, "format": part.media.suffix[1:]}}
+    return {"type": "input_audio", "input_audio": {"data": part.base64, "format": SUFFIXES[part.media.type]}}
 
 
 # ---------------------------------------------------------------------------------------------------- tokens

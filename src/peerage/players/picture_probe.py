@@ -7,73 +7,49 @@ sound is taken where it is not refused.
 from __future__ import annotations
 
 import asyncio
-import struct
 import wave
+from base64 import b64encode
 from collections.abc import Iterable
-from hashlib import sha256
 from io import BytesIO
 from math import sin
 from random import Random
 
 from msgspec.structs import replace
 
-from peerage.game.media import Kind, Media
+from peerage.game.media import Kind, with_marks
 from peerage.game.protocol import Text
+from peerage.games.vision.picture import Letters, Picture
 from peerage.players.checks import PATIENCE_S, probe_call
 from peerage.players.client import Answer, Call, Client, NotTaken, PlayerError
 from peerage.settings import PlayerSettings
 
-_GLYPHS = ["75557", "26227", "71747", "71717", "55711", "74717", "74757", "71111", "75757", "75717"]
-"""The rows of each digit from the top, three cells in the bits of each."""
-CELL = 12
-"""Pixels of a cell's side; as wide is the space between digits, and twice as wide the margin."""
 RATE = 8_000
 
 
-def digits_of(seed: str) -> str:
-    """Return the four digits of a question, no two alike, drawn from a seed."""
-    return "".join(Random(f"digits\0{seed}").sample("0123456789", 4))
+def picture_of(digits: str) -> str:
+    """Return four digits, black on white, as a data URL."""
+    return Picture(200, 80, [Letters((100, 40), digits, 56)]).data_url()
 
 
-def picture_of(digits: str) -> tuple[Media, bytes]:
-    """Draw digits, black on white."""
-    from PIL import Image
-
-    blank = "0" * (4 * len(digits) + 3)
-    rows = ["0".join([f"{int(_GLYPHS[int(digit)][row]):03b}" for digit in digits]) for row in range(5)]
-    lines = [blank, blank, *[f"00{bits}00" for bits in rows], blank, blank]
-    cells = bytes([255 * (bit == "0") for line in lines for bit in line])
-    picture = Image.frombytes("L", (len(blank), len(lines)), cells)
-    picture = picture.resize((CELL * picture.width, CELL * picture.height), Image.Resampling.NEAREST)
-    picture.save(out := BytesIO(), "PNG")
-    body = out.getvalue()
-    return Media(sha256(body).hexdigest(), "image/png", len(body), *picture.size), body
-
-
-def tone() -> tuple[Media, bytes]:
-    """Return half a second of a tone, as WAV."""
+def tone() -> str:
+    """Return half a second of a tone, as a data URL of a WAV."""
     samples = [round(9_000 * sin(440 * 6.2832 * at / RATE)) for at in range(RATE // 2)]
-    data = struct.pack(f"<{len(samples)}h", *samples)
-    out = BytesIO()
-    with wave.open(out, "wb") as sound:
-        sound.setparams((1, 2, RATE, len(samples), "NONE", ""))
-        sound.writeframes(data)
-    body = out.getvalue()
-    return Media(sha256(body).hexdigest(), "audio/wav", len(body), seconds=0.5), body
+    with wave.open(out := BytesIO(), "wb") as sound:
+        sound.setparams((1, 2, RATE, 0, "NONE", ""))
+        sound.writeframes(b"".join([sample.to_bytes(2, "little", signed=True) for sample in samples]))
+    return f"data:audio/wav;base64,{b64encode(out.getvalue()).decode()}"
 
 
 def media_call(kind: Kind, seed: str = "", thinking_tokens: int = 0) -> tuple[Call, str]:
     """The question about a kind of media, asked as other probes are, and what a right answer has in it."""
+    wanted = "".join(Random(f"digits\0{seed}").sample("0123456789", 4)) if kind == "image" else ""
+    mark, media = with_marks(picture_of(wanted) if wanted else tone())
+    text = f"{mark}\n\nIs there a sound? Answer yes or no."
+    if wanted:
+        text = f"Which four digits are in the picture?\n\n{mark}\n\nAnswer with the four digits."
     usual = probe_call(thinking_tokens)
-    if kind == "image":
-        wanted = digits_of(seed)
-        media, body = picture_of(wanted)
-        text = f"Which four digits are in the picture?\n\n{media.mark}\n\nAnswer with the four digits."
-    else:
-        wanted, (media, body) = "", tone()
-        text = f"{media.mark}\n\nIs there a sound? Answer yes or no."
     messages = (usual.messages[0], ("user", text))
-    return replace(usual, messages=messages, expects=Text(), media={media.sha256: body}), wanted
+    return replace(usual, messages=messages, expects=Text(), media=media), wanted
 
 
 async def probe_media(

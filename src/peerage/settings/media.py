@@ -20,15 +20,18 @@ from functools import partial
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote
 
 import msgspec
 from pydantic import Field
 
-from peerage.game.media import Media, MediaType, Opener
+from peerage.game.media import SUFFIXES, Media, MediaType, Opener
 from peerage.game.section import SettingsSection
 from peerage.values.inputs import InputRefused, check, read_bytes, real
 from peerage.values.outputs import Folder, OutputRefused
 from peerage.values.system_errors import reason
+from peerage.values.texts import storable
 
 
 class MediaSettings(SettingsSection):
@@ -39,16 +42,22 @@ class MediaSettings(SettingsSection):
     seconds: float = Field(300.0, gt=0, le=86_400, description="Seconds of a sound.")
 
 
-_BEGINS = {
-    "PNG": rb"\x89PNG\r\n\x1a\n", "JPEG": rb"\xff\xd8\xff", "GIF": rb"GIF8[79]a",
-    "WEBP": rb"RIFF.{4}WEBP", "WAV": rb"RIFF.{4}WAVE", "MP3": rb"ID3|\xff[\xe2\xe3\xf2\xf3\xfa\xfb]",
-}  # fmt: skip
-"""Forms that are read, by how such a file begins."""
-_SAID = {
-    "PNG": ("png",), "JPEG": ("jpg", "jpeg", "jpe", "jfif"), "GIF": ("gif",), "WEBP": ("webp",),
-    "WAV": ("wav", "wave", "x-wav", "vnd.wave"), "MP3": ("mp3", "mpeg", "mpga"),
-}  # fmt: skip
-"""Endings of files and of types in data URLs that say so."""
+class _FileForm(NamedTuple):
+    """A form of files: how one begins, what its name or a data URL calls it, and what it is made to be."""
+
+    begins: bytes
+    called: str
+    made: MediaType
+
+
+_FORMS = {
+    "PNG": _FileForm(rb"\x89PNG\r\n\x1a\n", "png apng", "image/png"),
+    "JPEG": _FileForm(rb"\xff\xd8\xff", "jpg jpeg jpe jfif", "image/jpeg"),
+    "GIF": _FileForm(rb"GIF8[79]a", "gif", "image/png"),
+    "WEBP": _FileForm(rb"RIFF.{4}WEBP", "webp", "image/png"),
+    "WAV": _FileForm(rb"RIFF.{4}WAVE", "wav wave vnd.wave", "audio/wav"),
+    "MP3": _FileForm(rb"ID3|\xff[\xe2\xe3\xf2\xf3\xfa\xfb]", "mp3 mpeg mpga", "audio/mpeg"),
+}
 EXPECTED = "expected PNG, JPEG, WebP, GIF, WAV or MP3"
 
 
@@ -58,24 +67,21 @@ def admitted(body: bytes, bounds: MediaSettings, said: str = "") -> tuple[Media,
     much."""
     if len(body) > bounds.bytes:
         raise ValueError(f"{len(body):,} bytes, and at most {bounds.bytes:,} are taken; see `media: bytes`")
-    form = next((form for form, begins in _BEGINS.items() if re.match(begins, body[:16], re.DOTALL)), "")
+    form = next((name for name, one in _FORMS.items() if re.match(one.begins, body[:16], re.DOTALL)), "")
     if not form:
         raise ValueError(f"no picture or sound that is known, but {body[:12]!r} …; {EXPECTED}")
-    if said and said.lower() not in _SAID[form]:
+    if said and said.lower().removeprefix("x-") not in _FORMS[form].called.split():
         raise ValueError(f"called {said!r:.20} and holds {form}; name it as what it is")
-    kind: MediaType
-    width = height = 0
-    seconds = 0.0
-    if form in ("WAV", "MP3"):
-        kind = "audio/wav" if form == "WAV" else "audio/mpeg"
-        made, seconds = (_wav if form == "WAV" else _mp3)(body)
-    else:
-        kind = "image/jpeg" if form == "JPEG" else "image/png"
+    kind, width, height, seconds = _FORMS[form].made, 0, 0, 0.0
+    if kind in ("image/png", "image/jpeg"):
         made, width, height = _picture(body, form, bounds.pixels)
+    else:
+        made, seconds = _wav(body) if form == "WAV" else _mp3(body)
     if seconds > bounds.seconds:
         raise ValueError(f"{seconds:,.0f} s, and at most {bounds.seconds:,g} are taken; see `media: seconds`")
     if len(made) > bounds.bytes:
-        raise ValueError(f"{len(made):,} bytes as {kind}, more than `media: bytes`; save a photo as JPEG")
+        smaller = "save a photo as JPEG" if kind == "image/png" else "save it smaller"
+        raise ValueError(f"{len(made):,} bytes as {kind}, more than `media: bytes`; {smaller}")
     return Media(sha256(made).hexdigest(), kind, len(made), width, height, round(seconds, 3)), made
 
 
@@ -83,14 +89,17 @@ def _picture(body: bytes, form: str, most: int) -> tuple[bytes, int, int]:
     """The first frame of a picture, encoded anew, with its width and height. Raises ValueError."""
     from PIL import Image, ImageOps, UnidentifiedImageError
 
+    size = "far too many"
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a bomb, which its pixels tell, and of odd metadata
             with Image.open(BytesIO(body), formats=[form]) as opened:
-                width, height = opened.size
-                if 0 < width * height <= most:
+                size = f"{opened.width:,} × {opened.height:,}"
+                if 0 < opened.width * opened.height <= most:
                     opened.load()
-                    image: Image.Image = ImageOps.exif_transpose(opened)
+                    image: Image.Image = opened
+                    with suppress(Exception):  # what a camera says may be damaged where its picture is not
+                        image = ImageOps.exif_transpose(opened)
                     if image.mode.startswith("I"):  # 16 bits, of which the upper ones are seen
                         image = image.convert("I").point(lambda value: value * (1 / 257)).convert("L")
                     plain = image.convert("RGBA" if image.has_transparency_data else "RGB")
@@ -99,12 +108,11 @@ def _picture(body: bytes, form: str, most: int) -> tuple[bytes, int, int]:
                     plain.save(out, "JPEG" if form == "JPEG" else "PNG", quality=92, compress_level=3)
                     return out.getvalue(), *plain.size
     except Image.DecompressionBombError:
-        width, height = most, most
+        pass
     except Exception as error:  # a decoder of what is hostile may raise anything
         why = "no header that can be read" if isinstance(error, UnidentifiedImageError) else str(error)
         raise ValueError(f"a damaged {form} ({why:.100})") from None
-    found = f"{width:,} × {height:,} pixels" if width < most else "far too many pixels"
-    raise ValueError(f"{found}, and 1 to {most:,} in all are taken; see `media: pixels`")
+    raise ValueError(f"{size} pixels, and 1 to {most:,} in all are taken; see `media: pixels`")
 
 
 def _wav(body: bytes) -> tuple[bytes, float]:
@@ -114,13 +122,17 @@ def _wav(body: bytes) -> tuple[bytes, float]:
         with wave.Wave_read(BytesIO(body)) as sound, wave.Wave_write(out) as made:
             stated = sound.getparams()
             samples = sound.readframes(stated.nframes)
-            made.setparams(stated)
+            lacking = stated.nframes * stated.nchannels * stated.sampwidth - len(samples)
+            made.setparams(stated._replace(nframes=0))
             made.writeframes(samples)
+            seconds = stated.nframes / stated.framerate
     except Exception as error:  # as above
-        raise ValueError(f"a damaged WAV, or other than PCM ({error!s:.100})") from None
-    if not samples or len(samples) < stated.nframes * stated.nchannels * stated.sampwidth:
-        raise ValueError("a damaged WAV (it is cut short)")
-    return out.getvalue(), stated.nframes / stated.framerate
+        raise ValueError(
+            f"a damaged WAV, or other than PCM ({error!s:.100}); save it as 16-bit PCM"
+        ) from None
+    if lacking or not samples:
+        raise ValueError("a damaged WAV (it is cut short); save it as 16-bit PCM")
+    return out.getvalue(), seconds
 
 
 _KBITS = (
@@ -154,7 +166,9 @@ def _mp3(body: bytes) -> tuple[bytes, float]:
     return body[begin:at], seconds
 
 
-FOLDER, _INDEX = "media", "media/index.json"
+FOLDER, _INDEX = "media", "media/.index.json"
+_HIDDEN, _OURS = re.compile(r"\."), re.compile(r"\.|[0-9a-f]{64}\.[a-z0-9]{3}$")
+"""Files that a folder is not named for; in the arena's own, what was encoded here is among them."""
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 
 
@@ -167,7 +181,6 @@ class MediaFolder:
 
     def __init__(self, folder: Path | None, bounds: MediaSettings) -> None:
         self.folder, self._bounds = folder, bounds
-        self._known: dict[str, Media] = {}
         self._held: dict[str, bytes] = {}
         self._made: dict[str, Media] = {}
         self.opened = 0
@@ -177,12 +190,17 @@ class MediaFolder:
                 self._made = msgspec.json.decode(read_bytes(folder / _INDEX), type=dict[str, Media])
 
     def get(self, digest: str, /) -> bytes | None:
-        """Return the bytes of a SHA-256 (hex), None where they are not here."""
-        if digest in self._held or digest not in self._known:
+        """Return the bytes of a SHA-256 (hex), None where they are not here. A file with others goes, so that
+        what it was made of is encoded again."""
+        if digest in self._held or self.folder is None:
             return self._held.get(digest)
-        with suppress(OSError, InputRefused):
-            body = read_bytes(self._file(self._known[digest]))
-            return body if sha256(body).hexdigest() == digest else None
+        for suffix in SUFFIXES.values():
+            name = f"{FOLDER}/{digest}.{suffix}"
+            with suppress(OSError, InputRefused, OutputRefused):
+                body = read_bytes(self.folder / name)
+                if sha256(body).hexdigest() == digest:
+                    return body
+                Folder(self.folder).remove(name)
         return None
 
     def __eq__(self, other: object) -> bool:
@@ -207,14 +225,21 @@ class MediaFolder:
     def _open(self, base: Path, written: str | bytes) -> list[Media]:
         self.opened += 1
         if isinstance(written, bytes):
-            return [self._kept(sha256(written).hexdigest(), lambda: written, "")]
-        if written.startswith("data:"):
-            return [self._of_url(written)]
+            return [self._of_bytes(written)]
+        written = storable(written)
+        if written[:5].lower() == "data:":
+            try:
+                return [self._of_bytes(*_decoded(written))]
+            except ValueError as error:
+                raise ValueError(f"{written[:40]} …: {error}") from None
         if _ADDRESS.match(written):
             raise ValueError(f"{written:.80} is an address, and none is fetched; save it, and name that file")
         path = base / written
         try:
-            names = [name for name in sorted(os.listdir(path)) if name[0] != "."] if path.is_dir() else [""]
+            names = [""]
+            if path.is_dir():
+                passed = _OURS if self.folder and real(path) == real(self.folder / FOLDER) else _HIDDEN
+                names = [name for name in sorted(os.listdir(path)) if not passed.match(name)]
             return [self._of_file(path / name, base, free=Path(written).is_absolute()) for name in names]
         except FileNotFoundError:
             raise ValueError(f"{path} does not exist; a path begins at the folder of its file") from None
@@ -223,15 +248,8 @@ class MediaFolder:
         except InputRefused as error:
             raise ValueError(str(error)) from None
 
-    def _of_url(self, written: str) -> Media:
-        kind, _, text = written[5:].partition(",")
-        if not kind.endswith(";base64") or len(text) > 1.4 * self._bounds.bytes + 100:
-            raise ValueError(f"{written[:40]} …: expected data:image/png;base64,… within `media: bytes`")
-        try:
-            body = b64decode(text, validate=True)
-            return self._kept(sha256(body).hexdigest(), lambda: body, kind[:-7].rpartition("/")[2])
-        except ValueError as error:
-            raise ValueError(f"{written[:40]} …: {error}") from None
+    def _of_bytes(self, body: bytes, said: str = "") -> Media:
+        return self._kept(sha256(body).hexdigest(), lambda: body, said)
 
     def _of_file(self, file: Path, base: Path, *, free: bool) -> Media:
         there = real(file)
@@ -251,17 +269,13 @@ class MediaFolder:
         if media is None or not (media.sha256 in self._held or self._is_whole(media)):
             media, made = admitted(read(), self._bounds, said)
             self._made[key] = media
-            if not self._write(f"{FOLDER}/{media.sha256}{media.suffix}", made):
+            if not self._write(media.place, made):
                 self._held[media.sha256] = made
-        self._known[media.sha256] = media
         return media
 
     def _is_whole(self, media: Media) -> bool:
-        file = self._file(media)
+        file = (self.folder or Path(os.devnull)) / media.place
         return file.is_file() and file.stat().st_size == media.size
-
-    def _file(self, media: Media) -> Path:
-        return (self.folder or Path(os.devnull)) / FOLDER / f"{media.sha256}{media.suffix}"
 
     def _write(self, name: str, body: bytes) -> bool:
         """Write a file of the arena's folder; whether that could be done."""
@@ -270,3 +284,16 @@ class MediaFolder:
                 Folder(self.folder).write(name, body, durable=False)
                 return True
         return False
+
+
+def _decoded(url: str) -> tuple[bytes, str]:
+    """Return the bytes of a data URL, and the form that it states, such as `png`. Raises ValueError."""
+    about, _, text = url.partition(",")
+    kind, *parameters = [part.strip().lower() for part in about[5:].split(";")]
+    if parameters[-1:] != ["base64"]:
+        raise ValueError("expected data:image/png;base64,…")
+    bare = "".join(unquote(text).split()).rstrip("=")
+    try:
+        return b64decode(bare + "=" * (-len(bare) % 4), validate=True), kind.rpartition("/")[2]
+    except ValueError as error:
+        raise ValueError(f"no base64 ({error}); expected data:image/png;base64,…") from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from peerage.engine.record.probed import entries, probed_media
 from peerage.engine.record.seeing import left_out, media_to_ask, seated
 from peerage.engine.run.probes import worst_probe
 from peerage.ledger.forms.codec import read_issued
-from peerage.players.picture_probe import digits_of, media_call, picture_of
+from peerage.players.picture_probe import media_call, picture_of
 from peerage.players.prices import Price, Rate
 from peerage.standings.verify import verify
 from peerage.views.status import blocks, status
@@ -85,8 +85,7 @@ async def server() -> AsyncIterator[OpenAIServer]:
 
 
 def arena(folder: Path, server: OpenAIServer, models: list[str], **takes: Any) -> Path:
-    drawn = [(digits, picture_of(digits)[1]) for digits in ("1234", "5678", "9031", "4607")]
-    urls = [(digits, f"data:image/png;base64,{b64encode(body).decode()}") for digits, body in drawn]
+    urls = [(digits, picture_of(digits)) for digits in ("1234", "5678", "9031", "4607")]
     file = folder / "digits.json"
     folder.mkdir(exist_ok=True)
     file.write_text(json.dumps(urls), "utf-8")
@@ -119,13 +118,13 @@ def pictures_asked(server: OpenAIServer) -> list[str]:
 
 
 def test_the_picture_of_a_probe_is_what_a_seed_draws_and_can_be_read() -> None:
-    for seed in map(str, range(30)):
-        (call, wanted) = media_call("image", seed)
+    asked = [media_call("image", str(seed)) for seed in range(30)]
+    for call, wanted in asked:
         (body,) = call.media.values()
-        assert read_digits(body) == wanted == digits_of(seed)
+        assert read_digits(body) == wanted
         assert wanted not in call.messages[1][1]
-        assert picture_of(wanted)[1] == body
-    assert len({digits_of(str(seed)) for seed in range(30)}) > 25
+        assert picture_of(wanted).endswith(b64encode(body).decode())
+    assert len({wanted for _, wanted in asked}) > 25
 
 
 async def test_who_does_not_read_the_picture_is_asked_once_and_not_paired(
@@ -213,7 +212,7 @@ async def test_of_three_who_answer_tasks_about_pictures_the_one_who_guesses_is_l
 ) -> None:
     rows = ["prompt,image,expected"]
     for digits in ("1234", "5678", "9031", "4607", "8215", "3920", "7456", "2068"):
-        (tmp_path / f"{digits}.png").write_bytes(picture_of(digits)[1])
+        (tmp_path / f"{digits}.png").write_bytes(b64decode(picture_of(digits).partition(",")[2]))
         rows.append(f"Which digits?,{digits}.png,{digits}")
     (tmp_path / "pictures.csv").write_text("\n".join(rows), "utf-8")
     models = ["sees-1", "guesses", "sees-2", "refuses"]

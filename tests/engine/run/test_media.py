@@ -25,6 +25,7 @@ from peerage.engine.record.shelf import Shelf
 from peerage.game.match import Fixture
 from peerage.game.media import Media, digests_in, media_in
 from peerage.game.protocol import Ask, Message, Text
+from peerage.games import GAMES
 from peerage.ledger import Batch, FixtureRow, IntentRow, Ledger, RecordRow, open_ledger
 from peerage.ledger.forms.codec import by_hex, fixture_body, read_fixture
 from peerage.ledger.forms.codec_requests import request_body, request_salt
@@ -35,7 +36,7 @@ from peerage.ledger.out.export import export
 from peerage.ledger.topics.votes import PeopleVotes
 from peerage.players.client import Answer, Call
 from peerage.players.house import HouseClient
-from peerage.settings import ArenaError, PlayerSettings, loads
+from peerage.settings import ArenaError, PlayerSettings, loads, rules_of
 from peerage.standings.fold import NOBODY
 from peerage.standings.verify import verify
 from peerage.values.sealing import salt, seal
@@ -124,6 +125,9 @@ def test_a_data_url_that_an_owner_wrote_as_a_prompt_is_a_text() -> None:
     settings = loads(f"{tasks}\nplayers: [house:0.9, house:0.8, house:0.7, house:0.6]\n")
     [fixture] = first_fixtures(settings, NOBODY, 1)
     assert fixture.drawn["messages"] == [["user", url]]
+    for bound in GAMES["tasks"].bounds(rules_of(settings), fixture):
+        assert bound.input_bytes > len(url)
+        assert not bound.media
 
 
 def test_kills_leave_no_trace_and_bytes_are_there_before_what_shows_them(tmp_path: Path) -> None:

@@ -17,7 +17,8 @@ MEDIA = ("image", "images", "audio")
 """Columns of a file of tasks that hold some."""
 MOST = 100
 """Files in a column."""
-_BETWEEN = re.compile(r";(?!base64,)")
+_NAMED = re.compile(r"(?:\s*data:[^,]*,)?[^;]*", re.IGNORECASE)
+"""A path or a data URL of several in a cell; there are semicolons in a data URL, too."""
 
 
 def marks(column: str, written: Any, opener: Opener) -> str:
@@ -57,7 +58,7 @@ def _several(written: Any) -> Iterator[str | bytes]:
     elif isinstance(written, str) and written.lstrip().startswith("["):
         yield from _several(_json(written))
     elif isinstance(written, str):
-        yield from filter(None, map(str.strip, _BETWEEN.split(written)))
+        yield from filter(None, map(str.strip, _NAMED.findall(written)))
     elif isinstance(written, list) and not any(isinstance(part, list) for part in written):
         for part in written:
             yield from [part] if isinstance(part, str) else _several(part)

@@ -12,21 +12,16 @@ from collections.abc import Iterator
 from hashlib import sha256
 from itertools import chain
 
-from peerage.game.media import MediaType, media_in, type_of
+from peerage.game.media import SUFFIXES, MediaType, media_in, type_of
 from peerage.ledger import Ledger
 from peerage.ledger.out.disclosure import texts_until
 from peerage.site.reading import Site
 from peerage.values.texts import MARK_BEGINS
 
 FOLDER = "media/"
-TYPES: dict[str, MediaType] = {
-    "png": "image/png",
-    "jpg": "image/jpeg",
-    "wav": "audio/wav",
-    "mp3": "audio/mpeg",
-}
+TYPES: dict[str, MediaType] = {suffix: kind for kind, suffix in SUFFIXES.items()}
 """By the end of a file's name."""
-_FILE = re.compile(r"([0-9a-f]{64})\.(png|jpg|wav|mp3)")
+_FILE = re.compile(rf"([0-9a-f]{{64}})\.({'|'.join(TYPES)})")
 _MARK = MARK_BEGINS.encode()
 
 
