@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from tests.engine.run.test_hosts import HANDS
@@ -41,3 +43,28 @@ def test_games_in_files_are_loaded_where_they_are_those_of_the_leader(tmp_path: 
     path.unlink()
     with pytest.raises(ArenaError, match=r"on the machine of a worker, the game's file .* cannot be read"):
         _load_games(files)
+
+
+async def test_programs_on_workers_are_kept_from_the_keys_and_the_ledger(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from peerage.cluster import worker
+
+    player = PlayerSettings(name="a", command=["./agent"])
+    posting: Any = SimpleNamespace(
+        folder=str(tmp_path),
+        settings=SimpleNamespace(ledger="postgresql://host/arena", everyone=[player]),
+        prices={"a": Price()},
+        env={},
+        clients=None,
+        left_out={},
+    )
+    hidden: list[Path] = []
+
+    def opened(settings: PlayerSettings, env: object, folder: Path, secret: list[Path], price: Price) -> Any:
+        hidden.extend(secret)
+        return HouseClient(PlayerSettings(name="a", model="house:0.5"))
+
+    monkeypatch.setattr(worker, "open_client", opened)
+    await worker.Worker(posting, lambda news: None)._open_runtimes()
+    assert tmp_path / ".env" in hidden

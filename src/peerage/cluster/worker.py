@@ -53,6 +53,7 @@ from peerage.players.client import Client, InstantClient
 from peerage.settings import ArenaError
 from peerage.settings.game_file import load_file
 from peerage.values.clock import now_ms
+from peerage.values.outputs import hidden_files
 from peerage.version import __version__
 
 NO_CAP = 1_000_000
@@ -114,7 +115,7 @@ class Worker:
         if posting.programs is not None:
             from peerage.engine.calls.programs import opened
 
-            opening = opened(Path(posting.folder), programs=posting.programs, count=1)
+            opening = opened(Path(posting.folder), self._hidden(), programs=posting.programs, count=1)
             programs = await self._stack.enter_async_context(opening)
         undated = [player.model_copy(update={"daily_budget": None}) for player in posting.settings.everyone]
         self._matches = MatchesUnderWay(
@@ -133,6 +134,9 @@ class Worker:
         self._tick()
         return int(self._ledger.number)
 
+    def _hidden(self) -> list[Path]:
+        return hidden_files(Path(self._posting.folder), self._posting.settings.ledger)
+
     async def _open_runtimes(self) -> dict[str, PlayerRuntime]:
         posting, runtimes = self._posting, dict[str, PlayerRuntime]()
         env = {**os.environ, **posting.env}
@@ -143,7 +147,8 @@ class Worker:
             elif posting.clients is not None:
                 client = posting.clients(player)
             else:
-                client = open_client(player, env, Path(posting.folder), price=posting.prices[player.name])
+                price = posting.prices[player.name]
+                client = open_client(player, env, Path(posting.folder), self._hidden(), price)
             self._stack.push_async_callback(client.close)
             self._clients[player.name] = client
             leave_out = getattr(client, "leave_out", None)

@@ -33,7 +33,7 @@ from peerage.players.keys import capacity, local_address
 from peerage.playing.requirements import refuse_too_expensive, refuse_unpriced
 from peerage.settings import ArenaError, ArenaSettings, PlayerSettings, SettingsError, enough_players
 from peerage.values.environment import environment
-from peerage.values.outputs import copies, secret_files
+from peerage.values.outputs import hidden_files
 
 _log = logging.getLogger("peerage")
 
@@ -70,7 +70,7 @@ class RunPlayers:
         """Open every player; `stack` closes them, and prints what they learn until then. Raises ArenaError,
         PlayerError and SettingsError."""
         settings, priced = self._settings, self._prices()
-        hidden = [path for path, _ in secret_files(self._folder, settings.ledger)] + copies(self._folder)
+        hidden = hidden_files(self._folder, settings.ledger)
 
         def opened(player: PlayerSettings) -> Client:
             return open_client(player, self.env, self._folder, hidden, priced[player.name])

@@ -48,6 +48,7 @@ from peerage.standings.fold import pinned_elo
 from peerage.standings.looks import look
 from peerage.standings.verify import check_records
 from peerage.values.clock import now_ms
+from peerage.values.outputs import hidden_files
 from peerage.values.sealing import sealing_key
 from peerage.version import __version__
 
@@ -259,9 +260,9 @@ async def _programs(
     try:
         if running and not image.path().exists():
             _log.warning("the sandbox is compiled, once on this machine: half a minute or so")
-        return await stack.enter_async_context(
-            opened(folder, programs=bool(running), commands=bool(commanding))
-        )
+        hidden = hidden_files(folder, settings.ledger)
+        opening = opened(folder, hidden, programs=bool(running), commands=bool(commanding))
+        return await stack.enter_async_context(opening)
     except SandboxUnavailable as reason:
         raise ArenaError(
             f"{needing} runs {'programs' if running else 'commands'} that players write, and there is no "

@@ -134,9 +134,11 @@ def checkpoint_key() -> Path:
     return Path(settings or os.path.expanduser("~/.config")) / "peerage" / "checkpoint.key"
 
 
-def copies(folder: Path) -> list[Path]:
-    """Databases in an arena's folder or below: perhaps copies of its ledger, which no player may read."""
-    return [path for path in (*folder.glob("*.db*"), *folder.glob("*/*.db*")) if path.is_file()]
+def hidden_files(folder: Path, ledger: str) -> list[Path]:
+    """Return the files that no player may read: `secret_files`, and databases in the arena's folder or below,
+    which may be copies of its ledger."""
+    copies = [path for path in (*folder.glob("*.db*"), *folder.glob("*/*.db*")) if path.is_file()]
+    return [path for path, _ in secret_files(folder, ledger)] + copies
 
 
 def _named(folder: Path) -> Iterator[Path]:

@@ -211,8 +211,11 @@ def test_a_sandbox_that_fails_voids_its_match_and_no_other(
 def test_without_a_sandbox_nothing_is_played_and_the_error_says_how_to_get_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    hidden: list[Path] = []
+
     @asynccontextmanager
-    async def opened(*_: Any, **__: Any) -> AsyncIterator[Any]:
+    async def opened(base: Path, secret: list[Path], **__: Any) -> AsyncIterator[Any]:
+        hidden.extend(secret)
         raise SandboxUnavailable('install it with: pip install "peerage[sandbox]"')
         yield
 
@@ -221,3 +224,4 @@ def test_without_a_sandbox_nothing_is_played_and_the_error_says_how_to_get_one(
         with pytest.raises(ArenaError, match=r"code-golf runs programs.*peerage\[sandbox\]"):
             arena.run(1)
         assert arena.ledger.heads() == (0, 0)
+    assert {tmp_path / ".env", tmp_path / "arena.db"} <= {*hidden}

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -60,6 +61,14 @@ def test_its_world_is_the_same_in_every_run() -> None:
 def test_it_sees_no_variable_of_its_parent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     assert "sk-secret" not in ran("env; cat /proc/*/environ").output
+
+
+def test_it_sees_no_ledger_that_lies_elsewhere() -> None:
+    with TemporaryDirectory(dir=Path.home()) as elsewhere:
+        ledger = Path(elsewhere, "arena.db")
+        ledger.write_text("secret")
+        assert ran(f"cat {ledger}").output == "secret"
+        assert "secret" not in ran(f"cat {ledger}", hidden=[ledger]).output
 
 
 def test_both_streams_are_kept_and_their_middle_is_cut() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
@@ -21,13 +21,16 @@ STDERR_CHARS = 4_000
 
 
 class Programs:
-    """Performs runs and commands for the arena in the folder `base`, at most `workers` at once."""
+    """Performs runs and commands for the arena in the folder `base`, at most `workers` at once. No command
+    sees what is `hidden`."""
 
-    def __init__(self, pool: SandboxPool | None, workers: int, base: Path) -> None:
+    def __init__(
+        self, pool: SandboxPool | None, workers: int, base: Path, hidden: Sequence[Path] = ()
+    ) -> None:
         self.runs = pool is not None
         self.workers = workers
         self._pool = pool
-        self._base = base
+        self._base, self._hidden = base, hidden
 
     async def perform(self, job: Job) -> Reply:
         """The reply to a run or a command: void when the sandbox failed. Raises SandboxUnavailable when it is
@@ -62,6 +65,7 @@ class Programs:
                 seconds=command.seconds,
                 output=command.output,
                 base=self._base,
+                hidden=self._hidden,
             )
         except ValueError as error:  # its files cannot be had
             raise _Failed(str(error)) from None
@@ -74,10 +78,16 @@ class _Failed(Exception):
 
 @asynccontextmanager
 async def opened(
-    base: Path, *, programs: bool = True, commands: bool = False, count: int = os.cpu_count() or 1
+    base: Path,
+    hidden: Sequence[Path] = (),
+    *,
+    programs: bool = True,
+    commands: bool = False,
+    count: int = os.cpu_count() or 1,
 ) -> AsyncIterator[Programs]:
     """A sandbox for so many programs and commands at once, those of `programs` and `commands` seen to work;
-    SandboxUnavailable, before anything is asked, when there is none. `base` is the arena's folder.
+    SandboxUnavailable, before anything is asked, when there is none. No command sees `base`, the arena's
+    folder, nor what is `hidden` elsewhere.
 
     The first time on a machine this compiles the sandbox for programs, which takes about half a minute.
     """
@@ -85,7 +95,7 @@ async def opened(
         pool = await stack.enter_async_context(SandboxPool(count)) if programs else None
         if pool is not None:
             await pool.protections()
-        opened = Programs(pool, count, base)
+        opened = Programs(pool, count, base, hidden)
         if commands:
             await opened.perform(ShellCommand("", WorkFolder.of({}), "true"))
         yield opened

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -41,13 +42,15 @@ async def run_command(
     seconds: float,
     output: int,
     base: Path,
+    hidden: Sequence[Path] = (),
 ) -> CommandEnd:
     """Run `command` by `sh` in a copy of `folder` with `patch` laid over it, then the files of `overlay`.
 
     It is killed with all that it started after so many `seconds`; of what it writes `output` bytes are kept.
-    `base` is the arena's folder, which it does not see. With `keeps` the patch that is then in the folder is
-    returned, in which the files of `overlay` are as they were before that. As many run at once as there are
-    cores. Raises ValueError where the files cannot be had, and SandboxUnavailable where there is no jail.
+    It sees neither `base`, the arena's folder, nor what is `hidden` elsewhere. With `keeps` the patch that is
+    then in the folder is returned, in which the files of `overlay` are as they were before that. As many run
+    at once as there are cores. Raises ValueError where the files cannot be had, and SandboxUnavailable where
+    there is no jail.
     """
 
     def prepare() -> WorkPlace:
@@ -71,7 +74,7 @@ async def run_command(
         try:
             place = await asyncio.to_thread(prepare)
             try:
-                end = await _run(place, command, seconds, output, base)
+                end = await _run(place, command, seconds, output, [base, *hidden])
                 return end._replace(patch=await asyncio.to_thread(kept)) if keeps else end
             except PatchTooLarge as error:
                 return end._replace(status="size", output=f"{end.output}\n{error}\n")
@@ -81,16 +84,17 @@ async def run_command(
             raise SandboxUnavailable(f"a command cannot be run: {reason(error)}") from None
 
 
-async def _run(place: WorkPlace, command: str, seconds: float, output: int, base: Path) -> CommandEnd:
-    env = {"PATH": os.environ.get("PATH", os.defpath), "PYTHONHASHSEED": "0", "TZ": "UTC"}
+async def _run(
+    place: WorkPlace, command: str, seconds: float, output: int, hidden: Sequence[Path]
+) -> CommandEnd:
     read, written = os.pipe()
     with open(read, "rb") as report:
         try:
             process = await asyncio.create_subprocess_exec(
-                *place.launcher([base], report=written),
+                *place.launcher(hidden, report=written),
                 *("sh", "-c", command),
                 cwd=place.work,
-                env=place.environment(env),
+                env=place.environment({"PYTHONHASHSEED": "0", "TZ": "UTC"}),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.STDOUT,
