@@ -94,7 +94,7 @@ def test_without_the_jail_all_of_that_works() -> None:
 )
 def test_each_wall_holds_alone(only: str, denied: set[str]) -> None:
     safe = "" if "fork" in denied else "os.fork, os.execv = (lambda: None), (lambda *a: None)"
-    found = tried(f"jail = worker.Jail(); jail.no_new_privileges(); {only}\n{safe}")
+    found = tried(f"jail = worker.Jail(); jail.renounce_privileges(); {only}\n{safe}")
     assert {name for name, what in found.items() if what != "done"} >= denied, found
 
 

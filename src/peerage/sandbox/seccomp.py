@@ -28,8 +28,6 @@ class Machine(NamedTuple):
     """The differences between processors: the audit name, and the number of each system call by its name."""
 
     audit: int
-    seccomp: int
-    capset: int
     numbers: Mapping[str, int]
 
 
@@ -45,30 +43,26 @@ def _numbers(table: str) -> dict[str, int]:
 MACHINES = {
     "x86_64": Machine(
         0xC000_003E,
-        317,
-        126,
         _numbers(
             """read 0 write 1 close 3 fstat 5 lseek 8 mmap 9 mprotect 10 munmap 11 brk 12 rt_sigaction 13
             rt_sigprocmask 14 rt_sigreturn 15 readv 19 writev 20 sched_yield 24 mremap 25 madvise 28
-            nanosleep 35 getpid 39 socket 41 exit 60 fcntl 72 gettimeofday 96 getrusage 98 sigaltstack 131
-            gettid 186 time 201 futex 202 sched_getaffinity 204 restart_syscall 219 clock_gettime 228
-            clock_getres 229 clock_nanosleep 230 exit_group 231 add_key 248 request_key 249 keyctl 250
-            set_robust_list 273 perf_event_open 298 getrandom 318 bpf 321 userfaultfd 323 membarrier 324
-            rseq 334 io_uring_setup 425"""
+            nanosleep 35 getpid 39 socket 41 exit 60 fcntl 72 gettimeofday 96 getrusage 98 capset 126
+            sigaltstack 131 gettid 186 time 201 futex 202 sched_getaffinity 204 restart_syscall 219
+            clock_gettime 228 clock_getres 229 clock_nanosleep 230 exit_group 231 add_key 248
+            request_key 249 keyctl 250 set_robust_list 273 perf_event_open 298 seccomp 317 getrandom 318
+            bpf 321 userfaultfd 323 membarrier 324 rseq 334 io_uring_setup 425"""
         ),
     ),
     "aarch64": Machine(
         0xC000_00B7,
-        277,
-        91,
         _numbers(
-            """read 63 write 64 close 57 fstat 80 lseek 62 mmap 222 mprotect 226 munmap 215 brk 214
-            rt_sigaction 134 rt_sigprocmask 135 rt_sigreturn 139 readv 65 writev 66 sched_yield 124
-            mremap 216 madvise 233 nanosleep 101 getpid 172 exit 93 fcntl 25 gettimeofday 169 getrusage 165
-            sigaltstack 132 gettid 178 futex 98 sched_getaffinity 123 restart_syscall 128 clock_gettime 113
-            clock_getres 114 clock_nanosleep 115 exit_group 94 set_robust_list 99 socket 198 add_key 217
-            request_key 218 keyctl 219 perf_event_open 241 getrandom 278 bpf 280 userfaultfd 282
-            membarrier 283 rseq 293 io_uring_setup 425"""
+            """fcntl 25 close 57 lseek 62 read 63 write 64 readv 65 writev 66 fstat 80 capset 91 exit 93
+            exit_group 94 futex 98 set_robust_list 99 nanosleep 101 clock_gettime 113 clock_getres 114
+            clock_nanosleep 115 sched_getaffinity 123 sched_yield 124 restart_syscall 128 sigaltstack 132
+            rt_sigaction 134 rt_sigprocmask 135 rt_sigreturn 139 getrusage 165 gettimeofday 169 getpid 172
+            gettid 178 socket 198 brk 214 munmap 215 mremap 216 add_key 217 request_key 218 keyctl 219
+            mmap 222 mprotect 226 madvise 233 perf_event_open 241 seccomp 277 getrandom 278 bpf 280
+            userfaultfd 282 membarrier 283 rseq 293 io_uring_setup 425"""
         ),
     ),
 }
@@ -142,5 +136,5 @@ class _Fprog(ctypes.Structure):
 
 def install(libc: ctypes.CDLL, on: Machine, filter_: bytes) -> bool:
     """Put the filter on every thread; `no_new_privs` must be set. False when the kernel refuses."""
-    fprog = _Fprog(len(filter_) // 8, filter_)
-    return bool(libc.syscall(on.seccomp, _SECCOMP_SET_MODE_FILTER, _TSYNC, ctypes.byref(fprog)) == 0)
+    words = _SECCOMP_SET_MODE_FILTER, _TSYNC, ctypes.byref(_Fprog(len(filter_) // 8, filter_))
+    return bool(libc.syscall(on.numbers["seccomp"], *words) == 0)

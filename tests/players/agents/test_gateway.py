@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from datetime import date
 from io import BytesIO
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -786,24 +785,24 @@ async def test_an_agent_that_hangs_up_pays_what_it_may_have_cost() -> None:
 # --------------------------------------------------------------------------------------- who may ask, keys
 
 
-async def test_a_session_is_known_by_its_key_and_a_socket_is_for_it_alone(tmp_path: Path) -> None:
+async def test_a_session_is_known_by_its_key_and_a_socket_is_for_it_alone() -> None:
     async with bench() as one:
-        path = tmp_path / "s"
-        first, second = one.session, await one.gateway.open(path)
+        first, second, alone = one.session, await one.gateway.open(), socket.create_server(("127.0.0.1", 0))
+        await one.gateway.listen(second, alone)
         second.begin(BUDGET, TOKENS)
         body = request_of("chat")
-        async with aiohttp.ClientSession(connector=aiohttp.UnixConnector(str(path))) as inside:
-            for http, key, status in (
-                (inside, second.key, 200),
-                (inside, first.key, 401),
-                (inside, KEY, 401),
-                (one.http, second.key, 200),
-                (one.http, "", 401),
-                (one.http, first.key + "x", 401),
-            ):
-                url = f"{second.url('chat')}/chat/completions"
-                async with http.post(url, json=body, headers={"Authorization": f"Bearer {key}"}) as reply:
-                    assert reply.status == status
+        inside = f"http://127.0.0.1:{alone.getsockname()[1]}/v1"
+        for url, key, status in (
+            (inside, second.key, 200),
+            (inside, first.key, 401),
+            (inside, KEY, 401),
+            (second.url("chat"), second.key, 200),
+            (second.url("chat"), "", 401),
+            (second.url("chat"), first.key + "x", 401),
+        ):
+            headers = {"Authorization": f"Bearer {key}"}
+            async with one.http.post(f"{url}/chat/completions", json=body, headers=headers) as reply:
+                assert reply.status == status
         assert second.end().cost_nano == 2 * COST
         assert first.end().calls == ()
         async with one.http.post(f"{first.url('gemini')}{path_of('gemini')}?key={first.key}") as reply:
@@ -812,7 +811,7 @@ async def test_a_session_is_known_by_its_key_and_a_socket_is_for_it_alone(tmp_pa
         one.session = second
         assert (await one.ask("chat"))[0] == 401
         with pytest.raises(PlayerError, match="gateway cannot listen"):
-            await one.gateway.open(tmp_path / "no" / "folder")
+            await one.gateway.listen(second, alone)  # which is closed
 
 
 async def test_other_addresses_are_not_served() -> None:

@@ -137,6 +137,34 @@ def test_it_reads_writes_and_starts_programs_as_usual(folder: Path) -> None:
     assert held(folder, "print(open('kept/newer').read())").stdout == "for next time\n"
 
 
+def test_signals_are_as_a_shell_has_them() -> None:
+    words = [
+        *launcher("confined", "-P"),
+        str(os.getpid()),
+        "[]",
+        "[]",
+        "[]",
+        "--",
+        "sh",
+        "-c",
+        "yes | head -1",
+    ]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("y\n", "")
+
+
+def test_a_system_that_cannot_hold_it_is_said(folder: Path) -> None:
+    words = launcher("confined", "-P")
+    program = words[words.index("-c") + 1]
+    words[words.index("-c") + 1] = program.replace(
+        "from", "from peerage.sandbox.jail import Jail; Jail.hide_all_but = lambda *_: False; from", 1
+    )
+    arguments = [str(os.getpid()), json.dumps([str(folder)]), "[]", "[]", "--", "echo", "ran"]
+    done = subprocess.run([*words, *arguments], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (127, "")
+    assert "no Landlock" in done.stderr
+
+
 def test_all_else_is_readable(folder: Path) -> None:
     found = set(readable([str(folder / "arena.db")]))
     assert str(folder / "data.txt") in found

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import pytest
 from tests.sandbox.native.needs import needs_jail
 
+from peerage.sandbox.native.confined import listener
 from peerage.sandbox.native.places import WorkPlace
 
 pytestmark = needs_jail
@@ -277,6 +278,27 @@ def test_whatever_it_started_ends_with_it(place: WorkPlace) -> None:
     assert running(mark) == []
 
 
+def test_a_launcher_that_is_killed_as_it_starts_leaves_nothing(place: WorkPlace) -> None:
+    mark = f"5{os.getpid()}.25"
+    slow = f"""
+import time
+BEGUN = {str(place.work / "begun")!r}
+from peerage.sandbox.jail import Jail
+usual = Jail.die_with_parent
+Jail.die_with_parent = lambda *given: (open(BEGUN, "w"), time.sleep(0.5), usual(*given))
+from"""
+    words = [word.replace("from", slow, 1) if "import main" in word else word for word in place.launcher()]
+    process = subprocess.Popen([*words, "sh", "-c", f"echo x > ran; exec sleep {mark}"], cwd=place.work)
+    deadline = time.monotonic() + 10
+    while not (place.work / "begun").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    time.sleep(0.8)
+    assert [path.name for path in place.work.iterdir()] == ["begun"]
+    assert running(mark) == []
+
+
 @pytest.mark.parametrize("killed", ["its launcher", "the process that started its launcher"])
 def test_when_others_are_killed_it_ends_too(place: WorkPlace, killed: str) -> None:
     mark = f"4{os.getpid()}.25"
@@ -303,6 +325,13 @@ subprocess.run(sys.argv[1:])
     assert running(mark) == []
 
 
+REMOVED = """exec python3 -c 'import mmap, os, time
+files = [open(str(number), "wb+", 0) for number in range(20)]
+for number in range(20): os.unlink(str(number))
+"""
+"""The begin of a program with twenty files in no folder."""
+
+
 @pytest.mark.parametrize(
     ("command", "why"),
     [
@@ -312,6 +341,14 @@ subprocess.run(sys.argv[1:])
         (
             'python3 -c \'import os\nfor _ in range(40): os.mkdir("d" * 99); os.chdir("d" * 99)\'; sleep 20',
             "deep",
+        ),
+        (f"{REMOVED}[file.write(bytes(10**5)) for file in files]; time.sleep(20)'", "bytes"),
+        (
+            f"{REMOVED}[file.truncate(10**5) for file in files]\n"
+            "maps = [mmap.mmap(file.fileno(), 10**5) for file in files]; files.clear()\n"
+            "for each in maps: each[:] = bytes(10**5)\n"
+            "time.sleep(20)'",
+            "bytes",
         ),
     ],
 )
@@ -328,6 +365,25 @@ def test_what_grows_too_large_is_killed(place: WorkPlace, command: str, why: str
     assert why in ended["why"]
 
 
+def test_threads_count_as_processes(place: WorkPlace) -> None:
+    program = """
+import os, threading, time
+threading.stack_size(65536)
+try:
+    for _ in range(2100):
+        threading.Thread(target=time.sleep, args=(20,), daemon=True).start()
+except RuntimeError:
+    os._exit(128 + 25)
+time.sleep(20)
+"""
+    (place.work / "bomb.py").write_text(program)
+    assert jailed(place, "python3 bomb.py").returncode == 128 + signal.SIGXFSZ
+
+
+def test_its_programs_end_first_when_memory_is_short(place: WorkPlace) -> None:
+    assert jailed(place, "cat /proc/self/oom_score_adj").stdout == "1000\n"
+
+
 def test_a_program_cannot_report_its_own_end(place: WorkPlace) -> None:
     read, write = os.pipe()
     words = place.launcher(report=write)
@@ -338,10 +394,8 @@ def test_a_program_cannot_report_its_own_end(place: WorkPlace) -> None:
         assert json.loads(report.read()) == {"end": "exit", "code": 3, "why": ""}
 
 
-def test_the_gateway_is_the_only_way_out(place: WorkPlace, tmp_path: Path) -> None:
-    gateway = socket.socket(socket.AF_UNIX)
-    gateway.bind(str(tmp_path / "g"))
-    gateway.listen(100)
+def test_the_gateway_is_the_only_way_out(place: WorkPlace) -> None:
+    near, far = socket.socketpair()
 
     def echo(near: socket.socket) -> None:
         with near:
@@ -349,12 +403,15 @@ def test_the_gateway_is_the_only_way_out(place: WorkPlace, tmp_path: Path) -> No
                 near.sendall(part)
 
     def serve_all() -> None:
-        while True:
-            threading.Thread(target=echo, args=(gateway.accept()[0],), daemon=True).start()
+        gateway = listener(near)
+        assert gateway is not None
+        with gateway, suppress(OSError):
+            while True:
+                threading.Thread(target=echo, args=(gateway.accept()[0],), daemon=True).start()
 
     threading.Thread(target=serve_all, daemon=True).start()
-    program = f"""
-import os, socket, threading
+    program = """
+import socket, threading
 sent = bytes(range(256)) * 4096
 def talk():
     with socket.create_connection(("127.0.0.1", 8123)) as s:
@@ -367,18 +424,26 @@ for other in (8124, 80):
         socket.create_connection(("127.0.0.1", other))
     except ConnectionRefusedError:
         print("refused")
-print(os.path.exists({str(tmp_path / "g")!r}))
 """
     (place.work / "talk.py").write_text(program)
-    done = jailed(place, "python3 talk.py", network="gateway", gateway=(8123, tmp_path / "g"))
-    assert (done.stdout, done.stderr) == ("refused\nrefused\nFalse\n", "")
+    with near, far:
+        done = subprocess.run(
+            [*place.launcher(port=8123, report=far.fileno()), "python3", "talk.py"],
+            cwd=place.work,
+            env=place.environment({}),
+            capture_output=True,
+            text=True,
+            pass_fds=[far.fileno()],
+            timeout=20,
+        )
+    assert (done.stdout, done.stderr) == ("refused\nrefused\n", "")
 
 
 def test_with_the_network_it_has_that_of_the_machine(place: WorkPlace) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         ask = f"python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", {port}))'"
-        assert jailed(place, ask, network="all").returncode == 0
+        assert jailed(place, ask, network=True).returncode == 0
         assert jailed(place, ask).returncode == 1
 
 
@@ -386,13 +451,11 @@ def test_programs_and_named_files_are_there_though_they_lie_in_hidden_folders(
     place: WorkPlace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    for name in (
-        ".local/bin/tool",
-        ".mine/deep/program",
-        "arena/agent.sh",
-        "arena/secret",
-        ".local/share/key",
-    ):
+    secrets = (
+        *("arena/secret", ".local/share/key", ".local/share/uv/credentials/credentials.toml"),
+        ".dotnet/corefx/key",
+    )
+    for name in (".local/bin/tool", ".mine/deep/program", "arena/agent.sh", *secrets):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("#!/bin/sh\necho it runs\n")
         (tmp_path / name).chmod(0o755)
@@ -400,7 +463,7 @@ def test_programs_and_named_files_are_there_though_they_lie_in_hidden_folders(
     commands = [*words[:2], str(tmp_path / ".local/bin/tool")]
     done = jailed(place, "; ".join(commands), hidden=[tmp_path / "arena"], words=words)
     assert (done.stdout, done.stderr) == ("it runs\n" * 3, "")
-    for path in ("arena/secret", ".local/share/key"):
+    for path in secrets:
         assert (
             jailed(place, f"cat {tmp_path / path}", hidden=[tmp_path / "arena"], words=words).returncode == 1
         )
@@ -420,7 +483,8 @@ def test_environments_of_programs_are_there_as_a_whole(place: WorkPlace, tmp_pat
 
 
 def test_a_jail_that_cannot_be_had_is_refused_in_words(place: WorkPlace) -> None:
-    done = jailed(place, "true", network="gateway", gateway=(8123, Path("/nowhere/g")))
+    done = jailed(place, "true", port=8123, report=1)  # which is no socket
     assert done.returncode == 127
-    assert "/nowhere" in done.stderr
+    assert "Socket operation on non-socket" in done.stderr
+    assert json.loads(done.stdout) == {"end": "jail", "code": 127, "why": done.stderr.strip()}
     assert "Traceback" not in done.stderr

@@ -1,5 +1,6 @@
 """Folders to work in: what is laid there, and what of it is kept, whatever a program left behind."""
 
+import errno
 import json
 import os
 import shutil
@@ -8,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -95,6 +97,22 @@ def test_too_much_is_no_patch(place: WorkPlace, files: int, characters: int) -> 
         (place.work / f"{number}").write_text("x" * characters)
     with pytest.raises(PatchTooLarge, match="at most 200 files, and 150,000 characters as JSON"):
         place.patch(WorkFolder.of({}), HERE)
+
+
+def test_files_that_cannot_be_opened_for_want_of_room_are_not_gone(
+    place: WorkPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.fill(TASK, HERE)
+    usual = os.open
+
+    def full(name: str, *how: Any, **where: Any) -> int:
+        if name == "tool":  # as where others use up what this process may open
+            raise OSError(errno.EMFILE, "Too many open files")
+        return usual(name, *how, **where)
+
+    monkeypatch.setattr(os, "open", full)
+    with pytest.raises(OSError, match="Too many open files"):
+        place.patch(TASK, HERE)
 
 
 def test_what_is_laid_wins_over_whatever_is_in_its_way(place: WorkPlace, tmp_path: Path) -> None:
@@ -233,3 +251,16 @@ def test_the_folders_of_a_process_that_was_killed_go_with_the_next_one(removed: 
     )
     assert not first.exists()
     assert not second.exists()
+
+
+def test_folders_of_other_users_are_left_alone(tmp_path: Path) -> None:
+    trap = tmp_path / "peerage-work-theirs"
+    trap.mkdir()
+    os.mkfifo(trap / "lock")
+    program = (
+        "import os; theirs = os.geteuid(); os.geteuid = lambda: theirs + 1\n"
+        "from peerage.sandbox.native.places import WorkPlace; WorkPlace()"
+    )
+    env = {**os.environ, "TMPDIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", program], env=env, check=True, timeout=20)
+    assert [path.name for path in tmp_path.iterdir()] == [trap.name]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import re
 import shutil
+import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -21,16 +22,16 @@ from peerage.players.agents.acp_process import AgentProcess
 from peerage.players.agents.acp_protocol import Ending, asked, ending, server_entry
 from peerage.players.agents.gateway import Gateway, GatewaySession
 from peerage.players.agents.gateway_account import Metered
-from peerage.players.agents.programs import BROKEN_AFTER, child_environment, patch_left
+from peerage.players.agents.programs import BROKEN_AFTER, cannot_run, child_environment, patch_left
 from peerage.players.agents.recipes import OTHER, filled, recipe_of
-from peerage.players.client import Answer, Call, FailureKind, PlayerError, bounded, duration
+from peerage.players.client import Answer, Call, PlayerError, bounded, duration
 from peerage.players.models.thoughts import part
 from peerage.players.prices import Price, nano
 from peerage.players.redaction import hidden, named
+from peerage.sandbox.native.confined import listener
 from peerage.sandbox.native.places import WorkPlace, lacking
 from peerage.settings import PlayerSettings
 from peerage.settings.players.agents import McpServer
-from peerage.values.system_errors import SCARCE, reason
 
 GRACE_S = 3.0
 """Seconds that an agent has to stop when its time is up, and a last call of its model to come back."""
@@ -150,8 +151,10 @@ class AcpClient:
         async with seat.lock:
             try:
                 answer = await self._asked(seat, call, started)
-            except BaseException:
+            except BaseException as error:
                 await self._leave(seat)
+                if isinstance(error, OSError) and not isinstance(error, TimeoutError):
+                    raise cannot_run(error) from None
                 raise
             if alone or self._seats.get(key) is not seat:
                 await self._leave(seat)
@@ -260,9 +263,6 @@ class AcpClient:
             # An agent that never was ready and ends again and again is not there, or cannot run here.
             self._broken = self._broken and self._broken - 1
             raise PlayerError(str(error), kind="permanent" if self._broken == 0 else error.kind) from None
-        except OSError as error:
-            kind: FailureKind = "transient" if error.errno in SCARCE else "permanent"
-            raise PlayerError(f"cannot be run: {reason(error)}", kind=kind) from None
 
     async def _started(self, seat: _SeatedAgent, call: Call) -> AgentProcess:
         settings, recipe = self._settings, self._recipe or OTHER
@@ -273,11 +273,9 @@ class AcpClient:
             except ValueError as error:
                 raise PlayerError(str(error), kind="request") from None
         places = {"home": str(place.home), "key": self._key}
-        # With a network of its own an agent reaches the gateway only through a socket.
-        socket = place.path / "gateway" if self._jailed and not settings.network else None
         if self._gateway is not None:
             form = recipe.form(settings)
-            session = seat.session = await self._gateway.open(socket)
+            session = seat.session = await self._gateway.open()
             places |= {"url": session.url(form), "root": session.url("messages"), "form": recipe.forms[form]}
             places |= {"key": session.key, "model": session.model}
         env = {**filled(recipe.env, places), **filled(settings.env, places)}
@@ -285,17 +283,26 @@ class AcpClient:
             target = place.home / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, "utf-8")
+        # In a network of its own an agent reaches the gateway only where its launcher listens for us.
+        port = self._gateway.port if self._gateway and self._jailed and not settings.network else 0
         launcher: list[str] = []
-        if self._jailed:
-            launcher = place.launcher(
-                self._hidden,
-                words=[*self._words, *[word for _, words in self._servers for word in words]],
-                network="all" if settings.network else "gateway" if self._gateway else "none",
-                gateway=(self._gateway.port, socket) if self._gateway and socket else None,
-            )
-        agent = seat.agent = await AgentProcess.start(
-            [*launcher, *self._words], place.work, place.environment(self._env) | env, settings.allow
-        )
+        near, far = socket.socketpair()
+        with near, far:
+            report = far.fileno() if port else 0
+            if self._jailed:
+                launcher = place.launcher(
+                    self._hidden,
+                    words=[*self._words, *[word for _, words in self._servers for word in words]],
+                    network=settings.network,
+                    port=port,
+                    report=report,
+                )
+            words, env = [*launcher, *self._words], place.environment(self._env) | env
+            passed = [report] if report else []
+            agent = seat.agent = await AgentProcess.start(words, place.work, env, settings.allow, passed)
+            far.close()
+            if self._gateway and port and (listening := await asyncio.to_thread(listener, near)):
+                await self._gateway.listen(session, listening)
         servers = [server_entry(server, words) for server, words in self._servers]
         await agent.open(place.work, servers, recipe.auth)
         return agent

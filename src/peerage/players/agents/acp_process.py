@@ -46,9 +46,14 @@ class AgentProcess:
 
     @classmethod
     async def start(
-        cls, words: Sequence[str], cwd: Path, env: Mapping[str, str], allow: Sequence[str]
+        cls,
+        words: Sequence[str],
+        cwd: Path,
+        env: Mapping[str, str],
+        allow: Sequence[str],
+        passed: Sequence[int] = (),
     ) -> AgentProcess:
-        """Start a program. Raises OSError."""
+        """Start a program, which inherits the descriptors `passed`. Raises OSError."""
         pipe = asyncio.subprocess.PIPE
         return cls(
             await asyncio.create_subprocess_exec(
@@ -60,6 +65,7 @@ class AgentProcess:
                 stderr=pipe,
                 limit=MOST_LINE,
                 start_new_session=True,
+                pass_fds=passed,
             ),
             allow,
         )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+import socket
 from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
@@ -17,7 +18,6 @@ from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -176,21 +176,22 @@ class Gateway:
             await self._http.close()
 
     @named
-    async def open(self, socket: Path | None = None) -> GatewaySession:
-        """Open a session, reached on loopback, and through a Unix `socket` that is for it alone. Raises
-        PlayerError."""
+    async def open(self) -> GatewaySession:
+        """Open a session, reached on loopback."""
         session = GatewaySession(self)
-        if socket is not None:
-            session.runner = await self._listen(session, socket)
         self.sessions[session.key] = session
         return session
 
-    async def _listen(self, only: GatewaySession | None, socket: Path | None) -> web.ServerRunner:
+    async def listen(self, session: GatewaySession, listener: socket.socket) -> None:
+        """Serve a session, and no other, on a socket that listens in the agent's own network."""
+        session.runner = await self._listen(session, listener)
+
+    async def _listen(self, only: GatewaySession | None, at: socket.socket | None) -> web.ServerRunner:
         server = _Server(partial(self._handle, only), access_log=None, logger=_SILENT)
         runner = web.ServerRunner(server, shutdown_timeout=0.1)
         await runner.setup()
         try:
-            await (web.UnixSite(runner, socket) if socket else web.TCPSite(runner, "127.0.0.1", 0)).start()
+            await (web.SockSite(runner, at) if at else web.TCPSite(runner, "127.0.0.1", 0)).start()
         except OSError as error:
             await runner.cleanup()
             raise PlayerError(f"its gateway cannot listen: {reason(error)}", kind="permanent") from None

@@ -101,21 +101,20 @@ class CommandClient:
 
     @named
     async def answer(self, call: Call) -> Answer:
-        if call.folder is not None:
-            return await self._in_folder(call, call.folder)
-        return await self._replied(request_of(call, self._settings))
+        try:
+            if call.folder is not None:
+                return await self._in_folder(call, call.folder)
+            return await self._replied(request_of(call, self._settings))
+        except TimeoutError:
+            raise
+        except OSError as error:
+            raise cannot_run(error) from None
 
     async def _replied(self, request: dict[str, Any], place: WorkPlace | None = None) -> Answer:
         clock = asyncio.get_running_loop().time
         started = clock()
-        try:
-            async with asyncio.timeout(self._settings.timeout_s):
-                content = await self._run(msgspec.json.encode(request), place=place)
-        except TimeoutError:
-            raise
-        except OSError as error:
-            kind: FailureKind = "transient" if error.errno in SCARCE else "permanent"
-            raise PlayerError(f"cannot be run: {error.filename or ''} {reason(error)}", kind=kind) from None
+        async with asyncio.timeout(self._settings.timeout_s):
+            content = await self._run(msgspec.json.encode(request), place=place)
         return reply_from_bytes(content, clock() - started)
 
     async def _in_folder(self, call: Call, folder: WorkFolder) -> Answer:
@@ -222,7 +221,7 @@ class CommandClient:
         hidden, nor what other agents keep, and can change nothing in the arena's folder but what it keeps
         itself. One that works in a place sees nothing of the arena's folder but its own `words`."""
         if place is not None and not lacking():
-            return place.launcher([self._folder, *map(Path, self._hidden)], words=words, network="all")
+            return place.launcher([self._folder, *map(Path, self._hidden)], words=words, network=True)
         if not supported():
             return ()
         held: tuple[list[str], ...] = ([], [], [])
@@ -236,11 +235,17 @@ class CommandClient:
 
 async def patch_left(place: WorkPlace, folder: WorkFolder, base: Path) -> tuple[str, str]:
     """Return the patch that stands in a place, as a text. One that is too large to keep is none, and a note
-    says so: who leaves too much has not solved the task, and voids no match."""
+    says so: who leaves too much has not solved the task, and voids no match. Raises OSError."""
     try:
         return patch_text(await asyncio.to_thread(place.patch, folder, base)), ""
     except PatchTooLarge as error:
         return "", str(error)
+
+
+def cannot_run(error: OSError) -> PlayerError:
+    """Return the failure of a program whose process or folder this system does not give."""
+    kind: FailureKind = "transient" if error.errno in SCARCE else "permanent"
+    return PlayerError(f"cannot be run: {error.filename or ''} {reason(error)}", kind=kind)
 
 
 def own_folder(folder: Path, name: str) -> Path:

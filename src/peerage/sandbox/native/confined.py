@@ -22,10 +22,11 @@ import json
 import os
 import signal
 import site
+import socket
 import stat
 import sys
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NoReturn, TypedDict
@@ -48,6 +49,27 @@ class Ended(TypedDict):
     why: str
 
 
+class LockedOptions(TypedDict):
+    """The options of `locked`.
+
+    `parent` waits for it; `hidden` paths are not there, but those `shown` although they lie below; `place`
+    holds the folders `work`, `home` and `tmp`, which the program may change, up to so many `bytes` and
+    `files`. With `network` it has that of the machine. How it ended goes to the descriptor `report` (see
+    `Ended`), where that is not 0. Where `port` is not 0 it is a Unix socket, to which goes first the socket
+    that listens to 127.0.0.1:`port` in the jail (see `listener`).
+    """
+
+    parent: int
+    hidden: list[str]
+    shown: list[str]
+    place: str
+    bytes: int
+    files: int
+    network: bool
+    port: int
+    report: int
+
+
 _SOURCE = os.path.abspath(f"{__file__}/../../../..")
 
 
@@ -58,6 +80,13 @@ def launcher(module: str, *flags: str) -> list[str]:
         f"import sys; sys.path.insert(0, sys.argv.pop(1)); from {__package__}.{module} import main; main()"
     )
     return [sys.executable, *flags, "-c", start, _SOURCE]
+
+
+def listener(report: socket.socket) -> socket.socket | None:
+    """Return the socket that a launcher sends to the other end of `report`, which listens in its jail; None
+    where it ended before. Waits for it."""
+    handles = socket.recv_fds(report, 1, 1)[1]
+    return socket.socket(fileno=handles[0]) if handles else None
 
 
 def available() -> bool:
@@ -133,17 +162,41 @@ def _all_but(hidden: Collection[str], shown: Collection[str] = ()) -> Iterator[o
 def main() -> None:
     parent, hidden, fixed, own = (json.loads(argument) for argument in sys.argv[1:5])
     signal.signal(signal.SIGTERM, end_by_signal)
-    Jail().adopt_orphans(parent)
-    program = os.fork()
-    if program == 0:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        _become(sys.argv[6:], hidden, fixed, own)
+    jail = Jail()
+    jail.adopt_orphans(parent)
+
+    def lacking() -> str:
+        if hidden:
+            jail.renounce_privileges()  # of root, who could look into other processes all the same
+            if not jail.hide_all_but(readable(hidden, own), [*writable([*fixed, *run_by_others()]), *own]):
+                return "this system has no Landlock, and the program could read the arena's ledger"
+        return ""
+
     try:
+        program = fork_program(sys.argv[6:], lacking, lambda why: print(why, file=sys.stderr, flush=True))
         code = os.waitstatus_to_exitcode(os.waitpid(program, 0)[1])
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         end_children()
     os._exit(exit_code(code))
+
+
+def fork_program(words: list[str], lacking: Callable[[], str], refuse: Callable[[str], None]) -> int:
+    """Return the number of a new process, which becomes a program once `lacking` has confined it. That, or a
+    program that is not there, is refused in words; then it leaves with 127."""
+    if process := os.fork():
+        return process
+    try:
+        for number in (signal.SIGTERM, signal.SIGPIPE, signal.SIGXFSZ):  # two of which Python ignores
+            signal.signal(number, signal.SIG_DFL)
+        if why := lacking():
+            refuse(why)
+        else:
+            os.execvpe(words[0], words, os.environ)
+    except OSError as error:
+        refuse(f"{words[0]} cannot be run: {reason(error)}")
+    finally:
+        os._exit(127)
 
 
 def exit_code(code: int) -> int:
@@ -155,22 +208,6 @@ def end_by_signal(*_: object) -> NoReturn:
     """Leave in good order; a handler of signals."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one must not interrupt the end
     sys.exit(128 + signal.SIGTERM)
-
-
-def _become(words: list[str], hidden: list[str], fixed: list[str], own: list[str]) -> NoReturn:
-    try:
-        if hidden:
-            jail = Jail()
-            jail.no_new_privileges()
-            jail.drop_capabilities()  # of root, who could look into other processes all the same
-            if not jail.hide_all_but(readable(hidden, own), [*writable([*fixed, *run_by_others()]), *own]):
-                sys.exit("this system has no Landlock, and the program could read the arena's ledger")
-        os.execvpe(words[0], words, os.environ)
-    except OSError as error:
-        sys.stderr.write(f"{words[0]} cannot be run: {reason(error)}\n")
-    finally:
-        sys.stderr.flush()
-        os._exit(127)
 
 
 def end_children() -> None:

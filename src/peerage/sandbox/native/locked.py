@@ -4,9 +4,9 @@ Its arguments are a file of `LockedOptions` (JSON), which it removes, and the pr
 takes namespaces (a read-only view of the files, an empty network, a process tree that ends as one), Landlock
 for the same files once more, a filter of system calls, and limits. What the kernel does not give is refused.
 
-This process stays outside: it relays connections from one port of the jail's loopback to one Unix socket,
-watches the size of the folder, and ends the program and all that it started when it is told to (SIGTERM, or
-its parent has ended). It leaves with the program's exit code, or with 128 and the number of its signal.
+This process stays outside: it watches the size of the folder, and ends the program and all that it started
+when it is told to (SIGTERM, or its parent has ended). It leaves with the program's exit code, or with 128 and
+the number of its signal.
 """
 
 from __future__ import annotations
@@ -14,59 +14,42 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import select
 import signal
 import socket
 import sys
 import time
+from collections import Counter
 from contextlib import suppress
-from threading import BoundedSemaphore, Thread
-from typing import NoReturn, TypedDict
+from functools import partial
+from glob import glob
+from typing import NoReturn
 
 from peerage.sandbox.jail import Jail
 from peerage.sandbox.native import namespaces
-from peerage.sandbox.native.confined import Ended, end_by_signal, exit_code, readable
-from peerage.values.system_errors import reason
-
-if sys.platform != "win32":
-    import resource
+from peerage.sandbox.native.confined import (
+    Ended,
+    LockedOptions,
+    end_by_signal,
+    exit_code,
+    fork_program,
+    readable,
+)
 
 WRITTEN = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/pts", "/dev/ptmx", "/dev/shm")
 _PROCESSES = 2000
 LIMITS = {"FSIZE": 256 * 2**20, "CORE": 0, "NOFILE": 4096, "NPROC": _PROCESSES}
-"""By the names of setrlimit(2). The kernel counts no processes of root; the watch does."""
+"""By the names of setrlimit(2). The kernel counts no processes and threads of root; the watch does."""
 NO_NAMESPACES = (
     "this system lets ordinary users make no namespaces: as root, set user.max_user_namespaces above 0 and "
     "kernel.apparmor_restrict_unprivileged_userns to 0; in a container, give it CAP_SYS_ADMIN and no filter "
     "that forbids unshare and mount"
 )
-CONNECTIONS = 64
-"""At most so many go through the relay at once; more wait."""
 _LOOK_S = 30.0
 """Seconds after which a folder is measured again, though the disk holds hardly more."""
 _DEEPEST = 3500
 """Characters of a path, beyond which nobody could measure what lies there."""
-
-
-class LockedOptions(TypedDict):
-    """The options of a launcher.
-
-    `parent` waits for it; `hidden` paths are not there, but those `shown` although they lie below; `place`
-    holds the folders `work`, `home` and `tmp`, which the program may change, up to so many `bytes` and
-    `files`. `network` is none, gateway (127.0.0.1:`port` leads to the Unix socket `gateway`) or all. How it
-    ended goes to the descriptor `report` (see `Ended`), where that is not 0.
-    """
-
-    parent: int
-    hidden: list[str]
-    shown: list[str]
-    place: str
-    bytes: int
-    files: int
-    network: str
-    port: int
-    gateway: str
-    report: int
 
 
 def main() -> None:
@@ -75,31 +58,29 @@ def main() -> None:
     os.unlink(sys.argv[1])
     if options["report"]:
         os.set_inheritable(options["report"], False)
-    here = os.getcwd()
+    here, launcher = os.getcwd(), os.pidfd_open(os.getpid())
     signal.signal(signal.SIGTERM, end_by_signal)
     place = options["place"]
     own = [os.path.join(place, name) for name in ("work", "home", "tmp")]
     try:
         shown = [*options["shown"], place]
         allowed = [*readable(options["hidden"], shown), *own, *WRITTEN]
-        if options["gateway"]:
-            os.chdir(os.path.dirname(options["gateway"]))
         hidden = [*options["hidden"], *_sockets()]
-        namespaces.enter(network=options["network"] != "all")
+        namespaces.enter(options["network"])
         namespaces.show(hidden, shown, {**dict(zip(own, own, strict=True)), "/tmp": own[2]})
-        if options["network"] != "all":
+        if not options["network"]:
             namespaces.raise_loopback()
-        listener = socket.create_server(("127.0.0.1", options["port"])) if options["gateway"] else None
+        if options["port"]:
+            _listen(options)
         Jail().adopt_orphans(options["parent"])
-        first = namespaces.fork_first()
+        first = os.fork()
     except OSError as error:
         _refuse(options, f"{NO_NAMESPACES} ({error.filename or 'network'}: {error.strerror})")
+        os._exit(127)
     if first == 0:
-        _be_first(options, sys.argv[2:], here, allowed, [*own, *WRITTEN])
+        _be_first(options, launcher, here, allowed, [*own, *WRITTEN])
     ended: Ended = {"end": "exit", "code": 128 + signal.SIGTERM, "why": ""}
     try:
-        if listener:
-            Thread(target=_relay, args=(listener, os.path.basename(options["gateway"])), daemon=True).start()
         ended = _watched(first, options)
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -117,37 +98,36 @@ def _sockets() -> list[str]:
     return [line[7] for line in words if len(line) == 8 and line[7].startswith("/")]
 
 
+def _listen(options: LockedOptions) -> None:
+    """Hand the parent a socket that listens in the jail, since only there it can be made."""
+    with (
+        socket.create_server(("127.0.0.1", options["port"])) as listener,
+        socket.socket(fileno=os.dup(options["report"])) as parent,
+    ):
+        socket.send_fds(parent, [b"\0"], [listener.fileno()])
+
+
 def _be_first(
-    options: LockedOptions, words: list[str], here: str, read: list[str], written: list[str]
+    options: LockedOptions, launcher: int, here: str, read: list[str], written: list[str]
 ) -> NoReturn:
     """Be the first process of the namespace, with which all others end, until the program has ended."""
+    namespaces.show_own_processes()
+    with suppress(OSError), open("/proc/self/oom_score_adj", "w") as first_to_go:
+        first_to_go.write("1000")  # when memory is short; from `die_with_parent` on it is root's file
     jail = Jail()
     jail.die_with_parent(0)  # the parent is in no namespace of ours, so it has no number here
+    if select.select([launcher], [], [], 0)[0]:
+        os._exit(1)  # it had ended before that
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    namespaces.show_own_processes()
-    program = os.fork()
-    if program == 0:
-        try:
-            os.setsid()
-            for number in (signal.SIGPIPE, signal.SIGXFSZ):
-                signal.signal(number, signal.SIG_DFL)
-            for name, most in LIMITS.items():
-                limit = getattr(resource, f"RLIMIT_{name}")
-                hard = resource.getrlimit(limit)[1]
-                most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-                resource.setrlimit(limit, (most, most))
-            with suppress(OSError), open("/proc/self/oom_score_adj", "w") as first_to_go:
-                first_to_go.write("1000")  # when memory is short
-            os.chdir(here)
-            jail.no_new_privileges()
-            held = jail.drop_capabilities() and jail.hide_all_but(read, written, strict=True)
-            if not (held and jail.forbid_calls()):
-                _refuse(options, "this system has no Landlock or no seccomp, or its processor is not known")
-            os.execvpe(words[0], words, os.environ)
-        except OSError as error:
-            _refuse(options, f"{words[0]} cannot be run: {reason(error)}")
-        finally:
-            os._exit(127)
+
+    def lacking() -> str:
+        os.setsid()
+        os.chdir(here)
+        held = jail.limit(LIMITS) and jail.renounce_privileges()
+        held = held and jail.hide_all_but(read, written, strict=True) and jail.forbid_calls()
+        return "" if held else "this system has no Landlock or no seccomp, or its processor is not known"
+
+    program = fork_program(sys.argv[2:], lacking, partial(_refuse, options))
     while True:
         process, status = os.wait()
         if process == program:
@@ -174,15 +154,42 @@ def _watched(first: int, options: LockedOptions) -> Ended:
     return {"end": "exit", "code": exit_code(code), "why": ""}
 
 
+def _processes() -> list[str]:
+    """Return the folders in /proc of the jail's processes; none where those of others are there, too."""
+    return [] if os.path.exists("/proc/self") else glob("/proc/[0-9]*")
+
+
 def _too_many_processes() -> str:
-    # Where /proc is the jail's, this process is not in it.
-    too_many = not os.path.exists("/proc/self") and len(os.listdir("/proc")) > _PROCESSES
-    return f"more than {_PROCESSES} processes" if too_many else ""
+    threads = 0
+    for process in _processes():
+        with suppress(OSError):
+            threads += os.stat(f"{process}/task").st_nlink - 2
+    return f"more than {_PROCESSES} processes and threads" if threads > _PROCESSES else ""
+
+
+def _unlinked(place: str) -> int:
+    """Return the bytes on the disk of `place` whose files are removed, but open or mapped in a process."""
+    disk, files = os.stat(place).st_dev, Counter[int]()
+    for process in _processes():
+        for handle in glob(f"{process}/fd/*"):
+            with suppress(OSError):
+                status = os.stat(handle)
+                if not status.st_nlink and status.st_dev == disk:
+                    files[status.st_ino] = status.st_blocks * 512
+        mapped = Counter[int]()
+        with suppress(OSError), open(f"{process}/maps", errors="replace") as maps:
+            for line in maps:
+                if line.endswith("(deleted)\n"):
+                    start, end, _, _, major, minor, number, *_ = re.split("[- :]", line, maxsplit=7)
+                    if os.makedev(int(major, 16), int(minor, 16)) == disk:
+                        mapped[int(number)] += int(end, 16) - int(start, 16)
+        files |= mapped
+    return files.total()
 
 
 def _too_large(place: str, most_bytes: int, most_files: int) -> str:
     """Return in words what is too much in a folder; empty where nothing is."""
-    held = files = 0
+    held, files = _unlinked(place), 0
     folders = [place]
     while folders:
         with suppress(OSError), os.scandir(folders.pop()) as entries:
@@ -198,43 +205,12 @@ def _too_large(place: str, most_bytes: int, most_files: int) -> str:
     return ""
 
 
-def _relay(listener: socket.socket, gateway: str) -> None:
-    """Pass on every connection, byte for byte, to a Unix socket, which lies in the current folder."""
-    free = BoundedSemaphore(CONNECTIONS)
-    while True:
-        free.acquire()
-        near, _ = listener.accept()
-        Thread(target=_pass_both, args=(near, gateway, free), daemon=True).start()
-
-
-def _pass_both(near: socket.socket, gateway: str, free: BoundedSemaphore) -> None:
-    try:
-        with near, socket.socket(socket.AF_UNIX) as far, suppress(OSError):
-            far.connect(gateway)
-            back = Thread(target=_pass, args=(far, near), daemon=True)
-            back.start()
-            _pass(near, far)
-            back.join()
-    finally:
-        free.release()
-
-
-def _pass(source: socket.socket, target: socket.socket) -> None:
-    with suppress(OSError):
-        while part := source.recv(65_536):
-            target.sendall(part)
-    with suppress(OSError):
-        target.shutdown(socket.SHUT_WR)
-
-
 def _report(options: LockedOptions, ended: Ended) -> None:
     if options["report"]:
         with suppress(OSError):
             os.write(options["report"], json.dumps(ended).encode() + b"\n")
 
 
-def _refuse(options: LockedOptions, why: str) -> NoReturn:
-    sys.stderr.write(f"{why}\n")
-    sys.stderr.flush()
+def _refuse(options: LockedOptions, why: str) -> None:
+    print(why, file=sys.stderr, flush=True)
     _report(options, {"end": "jail", "code": 127, "why": why})
-    os._exit(127)

@@ -8,18 +8,15 @@ from __future__ import annotations
 import ctypes
 import fcntl
 import os
-import platform
-import signal
 import socket
 import struct
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from peerage.sandbox.jail import NEW, NEW_USER
+from peerage.sandbox.jail import NEW, Jail
 
-_NEW_PID = 0x2000_0000
-_CLONE = {"x86_64": 56, "aarch64": 220}
+_NEW_PROCESSES = 0x2000_0000
 _MOUNT_SETATTR, _RECURSIVE, _HERE = 442, 0x8000, -100  # the same on every processor
 _READ_ONLY = 1
 _BIND, _REC, _PRIVATE = 1 << 12, 1 << 14, 1 << 18
@@ -30,28 +27,18 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def enter(network: bool) -> None:
-    """Enter namespaces of our own, with `network` an empty network.
+    """Enter namespaces of our own, without `network` an empty network too; the next process that is forked is
+    the first of a process tree of its own.
 
     Needs a process with one thread. Raises OSError where they cannot be had.
     """
-    flags = sum(NEW.values()) & (~0 if network else ~NEW["network"])
-    user, group = os.geteuid(), os.getegid()
-    if _libc.unshare(ctypes.c_int(flags)) == 0:
-        return
-    _checked(_libc.unshare(ctypes.c_int(NEW_USER | flags)), "unshare")
-    maps = {"setgroups": "deny", "uid_map": f"{user} {user} 1", "gid_map": f"{group} {group} 1"}
-    for name, line in maps.items():
+    wanted = {name: flag for name, flag in NEW.items() if not (network and name == "network")}
+    maps = {"setgroups": "deny"}
+    maps |= {f"{kind}_map": f"{own} {own} 1" for kind, own in (("uid", os.geteuid()), ("gid", os.getegid()))}
+    entered = Jail().isolate({**wanted, "processes": _NEW_PROCESSES})
+    _checked(0 if entered else -1, "unshare")
+    for name, line in maps.items() if "user" in entered else ():
         Path("/proc/self", name).write_text(line)
-
-
-def fork_first() -> int:
-    """Fork the first process of a process tree of its own; as os.fork. Raises OSError.
-
-    Not by unshare, after which this process could start no thread any more.
-    """
-    child: int = _libc.syscall(_CLONE.get(platform.machine(), -1), _NEW_PID | signal.SIGCHLD, 0, 0, 0, 0)
-    _checked(min(child, 0), "clone")
-    return child
 
 
 def show(hidden: Collection[str], shown: Collection[str], instead: Mapping[str, str]) -> None:

@@ -20,19 +20,16 @@ from functools import cache
 from itertools import count
 from pathlib import Path
 from threading import Lock
-from typing import Literal, TypeAlias
 
 from peerage.sandbox.folder import File, Patch, WorkFolder, checked_path, digest_of, listing_of, patch_text
 from peerage.sandbox.jail import supported
-from peerage.sandbox.native.confined import available, launcher
+from peerage.sandbox.native.confined import LockedOptions, available, launcher
 from peerage.sandbox.native.repositories import files_at, listing_at, places_of, usable
-from peerage.values.system_errors import reason
+from peerage.values.system_errors import SCARCE, reason
 
 if sys.platform != "win32":
     import fcntl
     import pwd
-
-Network: TypeAlias = Literal["none", "gateway", "all"]
 
 MOST_BYTES, MOST_FILES = 2 * 2**30, 200_000
 """The most that a place holds before its programs are killed."""
@@ -60,22 +57,14 @@ GENERATORS = Path(__file__).parents[2] / "games"
 """Our own games, whose parts hold what is right in the tasks that they draw."""
 PROGRAMS = (
     *(".local/bin", ".local/lib", ".local/pipx", ".cargo/bin", ".opencode/bin", ".claude/local"),
-    *(f".local/share/{name}" for name in ("uv", "pipx", "pnpm", "fnm", "mise", "claude", "cursor-agent")),
+    *(f".local/share/{name}" for name in ("pipx", "pnpm", "fnm", "mise", "claude", "cursor-agent")),
+    *(".local/share/uv/python", ".local/share/uv/tools"),
     *(".nvm", ".pyenv", ".rbenv", ".asdf", ".volta", ".nodenv", ".bun", ".deno", ".rustup", ".sdkman"),
-    *(
-        ".nix-profile",
-        ".guix-profile",
-        ".npm",
-        ".npm-global",
-        ".npm-packages",
-        ".yarn",
-        ".linuxbrew",
-        ".juliaup",
-        ".ghcup",
-        ".dotnet",
-    ),
+    *(".nix-profile", ".guix-profile", ".linuxbrew", ".juliaup", ".ghcup", ".yarn"),
+    *(".npm", ".npm-global", ".npm-packages"),
+    *(f".dotnet/{name}" for name in ("dotnet", "host", "packs", "sdk", "shared", "tools")),
 )
-"""Below the home, programs and what they need; of `.cargo`, say, the keys remain hidden."""
+"""Below the home, programs and what they need; the keys in `.cargo`, `.dotnet` and of uv remain hidden."""
 _NAME, _LOCK = "peerage-work-", "lock"
 
 
@@ -143,11 +132,13 @@ class WorkPlace:
         return kept
 
     def environment(self, env: Mapping[str, str]) -> dict[str, str]:
-        """Return variables with which programs keep things in this place. PATH ends with Python's folder."""
+        """Return variables with which programs keep things in this place. PATH, our own where none is stated,
+        ends with Python's folder."""
         own = {"HOME": str(self.home), "TMPDIR": str(self.tmp), "PYTHONDONTWRITEBYTECODE": "1"}
         for name in ("config", "cache", "data", "state"):
             own[f"XDG_{name.upper()}_HOME"] = f"{self.home}/.{name}"
-        own["PATH"] = os.pathsep.join([env.get("PATH", os.defpath), os.path.dirname(sys.executable)])
+        stated = env.get("PATH") or os.environ.get("PATH", os.defpath)
+        own["PATH"] = os.pathsep.join([stated, os.path.dirname(sys.executable)])
         return {"LANG": "C.UTF-8", **env, **own}
 
     def launcher(
@@ -155,8 +146,8 @@ class WorkPlace:
         hidden: Iterable[Path] = (),
         *,
         words: Sequence[str] = (),
-        network: Network = "none",
-        gateway: tuple[int, Path] | None = None,
+        network: bool = False,
+        port: int = 0,
         report: int = 0,
         most: tuple[int, int] = (MOST_BYTES, MOST_FILES),
     ) -> list[str]:
@@ -165,10 +156,10 @@ class WorkPlace:
 
         It sees neither what is `hidden` (name the arena's folder), nor repositories that the place was filled
         from, nor any other place; of the program's own `words`, files that exist are shown wherever they lie,
-        and so are Python's environments on PATH. With the network `gateway`, port 127.0.0.1:PORT leads to
-        that Unix socket, as `gateway` names them. To the
-        descriptor `report`, which the process inherits, it writes `confined.Ended`. `most` are the bytes and
-        files of a place.
+        and so are Python's environments on PATH. With `network` it has that of the machine, else its own. To
+        the descriptor `report`, which the process inherits, it writes `confined.Ended`; where a `port` is
+        stated, that is a Unix socket to which it sends first the socket that listens to 127.0.0.1:PORT in the
+        jail (`confined.listener`). `most` are the bytes and files of a place.
         """
         secret, shown = {*SECRET, tempfile.gettempdir()}, {*SHOWN}
         for home in _homes():
@@ -182,8 +173,7 @@ class WorkPlace:
         shown |= {path for path in environments if os.path.exists(os.path.join(path, "pyvenv.cfg"))}
         shown |= _own_files(words, secret)
         secret.add(os.path.realpath(GENERATORS))
-        port, socket = gateway or (0, "")
-        options = {
+        options: LockedOptions = {
             "parent": os.getpid(),
             "hidden": sorted(secret),
             "shown": sorted({os.path.realpath(path) for path in shown if os.path.exists(path)} - secret),
@@ -192,7 +182,6 @@ class WorkPlace:
             "files": most[1],
             "network": network,
             "port": port,
-            "gateway": str(socket),
             "report": report,
         }
         # Not among its words, which everybody can read: what is hidden has telling names.
@@ -223,7 +212,8 @@ def lacking() -> str:
     if not available():
         return "the kernel has no Landlock: use Linux 5.13 or newer, with `landlock` in its parameter `lsm`"
     place = WorkPlace()
-    tried = subprocess.run([*place.launcher(), "true"], cwd=place.work, capture_output=True, text=True)
+    words, env = [*place.launcher(), "true"], place.environment({})
+    tried = subprocess.run(words, cwd=place.work, env=env, capture_output=True, text=True)
     place.remove()
     return (
         tried.stderr.strip() or f"a jail ended with exit code {tried.returncode}" if tried.returncode else ""
@@ -256,11 +246,14 @@ def _own_files(words: Sequence[str], hidden: Collection[str]) -> set[str]:
 
 def _files(name: str, folder: int | None = None, path: str = "") -> Iterator[tuple[str, bool, int, int]]:
     """The files below a folder that may be in a patch: path, whether it may be executed, bytes, and the open
-    file. Every step is made from an open folder, so nobody can lead it elsewhere meanwhile."""
+    file. Every step is made from an open folder, so nobody can lead it elsewhere meanwhile. Raises OSError
+    where too many files are open: none may seem to be gone."""
     try:
         handle = _opened(name, folder)
-    except OSError:  # a link, a socket, or gone
-        return
+    except OSError as error:
+        if error.errno in SCARCE:
+            raise
+        return  # a link, a socket, or gone
     try:
         status = os.fstat(handle)
         if stat.S_ISREG(status.st_mode):
@@ -351,9 +344,12 @@ def _root() -> Path:
 def _root_of(process: int) -> Path:
     """The private folder of a process. Those of processes that were killed go when the next one starts."""
     for other in Path(tempfile.gettempdir()).glob(f"{_NAME}*"):
-        with suppress(OSError), open(other / _LOCK, "a") as held:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            _remove(other)
+        with suppress(OSError):
+            if other.lstat().st_uid != os.geteuid():
+                continue  # another user's, who may have laid a pipe or a link there
+            with open(other / _LOCK, "a") as held:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _remove(other)
     hidden = Path(tempfile.mkdtemp(prefix=f".{_NAME}"))  # from those who look for it until it is locked
     lock = os.open(hidden / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX)  # held until this process ends, however it does
