@@ -14,7 +14,7 @@ import urllib.request
 
 SESSION = f"session-{os.getpid()}"
 KINDS = {"allow_once": "yes", "allow_always": "always", "reject_once": "no", "reject_always": "never"}
-heard, servers, numbers = [], [], iter(range(1000, 10**6))
+heard, servers, numbers, after = [], [], iter(range(1000, 10**6)), []
 
 
 def send(message):
@@ -49,6 +49,15 @@ def update(name, session=SESSION, **more):
 
 def say(text, kind="agent_message_chunk"):
     update(kind, content={"type": "text", "text": text})
+
+
+def permission(kind, options):
+    """Ask whether a tool of a kind may be used; the option that was chosen, or what else came of it."""
+    offered = [{"optionId": KINDS[option], "name": option, "kind": option} for option in options]
+    call = {"toolCallId": f"may-{kind}", "title": f"to {kind}", "kind": kind}
+    told = {"sessionId": SESSION, "toolCall": call, "options": offered}
+    outcome = ask("session/request_permission", told)["result"]["outcome"]
+    return outcome.get("optionId", outcome["outcome"])
 
 
 def model(text):
@@ -116,15 +125,9 @@ def obey(word, rest):
             )
         case "#may":
             kind, *options = rest.split()
-            offered = [
-                {"optionId": KINDS[option], "name": option, "kind": option} for option in options or KINDS
-            ]
-            call = {"toolCallId": f"may-{kind}", "title": f"to {kind}", "kind": kind}
-            answer = ask(
-                "session/request_permission", {"sessionId": SESSION, "toolCall": call, "options": offered}
-            )
-            outcome = answer["result"]["outcome"]
-            say(f"{kind}: {outcome.get('optionId', outcome['outcome'])}; ")
+            say(f"{kind}: {permission(kind, options or KINDS)}; ")
+        case "#after":
+            after.append(rest)
         case "#write":
             path, _, text = rest.partition(" ")
             with open(path, "w") as file:
@@ -222,6 +225,10 @@ def main():
                 result = {"stopReason": ended}
         if "id" in message:
             send({"id": message["id"], "result": result})
+        while after:
+            granted = permission(after.pop(), KINDS)
+            with open("granted", "w") as file:
+                file.write(granted)
 
 
 main()

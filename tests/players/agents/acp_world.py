@@ -49,7 +49,7 @@ class Provider(HttpServer):
 
     def __init__(self, reply: Callable[[str], str] = lambda prompt: "from the model") -> None:
         self.requests: list[tuple[dict[str, str], dict[str, Any]]] = []
-        self.delay_s = 0.0
+        self.delay_s, self.fails = 0.0, False
         provider = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -59,6 +59,9 @@ class Provider(HttpServer):
                     self.send_error(400, "no model")
                     return
                 provider.requests.append((dict(self.headers), body))
+                if provider.fails:
+                    self.send_error(503)
+                    return
                 time.sleep(provider.delay_s)
                 message = {"role": "assistant", "content": reply(body["messages"][-1]["content"])}
                 answer = {

@@ -47,7 +47,6 @@ def provider() -> Iterator[Provider]:
 @pytest.fixture
 async def agent(provider: Provider, tmp_path: Path) -> AsyncIterator[AcpClient]:
     provider.requests.clear()
-    provider.delay_s = 0.0
     here = client(tmp_path, stated(provider.url, timeout_s=20))
     await here.start()
     yield here
@@ -230,6 +229,18 @@ async def test_the_agent_idle_longest_makes_room(provider: Provider, tmp_path: P
     assert not [*running(f"{tmp_path}/agent.py")]
 
 
+async def test_one_that_is_asked_while_another_takes_its_room_is_asked_all_the_same(
+    provider: Provider, tmp_path: Path
+) -> None:
+    here = await opened(tmp_path, stated(provider.url, concurrency=2))
+    for seat in ("A", "B"):
+        await told(here, "#say ready", seat=seat)
+    both = await asyncio.gather(told(here, "#say new", seat="C"), told(here, "#say old", seat="A"))
+    assert [answer.text for answer in both] == ["new", "old"]
+    await here.close()
+    assert not [*running(f"{tmp_path}/agent.py")]
+
+
 async def test_what_an_agent_started_ends_with_it(agent: AcpClient) -> None:
     mark = "599.125"
     await told(agent, f"#child {mark}")
@@ -257,6 +268,16 @@ async def test_tools_are_granted_by_the_settings_and_it_goes_on(agent: AcpClient
     ]
     call_of = await told(agent, "#call fs/read_text_file", "#call terminal/create")
     assert call_of.text == "fs/read_text_file: -32601; terminal/create: -32601; "
+
+
+async def test_nothing_is_granted_between_requests(agent: AcpClient) -> None:
+    granted = Path((await pid(agent))["cwd"]) / "granted"
+    await told(agent, "#say ok", "#after execute")
+    while not granted.exists() or not granted.read_text():
+        await asyncio.sleep(0.01)
+    assert granted.read_text() == "cancelled"
+    answer = await told(agent, "#may execute")
+    assert answer.text == "execute: yes; "
 
 
 async def test_an_agent_gets_its_servers(provider: Provider, tmp_path: Path) -> None:
@@ -416,14 +437,30 @@ async def test_another_version_a_missing_program_and_an_unknown_agent_are_said_i
         await opened(tmp_path, stated(provider.url), PROVIDER_KEY="")
 
 
-async def test_one_that_never_is_ready_cannot_run_here_after_three_times(
+@pytest.mark.parametrize("options", [["--broken"], []])
+async def test_one_that_ends_before_its_first_reply_cannot_run_here_after_three_times(
+    provider: Provider, tmp_path: Path, options: list[str]
+) -> None:
+    here = await opened(tmp_path, stated(provider.url, *options))
+    errors = [await failure(here, "#die 1") for _ in range(4)]
+    assert [error.kind for error in errors] == ["transient", "transient", "permanent", "permanent"]
+    said = "no such module" if options else "out of luck"
+    assert {str(error) for error in errors} == {f"agent: ended with exit code 1: {said}"}
+    assert not any(error.maybe_paid for error in errors)
+    await here.close()
+
+
+async def test_one_that_replied_once_or_whose_model_failed_is_not_taken_for_broken(
     provider: Provider, tmp_path: Path
 ) -> None:
-    here = await opened(tmp_path, stated(provider.url, "--broken"))
-    errors = [await failure(here, "hello") for _ in range(4)]
-    assert [error.kind for error in errors] == ["transient", "transient", "permanent", "permanent"]
-    assert {str(error) for error in errors} == {"agent: ended with exit code 1: no such module"}
-    assert not any(error.maybe_paid for error in errors)
+    here = await opened(tmp_path, stated(provider.url))
+    provider.fails = True
+    for _ in range(3):
+        assert (await failure(here, "#model hi", "#die 1")).kind == "transient"
+    provider.fails = False
+    assert (await told(here, "#say fine")).text == "fine"
+    for _ in range(3):
+        assert (await failure(here, "#die 1")).kind == "transient"
     await here.close()
 
 

@@ -133,11 +133,11 @@ def test_a_permission_is_given_once_or_not_at_all(
     assert (step.title, step.status) == ("it", "allowed" if chosen == "1" else "refused")
 
 
-def test_a_permission_takes_the_kind_that_its_tool_call_had_and_nothing_while_cancelled() -> None:
+def test_a_permission_takes_the_kind_that_its_tool_call_had_and_nothing_once_it_is_over() -> None:
     turn = read(tool("1", title="rm", kind="execute"))
     request = {"toolCall": {"toolCallId": "1"}, "options": [{"optionId": "y", "kind": "allow_once"}, None]}
     assert turn.permission(request)["outcome"]["optionId"] == "y"
-    turn.cancelled = True
+    turn.over = True
     assert turn.permission(request) == {"outcome": {"outcome": "cancelled"}}
     for broken in ({}, {"toolCall": 5, "options": 7}):
         assert turn.permission(broken) == {"outcome": {"outcome": "cancelled"}}

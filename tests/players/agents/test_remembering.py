@@ -18,7 +18,7 @@ from tests.players.agents.test_agents import CALL
 
 from peerage.arena import open_arena
 from peerage.players import open_client
-from peerage.players.agents.programs import BROKEN_AFTER
+from peerage.players.agents.processes import BROKEN_AFTER
 from peerage.players.client import PlayerError, Remembering
 from peerage.settings import PlayerSettings
 from peerage.settings.players.sessions import SESSION_TOKENS, session_tokens

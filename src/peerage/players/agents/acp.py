@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import shutil
 import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,15 +18,23 @@ from msgspec.structs import replace
 
 from peerage.game.work import AgentStep, Trace
 from peerage.players.agents.acp_process import AgentProcess
-from peerage.players.agents.acp_protocol import Ending, asked, ending, server_entry
+from peerage.players.agents.acp_protocol import AgentTurn, Ending, asked, ending, server_entry
 from peerage.players.agents.gateway import Gateway, GatewaySession
 from peerage.players.agents.gateway_account import Metered
-from peerage.players.agents.programs import BROKEN_AFTER, cannot_run, child_environment, patch_left
+from peerage.players.agents.processes import (
+    TIME_UP,
+    Trials,
+    cannot_run,
+    child_environment,
+    located,
+    patch_left,
+    place_with,
+)
 from peerage.players.agents.recipes import OTHER, filled, recipe_of
 from peerage.players.client import Answer, Call, PlayerError, bounded, duration
 from peerage.players.models.thoughts import part
 from peerage.players.prices import Price, nano
-from peerage.players.redaction import hidden, named
+from peerage.players.redaction import hidden, named, secrets_of
 from peerage.sandbox.native.confined import listener
 from peerage.sandbox.native.places import WorkPlace, lacking
 from peerage.settings import PlayerSettings
@@ -35,10 +42,8 @@ from peerage.settings.players.agents import McpServer
 
 GRACE_S = 3.0
 """Seconds that an agent has to stop when its time is up, and a last call of its model to come back."""
-_TIME_UP = "its time was up; what was in the folder then counts"
 _SPENT = "what this request may cost or take was spent; what was there then counts"
 _SECRET = re.compile(r"key|token|secret|password|auth", re.IGNORECASE)
-_UNPAID = Metered((), None, None, None, None, 0, ())
 
 
 class _SeatedAgent:
@@ -77,20 +82,24 @@ class AcpClient:
         self._settings = settings
         self._folder = folder.absolute()
         self._hidden = [self._folder, *hidden]
-        self._known = recipe_of(settings.acp)
         own_model = settings.provider == "acp"
-        self._recipe = None if own_model else self._known  # which points it at a model behind the gateway
+        self._known = recipe_of(settings.acp)
+        self._recipe = OTHER if own_model else self._known or OTHER
         self._words: list[str] = []
         self._servers: list[tuple[McpServer, list[str]]] = []
         self._jailed = False
-        self._broken: int | None = BROKEN_AFTER
+        self._trials = Trials()
         own = settings.key_env if own_model else ""
         self._env = child_environment(env, own)
         self._key = env.get(own, "")
         self._gateway = None if own_model else Gateway(settings, env, price or Price())
         stated = [settings.env, *[pairs for each in settings.mcp for pairs in (each.env, each.headers)]]
         values = [value for pairs in stated for name, value in pairs.items() if _SECRET.search(name)]
-        self._secrets = (self._key, *values)
+        self._secrets = (
+            self._key,
+            *values,
+            *[part for each in settings.mcp for part in secrets_of(each.url)],
+        )
         self._seats: dict[tuple[str, str], _SeatedAgent] = {}
         self._live: dict[_SeatedAgent, None] = {}
         self._ends: set[asyncio.Future[None]] = set()
@@ -98,10 +107,11 @@ class AcpClient:
     @named
     async def start(self) -> None:
         settings = self._settings
-        self._words = self._located(*settings.acp)
+        install = self._known.install if self._known is not None else ""
+        self._words = located(settings.acp, self._folder, self._env, install)
         self._servers = [
-            (server, self._located(server.command, *server.args) if server.command else [])
-            for server in settings.mcp
+            (each, located((each.command, *each.args), self._folder, self._env) if each.command else [])
+            for each in settings.mcp
         ]
         if self._gateway is None and self._known is not None and not settings.network:
             raise PlayerError(
@@ -110,7 +120,7 @@ class AcpClient:
                 kind="permanent",
             )
         stated = "".join([*settings.env.values(), *settings.files.values()])
-        if self._gateway is not None and self._recipe is None and "{url}" not in stated:
+        if self._gateway is not None and self._known is None and "{url}" not in stated:
             raise PlayerError(
                 f"nothing says how {settings.acp[0]!r} is pointed at its model; state the variables (`env`) "
                 "or files that do, with the places {url}, {key} and {model}",
@@ -125,21 +135,6 @@ class AcpClient:
             )
         if self._gateway is not None:
             await self._gateway.start()
-
-    def _located(self, program: str, *words: str) -> list[str]:
-        """Return a command with its program and the files of the arena's folder by their whole paths. Raises
-        PlayerError."""
-        here, *files = [self._folder / word for word in (program, *words)]
-        found = str(here) if here.is_file() else shutil.which(program, path=self._env.get("PATH"))
-        if found is None:
-            known = self._known is not None and program == self._settings.acp[0] and self._known.install
-            raise PlayerError(
-                f"the program {program!r} is neither in {self._folder} nor on PATH"
-                + (f"; `{known}` installs it" if known else ""),
-                kind="permanent",
-            )
-        own = zip(files, words, strict=True)
-        return [found, *[str(file) if file.is_file() else word for file, word in own]]
 
     @named
     async def answer(self, call: Call) -> Answer:
@@ -186,32 +181,34 @@ class AcpClient:
         except TimeoutError:
             raise PlayerError(f"it was not ready within {duration(most)} (`timeout_s`)", busy=True) from None
         text, system = asked(call.messages, agent.system)
-        session = seat.session
+        turn, session = AgentTurn(self._settings.allow), seat.session
+        end, error = Ending(), None
+        metered = Metered()
         if session is not None:
             session.begin(nano(self._settings.request_budget), self._settings.request_tokens)
-        prompt = asyncio.ensure_future(agent.prompt(text, call.media))
-        prompt.add_done_callback(lambda done: done.cancelled() or done.exception())
-        metered, late = _UNPAID, False
         try:
-            await asyncio.wait([prompt], timeout=max(started + most - clock(), 0.001))
-            if late := not prompt.done():
-                agent.cancel()
-                await asyncio.wait([prompt], timeout=min(GRACE_S, most / 8))
-            elif session is not None and not prompt.exception():
+            left = max(started + most - clock(), 0.001)
+            end = ending(await agent.prompt(turn, text, call.media, left, min(GRACE_S, most / 8)))
+            if session is not None:
                 await session.settled(GRACE_S)
+        except TimeoutError:
+            error = PlayerError(f"no reply within {duration(most)}", busy=True)
+        except PlayerError as failed:
+            error = failed
         finally:
-            prompt.cancel()
             metered = session.end() if session is not None else metered
-        counted = None if metered.cost_nano is None else metered.cost_nano + metered.possibly_nano
-        error = PlayerError(f"no reply within {duration(most)}", busy=True) if late else prompt.exception()
-        spent = metered.spent and not late
-        if isinstance(error, PlayerError) and not spent and not (late and call.folder):
-            error.maybe_paid, error.most_nano = counted != 0, counted
+        late = error is not None and error.busy
+        if late and call.folder is not None:
+            end, error = Ending(True, note=TIME_UP), None
+        elif metered.spent and not late:
+            end, error = Ending(True, note=_SPENT), None
+        if error is not None:
+            error.maybe_paid, error.most_nano = metered.most_nano != 0, metered.most_nano
+            if not agent.alive and not metered.failed and not late:
+                error.kind = self._trials.ended_badly()
             raise error
-        end = Ending(True, note=_TIME_UP) if late else Ending(True, note=_SPENT) if spent else None
-        end = end or ending(prompt.result())
+        self._trials.worked()
         agent.system = system
-        turn = agent.turn
         parted = part(turn.text)
         answer = Answer(
             parted.answer,
@@ -231,8 +228,8 @@ class AcpClient:
             turn.close_text()
             await agent.end()  # nothing may change while the folder is read
             assert seat.place is not None
-            left, note = await patch_left(seat.place, call.folder, self._folder)
-            answer = replace(answer, text=left, note=note or answer.note)
+            left_there, note = await patch_left(seat.place, call.folder, self._folder)
+            answer = replace(answer, text=left_there, note=note or answer.note)
         elif not turn.text.strip() and not end.note:
             answer = replace(answer, note="the agent wrote nothing after its last tool call")
         trace = Trace(tuple([self._keyless(step) for step in turn.steps()]), metered.calls)
@@ -250,28 +247,21 @@ class AcpClient:
             self._live[seat] = None
             return seat.agent
         await seat.empty()
-        idle = [other for other in self._live if not other.lock.locked()]
-        room = (self._settings.concurrency or 1) - len(self._live) - 1
         self._live[seat] = None
-        for other in idle[: max(-room, 0)]:
-            await self._leave(other)
+        idle = (other for other in [*self._live] if not other.lock.locked())
+        while len(self._live) > (self._settings.concurrency or 1) and (other := next(idle, None)) is not None:
+            async with other.lock:  # or it could be asked while it ends
+                await self._leave(other)
         try:
-            agent = await self._started(seat, call)
-            self._broken = None
-            return agent
+            return await self._started(seat, call)
         except PlayerError as error:
-            # An agent that never was ready and ends again and again is not there, or cannot run here.
-            self._broken = self._broken and self._broken - 1
-            raise PlayerError(str(error), kind="permanent" if self._broken == 0 else error.kind) from None
+            if error.kind == "transient" and (seat.agent is None or not seat.agent.alive):
+                error.kind = self._trials.ended_badly()
+            raise
 
     async def _started(self, seat: _SeatedAgent, call: Call) -> AgentProcess:
-        settings, recipe = self._settings, self._recipe or OTHER
-        place = seat.place = await asyncio.to_thread(WorkPlace)
-        if call.folder is not None:
-            try:
-                await asyncio.to_thread(place.fill, call.folder, self._folder)
-            except ValueError as error:
-                raise PlayerError(str(error), kind="request") from None
+        settings, recipe = self._settings, self._recipe
+        place = seat.place = await place_with(call.folder, self._folder)
         places = {"home": str(place.home), "key": self._key}
         if self._gateway is not None:
             form = recipe.form(settings)
@@ -299,10 +289,9 @@ class AcpClient:
                 )
             words, env = [*launcher, *self._words], place.environment(self._env) | env
             passed = [report] if report else []
-            agent = seat.agent = await AgentProcess.start(words, place.work, env, settings.allow, passed)
+            agent = seat.agent = await AgentProcess.start(words, place.work, env, passed)
             far.close()
             if self._gateway and port and (listening := await asyncio.to_thread(listener, near)):
                 await self._gateway.listen(session, listening)
-        servers = [server_entry(server, words) for server, words in self._servers]
-        await agent.open(place.work, servers, recipe.auth)
+        await agent.open(place.work, [server_entry(server, words) for server, words in self._servers])
         return agent

@@ -12,9 +12,8 @@ import msgspec
 
 from peerage.formats import read_json
 from peerage.players.agents.acp_protocol import INITIALIZE, AgentTurn, prompt_blocks
-from peerage.players.agents.programs import LAST_WORDS, STDERR_KEPT, end_program, exit_code, stop_program
+from peerage.players.agents.processes import RunningProgram, exit_code, stop_program
 from peerage.players.client import FailureKind, PlayerError
-from peerage.players.redaction import without_traceback
 
 MOST_LINE = 8 * 2**20
 MOST_OUTPUT = 64 * 2**20
@@ -25,60 +24,30 @@ NO_ACCESS = -32000
 """The code of an agent that wants to be authenticated."""
 
 
-class AgentProcess:
-    """One process of an agent with one session. `turn` is the request under way, or the last one."""
+class AgentProcess(RunningProgram):
+    """One process of an agent with one session. `turn` is the request under way, or the last one; `system` is
+    the system text that it was sent."""
 
-    def __init__(self, process: asyncio.subprocess.Process, allow: Sequence[str]) -> None:
-        self.turn = AgentTurn(allow)
+    most_line = MOST_LINE
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        super().__init__(process)
+        self.turn = AgentTurn(())
         self.system: str | None = None
         self.session = ""
         self._takes: Mapping[str, Any] = {}
-        self._allow = allow
-        self._process = process
-        self._waiting: dict[int, asyncio.Future[Any]] = {}
-        self._last = 0
-        self._written = self._malformed = 0
+        self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._last = self._written = self._malformed = 0
         self._why = ""
-        self._complaint = b""
-        self._reading = [
-            asyncio.ensure_future(read()) for read in (self._read_messages, self._read_complaints)
-        ]
-
-    @classmethod
-    async def start(
-        cls,
-        words: Sequence[str],
-        cwd: Path,
-        env: Mapping[str, str],
-        allow: Sequence[str],
-        passed: Sequence[int] = (),
-    ) -> AgentProcess:
-        """Start a program, which inherits the descriptors `passed`. Raises OSError."""
-        pipe = asyncio.subprocess.PIPE
-        return cls(
-            await asyncio.create_subprocess_exec(
-                *words,
-                cwd=cwd,
-                env=env,
-                stdin=pipe,
-                stdout=pipe,
-                stderr=pipe,
-                limit=MOST_LINE,
-                start_new_session=True,
-                pass_fds=passed,
-            ),
-            allow,
-        )
 
     @property
     def alive(self) -> bool:
         """Return whether it can be asked."""
         return self._process.returncode is None and not self._reading[0].done() and not self._why
 
-    async def open(self, cwd: Path, servers: Sequence[Mapping[str, Any]], auth: str) -> None:
-        """Open the session in a folder, with MCP servers, and with the method `auth` to authenticate by, if
-        any is needed. Raises PlayerError."""
-        about = await self.request("initialize", INITIALIZE)
+    async def open(self, cwd: Path, servers: Sequence[Mapping[str, Any]]) -> None:
+        """Open the session in a folder, with MCP servers. Raises PlayerError."""
+        about = await self._send("initialize", INITIALIZE)
         if (version := about.get("protocolVersion")) != INITIALIZE["protocolVersion"]:
             raise PlayerError(
                 f"speaks version {str(version)[:20]} of ACP; Peerage speaks 1", kind="permanent"
@@ -86,53 +55,53 @@ class AgentProcess:
         stated = about.get("agentCapabilities")
         takes = stated.get("promptCapabilities") if isinstance(stated, dict) else None
         self._takes = takes if isinstance(takes, dict) else {}
-        if auth:
-            await self.request("authenticate", {"methodId": auth})
-        opened = await self.request("session/new", {"cwd": str(cwd), "mcpServers": servers})
+        opened = await self._send("session/new", {"cwd": str(cwd), "mcpServers": servers})
         if not isinstance(session := opened.get("sessionId"), str) or not session:
             raise PlayerError("opened no session: its answer to session/new has no sessionId")
         self.session = session
 
-    async def prompt(self, text: str, media: Mapping[str, bytes]) -> object:
+    async def prompt(
+        self, turn: AgentTurn, text: str, media: Mapping[str, bytes], seconds: float, grace: float
+    ) -> object:
         """Send a request, with the bytes of the pictures and sounds in it by digest, and return the stop
-        reason; `turn` holds what the agent did. Raises PlayerError."""
-        self.turn, self._written, self._malformed = AgentTurn(self._allow), 0, 0
+        reason; `turn` holds what the agent did. Raises PlayerError; TimeoutError where it has not ended in so
+        many seconds, nor did in those of grace after it was told to."""
         blocks = prompt_blocks(text, media, self._takes)
-        ended = await self.request("session/prompt", {"sessionId": self.session, "prompt": blocks})
-        return ended.get("stopReason")
+        self.turn, self._written, self._malformed = turn, 0, 0
+        ending = self._send("session/prompt", {"sessionId": self.session, "prompt": blocks})
+        ending.add_done_callback(lambda done: done.cancelled() or done.exception())
+        try:
+            await asyncio.wait([ending], timeout=seconds)
+            if ending.done():
+                return ending.result().get("stopReason")
+            turn.over = True
+            self._write({"method": "session/cancel", "params": {"sessionId": self.session}})
+            await asyncio.wait([ending], timeout=grace)
+            raise TimeoutError
+        finally:
+            ending.cancel()
 
-    def cancel(self) -> None:
-        """Tell the agent to stop its work."""
-        self.turn.cancelled = True
-        self._write({"method": "session/cancel", "params": {"sessionId": self.session}})
+    async def end(self) -> None:
+        self._why = self._why or "it was ended"
+        await super().end()
 
-    async def request(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Call a method and return its result. Raises PlayerError."""
+    def _send(self, method: str, params: Mapping[str, Any]) -> asyncio.Future[dict[str, Any]]:
+        """Call a method; the future is its result. Raises PlayerError."""
         if not self.alive:
             raise self._ended()
         self._last += 1
         waiting = self._waiting[self._last] = asyncio.get_running_loop().create_future()
         self._write({"id": self._last, "method": method, "params": params})
-        return await waiting  # type: ignore[no-any-return]
-
-    async def end(self) -> None:
-        """End it with everything that it started, and wait for that; safe to call twice."""
-        self._why = self._why or "it was ended"
-        await end_program(self._process)
-        for task in (await asyncio.wait(self._reading, timeout=1))[1]:
-            task.cancel()
+        return waiting
 
     def _write(self, message: dict[str, Any]) -> None:
-        assert self._process.stdin is not None
         with suppress(BrokenPipeError, ConnectionResetError):
-            self._process.stdin.write(msgspec.json.encode({"jsonrpc": "2.0", **message}) + b"\n")
+            self._in.write(msgspec.json.encode({"jsonrpc": "2.0", **message}) + b"\n")
 
-    async def _read_messages(self) -> None:
-        stream = self._process.stdout
-        assert stream is not None
+    async def _read_output(self) -> None:
         try:
-            while line := await stream.readline():
-                self._count(len(line))
+            while line := await self._out.readline():
+                self._heard(len(line))
                 self._handle(line)
         except ValueError:  # a line above the stream's limit
             self._break(f"wrote a line of more than {MOST_LINE // 2**20} MiB")
@@ -143,15 +112,7 @@ class AgentProcess:
                 await asyncio.gather(exit_code(self._process), asyncio.shield(self._reading[1]))
         self._fail_all()
 
-    async def _read_complaints(self) -> None:
-        stream = self._process.stderr
-        assert stream is not None
-        with suppress(ConnectionResetError):
-            while part := await stream.read(65_536):
-                self._complaint = (self._complaint + part)[-STDERR_KEPT:]
-                self._count(len(part))
-
-    def _count(self, size: int) -> None:
+    def _heard(self, size: int) -> None:
         self._written += size
         if self._written > MOST_OUTPUT:
             self._break(f"wrote more than {MOST_OUTPUT // 2**20} MiB for one request")
@@ -169,13 +130,9 @@ class AgentProcess:
                 waiting.set_exception(self._ended())
 
     def _ended(self) -> PlayerError:
-        if self._why:
-            return PlayerError(self._why)
-        words = without_traceback(self._complaint.decode("utf-8", "replace")).strip()
-        words = words if len(words) <= LAST_WORDS else f"…{words[-LAST_WORDS:]}"
         code = self._process.returncode
         how = "closed its output" if code is None else f"ended with exit code {code}"
-        return PlayerError(f"{how}{f': {words}' if words else ''}")
+        return PlayerError(self._why or self.in_words(how))
 
     def _handle(self, line: bytes) -> None:
         if self._why or not line.strip():
@@ -196,25 +153,31 @@ class AgentProcess:
         method, number, params = message.get("method"), message.get("id"), message.get("params")
         params = params if isinstance(params, dict) else {}
         ours = params.get("sessionId") == self.session
-        if method == "session/request_permission" and ours and "id" in message:
-            self._write({"id": number, "result": self.turn.permission(params)})
-        elif isinstance(method, str) and "id" in message:
-            self.turn.note(f"refused: {method[:80]}")
-            error = {"code": -32601, "message": f"{method[:80]} is not supported by this client"}
-            self._write({"id": number, "error": error})
+        if not isinstance(method, str):
+            return type(number) is int and self._answered(number, message)
+        if "id" in message:
+            if method == "session/request_permission" and ours:
+                self._write({"id": number, "result": self.turn.permission(params)})
+            else:
+                self.turn.note(f"refused: {method[:80]}")
+                error = {"code": -32601, "message": f"{method[:80]} is not supported by this client"}
+                self._write({"id": number, "error": error})
         elif method == "session/update" and ours:
             self.turn.update(params.get("update"))
-        elif isinstance(method, str):
-            self.turn.note(f"ignored: {method[:80]}{'' if ours else ', not of this session'}")
-        elif type(number) is int and (waiting := self._waiting.pop(number, None)) is not None:
-            failed, result = message.get("error"), message.get("result")
-            with suppress(asyncio.InvalidStateError):  # nobody waits any more
-                if isinstance(failed, dict):
-                    detail = f"reports: {failed.get('message')} {failed.get('data') or ''}"[:400].strip()
-                    kind: FailureKind = "permanent" if failed.get("code") == NO_ACCESS else "transient"
-                    waiting.set_exception(PlayerError(detail, kind=kind))
-                else:
-                    waiting.set_result(result if isinstance(result, dict) else {})
         else:
-            return False
+            self.turn.note(f"ignored: {method[:80]}{'' if ours else ', not of this session'}")
+        return True
+
+    def _answered(self, number: int, message: dict[str, Any]) -> bool:
+        """Take the answer to a request of ours, which is over by that; return whether it is one."""
+        if (waiting := self._waiting.pop(number, None)) is None or waiting.done():
+            return waiting is not None
+        self.turn.over = True
+        failed, result = message.get("error"), message.get("result")
+        if isinstance(failed, dict):
+            detail = f"reports: {failed.get('message')} {failed.get('data') or ''}"[:400].strip()
+            kind: FailureKind = "permanent" if failed.get("code") == NO_ACCESS else "transient"
+            waiting.set_exception(PlayerError(detail, kind=kind))
+        else:
+            waiting.set_result(result if isinstance(result, dict) else {})
         return True

@@ -61,11 +61,11 @@ class AgentTurn:
     """An agent's way to one reply: its steps, and what it wrote after its last tool call. `thought` holds
     once it showed that its model thinks.
 
-    `allow` are the uses of tools that are granted. While it is `cancelled`, nothing is.
+    `allow` are the uses of tools that are granted; once it is `over`, nothing is.
     """
 
     def __init__(self, allow: Collection[str]) -> None:
-        self.cancelled = self.thought = False
+        self.over = self.thought = False
         self._allow = allow
         self._steps: list[AgentStep | dict[str, str]] = []
         self._tools: dict[str, dict[str, str]] = {}
@@ -110,9 +110,9 @@ class AgentTurn:
         use = _USES.get(tool["kind"], "")
         options = [_object(option) for option in _list(stated.get("options"))]
         by_kind = {str(option.get("kind")): option.get("optionId") for option in options}
-        chosen = by_kind.get("allow_once") if use in self._allow and not self.cancelled else None
+        chosen = by_kind.get("allow_once") if use in self._allow and not self.over else None
         self._add("permission", tool["title"], use or tool["kind"], "allowed" if chosen else "refused")
-        if not chosen and not self.cancelled:
+        if not chosen and not self.over:
             chosen = by_kind.get("reject_once", by_kind.get("reject_always"))
         return {
             "outcome": {"outcome": "selected", "optionId": chosen} if chosen else {"outcome": "cancelled"}

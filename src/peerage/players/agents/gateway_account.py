@@ -24,13 +24,23 @@ class Metered(NamedTuple):
     `cost_nano` (1e-9 dollars) is the known part of the cost, None where a price is unknown; `possibly_nano`
     may have been paid on top. `models` are those that the provider named."""
 
-    calls: tuple[ModelCall, ...]
-    input_tokens: int | None
-    output_tokens: int | None
-    cached_tokens: int | None
-    cost_nano: int | None
-    possibly_nano: int
-    models: tuple[str, ...]
+    calls: tuple[ModelCall, ...] = ()
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+    cost_nano: int | None = None
+    possibly_nano: int = 0
+    models: tuple[str, ...] = ()
+
+    @property
+    def most_nano(self) -> int | None:
+        """Return what all may have cost at most."""
+        return None if self.cost_nano is None else self.cost_nano + self.possibly_nano
+
+    @property
+    def failed(self) -> bool:
+        """Return whether a call of the model failed, which may be why its agent did."""
+        return any(call.status != 200 or call.note for call in self.calls)
 
     @property
     def spent(self) -> bool:

@@ -19,13 +19,12 @@ _DECORATION = re.compile(r"@[\w.-]+$|\.(?:js|mjs|exe|cmd|sh)$")
 
 
 class Recipe(Struct, frozen=True, forbid_unknown_fields=True):
-    """One agent: the APIs that it speaks with what fills the place {form}, its variables and files, the
-    method by which it wants to be authenticated, and the command that installs it."""
+    """One agent: the APIs that it speaks with what fills the place {form}, its variables and files, and the
+    command that installs it."""
 
     forms: Mapping[str, str]
     env: Mapping[str, str] = {}
     files: Mapping[str, str] = {}
-    auth: str = ""
     install: str = ""
     aliases: tuple[str, ...] = ()
 

@@ -19,7 +19,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
-from peerage.players.agents.programs import kill_group
+from peerage.players.agents.processes import kill_group
 from peerage.players.client import Answer, Call, PlayerError
 from peerage.players.models.provider import ProviderClient
 from peerage.players.redaction import named
