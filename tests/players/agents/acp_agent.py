@@ -192,6 +192,8 @@ def obey(word, rest):
 
 def prompted(text):
     heard.append(text)
+    if "--dies" in sys.argv:
+        sys.exit("out of luck")
     lines = [line for line in text.splitlines() if line.startswith("#")]
     if not lines:
         say("let me see", "agent_thought_chunk")

@@ -132,6 +132,24 @@ def test_agents_play_a_duel_and_how_they_got_to_their_replies_is_on_record(
     no_key_below(tmp_path)
 
 
+def test_one_that_dies_in_every_prompt_is_benched_and_the_others_play_on(
+    tmp_path: Path, provider: Provider
+) -> None:
+    dies = stated(provider.url, "--dies", name="dies", temperature=0.9)
+    written(tmp_path, provider, players=[dies], **MARKET)
+    played(tmp_path, "--matches", "6")
+    with open_arena(tmp_path) as arena:
+        assert arena.replay().ok
+        (row,) = [row for row in arena.leaderboard() if row.player == "dies"]
+        assert row.status == "benched"
+        matches = [arena.match(number) for number in range(1, 7)]
+    asked = [one for match in matches for one in match.exchanges if one.player == "dies"]
+    assert sum(one.attempts for one in asked if not (one.reason or "").startswith("benched")) <= 6
+    assert any("ended with exit code 1: out of luck" in (one.reason or "") for one in asked)
+    assert [match.status for match in matches].count("done") >= 2
+    no_key_below(tmp_path)
+
+
 async def test_the_doctor_says_whether_an_agent_can_be_started(tmp_path: Path, provider: Provider) -> None:
     shutil.copy(AGENT, tmp_path / "agent.py")
     found = await check(PlayerSettings(**stated(provider.url)), {"PROVIDER_KEY": KEY}, tmp_path)

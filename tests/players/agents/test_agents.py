@@ -121,6 +121,13 @@ def test_a_broken_field_fails_its_request(reply: dict[str, Any]) -> None:
     assert caught.value.kind == "request"
 
 
+def test_an_error_that_is_null_is_none() -> None:
+    assert reply_from_bytes(b'{"text": "fine", "error": null}', 0.0).text == "fine"
+    for broken in (b'{"error": null}', b'{"text": "fine", "error": ""}'):
+        with pytest.raises(PlayerError):
+            reply_from_bytes(broken, 0.0)
+
+
 @pytest.mark.parametrize(
     "content", [b'{"text": "cut \\ud83d", "output_tokens": 7}', b'{"text": "cut \xff", "output_tokens": 7}']
 )
@@ -406,8 +413,10 @@ async def test_an_endpoints_half_a_surrogate_pair_becomes_a_replacement(
 async def test_an_endpoint_that_cuts_its_json_hangs_or_is_gone(
     endpoint: Callable[[Handler], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    kinds = ["application/json", "application/problem+json"]
+
     async def cut(_: web.Request) -> web.StreamResponse:
-        return web.Response(text='{"text": "hal', content_type="application/json")
+        return web.Response(text='{"text": "hal', content_type=kinds.pop())
 
     async def plain(_: web.Request) -> web.StreamResponse:
         return web.Response(text="just text")
@@ -416,7 +425,8 @@ async def test_an_endpoint_that_cuts_its_json_hangs_or_is_gone(
         await asyncio.sleep(60)
         return web.Response()
 
-    assert "cut off" in str(await failure(PlayerSettings(model=endpoint(cut)), tmp_path))
+    for _ in (*kinds,):
+        assert "cut off" in str(await failure(PlayerSettings(model=endpoint(cut)), tmp_path))
     assert (await ask(PlayerSettings(model=endpoint(plain)), tmp_path)).text == "just text"
     late = await failure(PlayerSettings(model=endpoint(hang), timeout_s=0.2), tmp_path)
     assert (late.kind, late.maybe_paid) == ("transient", True)

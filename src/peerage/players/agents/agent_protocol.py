@@ -125,7 +125,7 @@ def reply_from(stated: Any, latency_s: float) -> Answer:
         stated = {"text": stated}
     if not isinstance(stated, dict):
         raise _broken(f"a string or an object was expected, not {type(stated).__name__}")
-    if "error" in stated:
+    if stated.get("error") is not None:
         raise PlayerError(
             f"the agent reports: {str(stated['error'])[:300]}",
             kind="transient" if stated.get("retry", False) is True else "request",

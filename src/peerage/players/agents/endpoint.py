@@ -28,7 +28,7 @@ class EndpointClient:
     """One endpoint. The key of `key_env`, when stated, goes along as a bearer token.
 
     408, 425, 429 and 5xx are transient (`Retry-After` in seconds or as a date is honoured), any other
-    error status permanent. A JSON content type with a body that is no JSON is a broken reply.
+    status above 299 permanent. A JSON content type with a body that is no JSON is a broken reply.
     """
 
     def __init__(self, settings: PlayerSettings, env: Mapping[str, str]) -> None:
@@ -69,7 +69,7 @@ class EndpointClient:
                 content = await read_bounded(response)
             if response.status >= 300:
                 raise _status_failure(response, content)
-            if response.content_type == "application/json":
+            if response.content_type.endswith("json"):
                 _check_json(content)
             return content
         except (aiohttp.ClientError, OSError) as error:

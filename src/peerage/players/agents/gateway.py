@@ -148,7 +148,7 @@ class Gateway:
     def __init__(self, settings: PlayerSettings, env: Mapping[str, str], price: Price) -> None:
         self.settings = self._settings = settings
         self.model = settings.model.partition(":")[2]
-        self.price = replace(price, request_nano=None)
+        self.price = replace(price, request_nano=None, prompt_bytes=0)  # an agent sends its own
         self.port = 0
         self.sessions: dict[str, GatewaySession] = {}
         self._key = find_key(settings, env)

@@ -133,7 +133,8 @@ def stop_program(process: asyncio.subprocess.Process) -> None:
         kill_group(process)
     elif process.returncode is None:
         with suppress(ProcessLookupError):
-            process.terminate()
+            # `process.terminate` would take its exit code from those who wait for it.
+            os.kill(process.pid, signal.SIGTERM)
 
 
 async def exit_code(process: asyncio.subprocess.Process) -> int:
