@@ -39,7 +39,7 @@ def test_of_many_steps_the_first_and_the_last_are_kept_and_a_note_says_so() -> N
 
 def test_long_texts_are_cut_alone_and_together() -> None:
     trace = Trace(
-        (AgentStep("tool", "t" * 300, "d" * 9_000, "s" * 99),) * 100, (ModelCall("chat"),) * 900
+        (AgentStep("tool", "t" * 300, "d" * 9_000, "s" * 99),) * 100, (ModelCall("chat"),) * 1_900
     ).bounded()
     first = trace.steps[0]
     assert (len(first.title), len(first.detail), len(first.status)) == (200, MOST_DETAIL, 40)

@@ -18,7 +18,7 @@ from peerage.values.texts import storable
 COMMAND_SECONDS = 120.0
 COMMAND_OUTPUT = 64 * 1024
 
-MOST_STEPS = MOST_CALLS = 400
+MOST_STEPS, MOST_CALLS = 400, 1_000
 MOST_DETAIL = 4_000
 MOST_TRACE = 120_000
 """Bounds of a `Trace` on record: its steps, its calls, and characters of a step's detail and of all steps."""

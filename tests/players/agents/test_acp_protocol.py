@@ -88,13 +88,25 @@ def test_plans_other_updates_and_other_content_are_on_record_by_name() -> None:
 
 def test_whatever_an_agent_writes_little_is_kept() -> None:
     turn = read(*[text("x" * 100_000)] * 30, *[tool(str(at), title="t" * 9_000) for at in range(5_000)])
-    assert len(turn.steps()) <= 2 * MOST_STEPS
+    assert len(turn.steps()) <= MOST_STEPS
     assert all(len(step.title) <= MOST_DETAIL for step in turn.steps())
     turn = read(*[text("x" * 100_000)] * 30)
     assert len(turn.text) == MAX_TEXT + 1
     turn = read(*[text("x" * 3_000, "agent_thought_chunk")] * 30, text("\ud800\0"))
     assert [len(step.detail) for step in turn.steps()] == [MOST_DETAIL]
     assert turn.text == "\ufffd\ufffd"
+
+
+def test_of_very_many_steps_the_first_and_the_last_are_kept_and_the_others_counted() -> None:
+    many = [tool(str(at), title=f"step {at}", status="pending") for at in range(1_000)]
+    turn = read(*many, tool("999", "tool_call_update", status="completed"), tool("500", status="late"))
+    kept = turn.steps()
+    half = MOST_STEPS // 2
+    assert [step.title for step in kept[:half]] == [f"step {at}" for at in range(half)]
+    assert kept[half] == AgentStep("note", f"{1_001 - MOST_STEPS + 1:,} steps are left out here")
+    assert kept[-2] == AgentStep("tool", "step 999", "", "completed")
+    assert kept[-1].status == "late", "one that is forgotten begins anew"
+    assert Trace(kept).bounded().steps == kept
 
 
 ALL = {"allow_once": "1", "allow_always": "2", "reject_once": "3", "reject_always": "4"}

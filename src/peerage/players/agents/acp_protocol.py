@@ -32,7 +32,10 @@ _USES = {
     "fetch": "fetch",
 }
 """The use of tools (`allow`) that each kind of tool call is."""
+_FIRST = MOST_STEPS // 2
+"""Steps that are kept from the first on, where not all are."""
 _DETAILS = ("rawInput", "content", "rawOutput")
+_BLANK = dict.fromkeys(("title", "kind", "status", *_DETAILS), "")
 
 
 class Ending(NamedTuple):
@@ -68,6 +71,7 @@ class AgentTurn:
         self.over = self.thought = False
         self._allow = allow
         self._steps: list[AgentStep | dict[str, str]] = []
+        self._left_out = 0
         self._tools: dict[str, dict[str, str]] = {}
         self._noted: set[str] = set()
         self._text: list[str] = []
@@ -119,9 +123,12 @@ class AgentTurn:
         }
 
     def steps(self) -> tuple[AgentStep, ...]:
-        """Return the steps in order."""
+        """Return the steps in order; of very many the first and the last."""
         self._end_thought()
-        return tuple([step if isinstance(step, AgentStep) else _tool_step(step) for step in self._steps])
+        steps = [step if isinstance(step, AgentStep) else _tool_step(step) for step in self._steps]
+        if self._left_out:
+            steps.insert(_FIRST, AgentStep("note", f"{self._left_out:,} steps are left out here"))
+        return tuple(steps)
 
     def close_text(self) -> None:
         """Make a step of what was written last: more than text follows."""
@@ -148,10 +155,11 @@ class AgentTurn:
         tool = self._tools.get(name)
         if tool is None:
             self.close_text()
-            tool = dict.fromkeys(("title", "kind", "status", *_DETAILS), "")
-            if len(self._steps) < 2 * MOST_STEPS:
-                self._tools[name] = tool
-                self._steps.append(tool)
+            tool = self._tools[name] = {
+                "id": name,
+                **dict.fromkeys(("title", "kind", "status", *_DETAILS), ""),
+            }
+            self._keep(tool)
         for key in ("title", "kind", "status", "rawInput", "rawOutput"):
             if (value := stated.get(key)) is not None:
                 tool[key] = _short(value if isinstance(value, str) else json.dumps(value))
@@ -168,8 +176,15 @@ class AgentTurn:
         return ""
 
     def _add(self, kind: StepKind, title: str = "", detail: str = "", status: str = "") -> None:
-        if len(self._steps) < 2 * MOST_STEPS:
-            self._steps.append(AgentStep(kind, _short(title), _short(detail), _short(status)))
+        self._keep(AgentStep(kind, _short(title), _short(detail), _short(status)))
+
+    def _keep(self, step: AgentStep | dict[str, str]) -> None:
+        self._steps.append(step)
+        if len(self._steps) >= MOST_STEPS:
+            gone = self._steps.pop(_FIRST)
+            self._left_out += 1
+            if isinstance(gone, dict):
+                del self._tools[gone["id"]]
 
 
 def _object(value: object) -> dict[str, Any]:

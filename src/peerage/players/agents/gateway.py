@@ -25,7 +25,7 @@ import aiohttp
 import msgspec
 from aiohttp import web
 
-from peerage.game.work import ModelCall
+from peerage.game.work import MOST_CALLS, ModelCall
 from peerage.players.agents import gateway_forms as forms
 from peerage.players.agents.gateway_account import Metered, MeteredCall, RequestAccount
 from peerage.players.agents.gateway_forms import ReplyReading, Unfit
@@ -38,8 +38,8 @@ from peerage.players.session import connection_failure, open_session, read_bound
 from peerage.settings import PlayerSettings
 from peerage.values.system_errors import reason
 
-MOST_CALLS, MOST_REFUSALS = 1_000, 20
-"""Calls of one request, and refusals in it after which nothing is looked at any more."""
+MOST_REFUSALS = 20
+"""Refusals in one request after which nothing is looked at any more, as after `MOST_CALLS`."""
 AT_ONCE, MOST_CONNECTIONS, MOST_ERROR, REMEMBERED = 16, 256, 65_536, 4
 LAST_S = 1.0
 """Seconds in which a provider may end a stream whose agent has gone; then the call counts at its worst."""

@@ -13,6 +13,7 @@ import msgspec
 from peerage.game.work import ModelCall
 from peerage.players.agents.gateway_forms import Unfit
 from peerage.players.prices import OVERHEAD_TOKENS, Price
+from peerage.values.figures import known_sum
 
 SPENT = "insufficient budget: too little is left of this request's for the call"
 LEAST_OUTPUT = 256
@@ -110,16 +111,11 @@ class RequestAccount:
         for call in [*self.flying]:
             self.end(call, msgspec.structs.replace(call.made, note="broken off as the request ended"))
         calls = [call.made for call in self.calls]
-        asked = _sum([call.input_tokens for call in calls])
-        output = _sum([call.output_tokens for call in calls])
+        asked = known_sum([call.input_tokens for call in calls])
+        output = known_sum([call.output_tokens for call in calls])
         cached = None if asked is None else sum([call.cached_tokens or 0 for call in calls])
         unpriced = any(call.made.cost_nano is None and not call.nano for call in self.calls)
         cost = None if unpriced else sum([call.cost_nano or 0 for call in calls])
         models = tuple(dict.fromkeys([call.model for call in calls if call.model]))
         possibly = sum([call.nano for call in self.calls])
         return Metered(tuple(calls), asked, output, cached, cost, possibly, models)
-
-
-def _sum(counts: list[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if len(known) == len(counts) else None

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from peerage.game.blocks import Block, Grid, Quoted, Sentence, SourceCode, State, TaskText, Tone, keys_of
 from peerage.game.work import ModelCall, Trace
 from peerage.render.blocks import Fold
-from peerage.values.figures import begun, counted, dollars
+from peerage.values.figures import begun, counted, dollars, known_sum
 from peerage.views.match.exchanges import ExchangeView
 
 _COLUMNS = ("Model", "API", ">Calls", ">Tokens in", ">of them cached", ">Tokens out", ">Cost")
@@ -68,19 +68,14 @@ def _calls(calls: Sequence[ModelCall]) -> Iterator[Block]:
 
 def _sums(calls: Sequence[ModelCall]) -> tuple[int | None, int | None, int | None, str | None]:
     """Return tokens in, those of them that were cached, tokens out, and the cost in words; None: unknown."""
-    cost = _sum([call.cost_nano for call in calls])
+    cost = known_sum([call.cost_nano for call in calls])
     return (
-        _sum([call.input_tokens for call in calls]),
-        _sum([call.cached_tokens for call in calls]),
-        _sum([call.output_tokens for call in calls]),
+        known_sum([call.input_tokens for call in calls]),
+        known_sum([call.cached_tokens for call in calls]),
+        known_sum([call.output_tokens for call in calls]),
         None if cost is None else dollars(cost / 1e9),
     )
 
 
 def _tokens(count: int | None) -> str:
     return "tokens unknown" if count is None else counted(count, "token")
-
-
-def _sum(parts: Sequence[int | None]) -> int | None:
-    known = [part for part in parts if part is not None]
-    return sum(known) if len(known) == len(parts) else None
