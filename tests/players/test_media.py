@@ -82,6 +82,14 @@ async def test_pictures_arrive_by_their_bytes_and_in_their_places(kind: str, tmp
     assert base64.b64decode(sent["media"][RED.sha256]["base64"]) == RED_BYTES
 
 
+@pytest.mark.parametrize("kind", ["compatible", "anthropic", "google"])
+async def test_what_is_blank_between_pictures_is_no_part(kind: str, tmp_path: Path) -> None:
+    async with wired(kind, tmp_path) as player:
+        await player.answer(call(("user", f"{RED.mark}\n\n{BLUE.mark}")))
+        assert order_of(kind, player.asked()) == [RED_BYTES, BLUE_BYTES]
+    assert [block["type"] for block in prompt_blocks(f"{RED.mark} ", BODIES, {"image": True})] == ["image"]
+
+
 @each
 async def test_texts_without_marks_are_sent_as_ever(kind: str, tmp_path: Path) -> None:
     async with wired(kind, tmp_path) as player:
@@ -220,6 +228,7 @@ def sized(width: int, height: int) -> Media:
         ("openai:gpt-4o", (512, 512), 630),
         ("anthropic:claude-haiku-4-5", (1000, 1000), 1_334),
         ("anthropic:claude-haiku-4-5", (29, 29), 4),
+        ("anthropic:claude-haiku-4-5", (4000, 3000), 4_784),
         ("google:gemini-2.5-flash", (100, 100), 1_120),
         ("google:gemini-2.5-flash", (4000, 3000), 24 * 258),
         ("ollama:llava", (1000, 1000), 5_184),
@@ -284,6 +293,10 @@ async def test_a_person_finds_pictures_in_the_arena_s_folder_and_is_told_where(t
     with pytest.raises(Later):
         await client.answer(call(("user", f"Look: {RED.mark}")))
     await client.close()
+    assert (tmp_path / RED.place).read_bytes() == RED_BYTES
+    (tmp_path / RED.place).write_bytes(b"another")
+    with pytest.raises(Later):
+        await client.answer(call(("user", f"Look: {RED.mark}")))
     assert (tmp_path / RED.place).read_bytes() == RED_BYTES
     (tmp_path / "arena.yaml").write_text("players: ['human:ann', 'house:0.5']\n", "utf-8")
     done = CliRunner().invoke(app, ["play", "--as", "ann", "--dir", str(tmp_path)], input="")

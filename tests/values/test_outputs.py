@@ -279,7 +279,6 @@ WITHIN = {
     "cli/shared/streams.py": "the null device",
     "engine/run/left_up.py": "what a host says, in its log",
     "players/agents/acp.py": "files of an agent, in a home of its own that is removed",
-    "players/people/person.py": "the draft that `replacing` gives",
     "players/picture_probe.py": "a sound in memory",
     "players/hosted/host_guard.py": "the same, and the record of a host, by a guard without our code",
     "sandbox/worker.py": "a file in memory that becomes stdin",

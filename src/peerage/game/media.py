@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import wave
 from base64 import b64decode
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from io import BytesIO
@@ -176,10 +176,13 @@ _SEGMENTS = {*range(0xC0, 0xD0), *range(0xDB, 0xFF)}
 """Markers of parts of a JPEG that state their length; no decoder reads where another would lead to."""
 
 
-def missing(media: Iterable[Media], there: Container[str]) -> str:
-    """Return which of some media are not there, as the reason why nobody is asked about them; empty: none."""
-    lost = [one.words for one in media if one.sha256 not in there]
-    return f"missing: {', '.join(lost)}" if lost else ""
+def fetched(texts: Iterable[str], shelf: MediaShelf) -> tuple[dict[str, bytes], str]:
+    """Return the bytes of what the marks in texts stand for, by digest, and which of it is nowhere, as the
+    reason why nobody is asked about it; empty: none."""
+    shown = media_in(texts)
+    there = {digest: body for digest in shown if (body := shelf.get(digest)) is not None}
+    lost = [one.words for digest, one in shown.items() if digest not in there]
+    return there, f"missing: {', '.join(lost)}" if lost else ""
 
 
 def worded(text: str) -> str:

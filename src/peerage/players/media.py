@@ -7,7 +7,7 @@ known for any counts.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -17,9 +17,9 @@ from peerage.players.client import NotTaken, PlayerError
 KINDS: dict[Kind, str] = {"image": "pictures", "audio": "sound"}
 
 
-def held(texts: Iterable[str]) -> list[Media]:
-    """Return all that marks in texts stand for, as often as they do."""
-    return [found for text in texts for found in parts(text) if isinstance(found, Media)]
+def held(turns: Iterable[tuple[str, str]]) -> list[Media]:
+    """Return all that marks in the texts of turns stand for, as often as they do."""
+    return [found for _, text in turns for found in parts(text) if isinstance(found, Media)]
 
 
 # --------------------------------------------------------------------------------------------------- sending
@@ -38,12 +38,14 @@ class Sent(NamedTuple):
 
 def divided(
     text: str, bodies: Mapping[str, bytes], takes: Collection[str] = tuple(KINDS)
-) -> Iterator[str | Sent]:
-    """Yield the parts of a text, pictures and sounds with their bytes. Raises PlayerError where one is of a
+) -> Sequence[str | Sent]:
+    """Return the parts of a text, pictures and sounds with their bytes; without marks the text. What is
+    blank between two of them is left out, since Anthropic refuses it. Raises PlayerError where one is of a
     kind that the player does not take, or its bytes are not there."""
+    sent: list[str | Sent] = []
     for found in parts(text):
         if isinstance(found, str):
-            yield found
+            sent += [found] if found.strip() else []
         elif (kind := found.kind) not in takes:
             raise NotTaken(f"does not take {KINDS[kind]}, and the request holds a {found.words}")
         elif (body := bodies.get(found.sha256)) is None:
@@ -53,12 +55,13 @@ def divided(
                 kind="request",
             )
         else:
-            yield Sent(found, body)
+            sent.append(Sent(found, body))
+    return sent or [text]
 
 
 def only_users(turns: Iterable[tuple[str, str]]) -> None:
     """Raise PlayerError where another turn than a user's holds a picture or a sound: no provider takes it."""
-    if found := held(text for speaker, text in turns if speaker != "user"):
+    if found := held(turn for turn in turns if turn[0] != "user"):
         raise PlayerError(
             f"a {found[0].words} stands in a turn that is not the user's, where no provider takes one; move "
             "it",
@@ -68,19 +71,18 @@ def only_users(turns: Iterable[tuple[str, str]]) -> None:
 
 def chat_content(text: str, bodies: Mapping[str, bytes]) -> str | list[dict[str, Any]]:
     """Return the content of a chat completion's message: the text itself, or its parts where it has marks."""
-    found = list(divided(text, bodies))
-    return text if not any(isinstance(each, Sent) for each in found) else list(map(_chat_part, found))
+    found = divided(text, bodies)
+    return text if found == [text] else list(map(_chat_part, found))
 
 
 def _chat_part(part: str | Sent) -> dict[str, Any]:
     if isinstance(part, str):
         return {"type": "text", "text": part}
     if part.media.is_image:
-        return {
-            "type": "image_url",
-            "image_url": {"url": f"data:{part.media.type};base64,{part.base64}"},
-        }
-    return {"type": "input_audio", "input_audio": {"data": part.base64, "format": SUFFIXES[part.media.type]}}
+        url = f"data:{part.media.type};base64,{part.base64}"
+        return {"type": "image_url", "image_url": {"url": url}}
+    sound = {"data": part.base64, "format": SUFFIXES[part.media.type]}
+    return {"type": "input_audio", "input_audio": sound}
 
 
 # ---------------------------------------------------------------------------------------------------- tokens
@@ -112,7 +114,8 @@ def _openai(width: int, height: int, model: str) -> int:
 
 
 def _anthropic(width: int, height: int, _: str) -> int:
-    return max(ceil(width * height / 750), ceil(width / 28) * ceil(height / 28))
+    """Patches of 28 pixels; what is more than the newest models read is scaled down before it is counted."""
+    return min(max(ceil(width * height / 750), ceil(width / 28) * ceil(height / 28)), 4_784)
 
 
 def _google(width: int, height: int, _: str) -> int:
@@ -129,6 +132,6 @@ def _small_patches(width: int, height: int, _: str) -> int:
 _PICTURE_TOKENS = {"openai": _openai, "anthropic": _anthropic, "google": _google}
 
 
-def tokens_in(texts: Sequence[tuple[str, str]], model: str = "") -> int:
-    """Return the tokens of all pictures and sounds in (speaker, text) pairs at most; see `tokens_of`."""
-    return sum([tokens_of(found, model) for found in held(text for _, text in texts)])
+def tokens_in(turns: Iterable[tuple[str, str]], model: str = "") -> int:
+    """Return the tokens of all pictures and sounds in turns at most; see `tokens_of`."""
+    return sum([tokens_of(found, model) for found in held(turns)])

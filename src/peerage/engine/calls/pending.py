@@ -8,7 +8,7 @@ from typing import Protocol
 
 from peerage.engine.calls.call_limit import Load
 from peerage.game.house import House
-from peerage.game.media import MediaShelf, media_in, missing
+from peerage.game.media import MediaShelf, fetched
 from peerage.game.protocol import Reply, Request, Speaker
 
 
@@ -44,10 +44,8 @@ class PendingCall:
     def fetch(self, shelf: MediaShelf) -> str:
         """Fetch the pictures and sounds of its prompt; return which of them are nowhere, empty for none.
         Raises LedgerError."""
-        shown = media_in([text for _, text in self.prompt])
-        found = {digest: shelf.get(digest) for digest in shown}
-        self.media = {digest: body for digest, body in found.items() if body is not None}
-        return missing(shown.values(), self.media)
+        self.media, lost = fetched([text for _, text in self.prompt], shelf)
+        return lost
 
 
 class CallOwners(Protocol):

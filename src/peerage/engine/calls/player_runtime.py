@@ -79,7 +79,7 @@ class PlayerRuntime:
         if self.price.free:
             return 0
         limit = self.limit(ask)
-        asked = size_of(prompt) + self.price.media_tokens(held(text for _, text in prompt)) + OVERHEAD_BYTES
+        asked = size_of(prompt) + self.price.media_tokens(held(prompt)) + OVERHEAD_BYTES
         return self.price.worst_nano(asked, limit.answer, limit.more_room)
 
     def call(self, pending: PendingCall, ask: Ask) -> Call:
@@ -159,7 +159,7 @@ def priced(
     seconds = answer.latency_s if 0 < answer.latency_s < 1e9 else 0.0
     tokens_in, tokens_out = _counted(answer.input_tokens), _counted(answer.output_tokens)
     cached = _counted(answer.cached_tokens)
-    shown = held(text for _, text in prompt)
+    shown = held(prompt)
     dearer = runtime.price.media_tokens(shown) - sum([tokens_of(each, runtime.price.model) for each in shown])
     charged = None if tokens_in is None else tokens_in + dearer
     cost = runtime.price.cost_nano(charged, tokens_out, round(seconds * 1000), cached or 0)

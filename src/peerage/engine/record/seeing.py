@@ -15,14 +15,8 @@ from peerage.ledger import Ledger
 from peerage.players.checks import needs_probe
 from peerage.players.keys import PROVIDERS
 from peerage.players.media import KINDS
-from peerage.settings import ArenaError, ArenaSettings, PlayerSettings, rules_of, too_few
+from peerage.settings import ArenaError, ArenaSettings, rules_of, too_few
 from peerage.values.figures import listed
-
-
-def _lacking(player: PlayerSettings, kinds: Collection[Kind], known: Mapping[Kind, bool]) -> list[Kind]:
-    """Return what a player is known not to take."""
-    taken = {kind: kind in player.takes for kind in KINDS} if player.takes is not None else known
-    return [kind for kind in KINDS if kind in kinds and taken.get(kind) is False]
 
 
 def left_out(settings: ArenaSettings, ledger: Ledger | None) -> dict[str, dict[str, list[Kind]]]:
@@ -31,11 +25,15 @@ def left_out(settings: ArenaSettings, ledger: Ledger | None) -> dict[str, dict[s
     if not may_lack:
         return {}
     known = {} if ledger is None else probed_media(ledger)
+    for each in may_lack:
+        if each.takes is not None:
+            known[each.name] = {kind: kind in each.takes for kind in KINDS}
     out: dict[str, dict[str, list[Kind]]] = {}
     for game in settings.lineup:
         kinds = GAMES[game].needs.media(rules_of(settings, game))
         for player in may_lack:
-            if lacking := _lacking(player, kinds, known.get(player.name, {})):
+            taken = known.get(player.name, {})
+            if lacking := [kind for kind in KINDS if kind in kinds and taken.get(kind) is False]:
                 out.setdefault(game, {})[player.name] = lacking
     return out
 

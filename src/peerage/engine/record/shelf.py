@@ -10,7 +10,7 @@ from typing import Protocol
 import msgspec
 
 from peerage.game.match import Fixture
-from peerage.game.media import MediaShelf, digests_in, media_in, missing
+from peerage.game.media import MediaShelf, digests_in, fetched
 from peerage.ledger import Batch
 from peerage.settings import ArenaError
 from peerage.values.texts import MARK_BEGINS
@@ -41,24 +41,19 @@ class Shelf:
     def get(self, digest: str) -> bytes | None:
         """Return the bytes of a digest (hex); None where nobody has them. Raises LedgerError where those in
         the ledger changed."""
-        body = self._new.get(digest) or self._held.pop(digest, None)
+        if digest in self._new:
+            return self._new[digest]
+        body = self._held.pop(digest, None)
         if body is None:
-            if (body := self._fetched(digest)) is None:
-                return None
+            body = self._beside.get(digest)
+            if body is None or sha256(body).hexdigest() != digest:
+                if (body := self._ledger.media([digest]).get(digest)) is None:
+                    return None
+                self.stored.add(digest)
             self._size += len(body)
-        if digest not in self._new:
-            self._held[digest] = body
+        self._held[digest] = body
         while self._size > HELD and len(self._held) > 1:
             self._size -= len(self._held.pop(next(iter(self._held))))
-        return body
-
-    def _fetched(self, digest: str) -> bytes | None:
-        body = self._beside.get(digest)
-        if body is not None and sha256(body).hexdigest() == digest:
-            return body
-        body = self._ledger.media([digest]).get(digest)
-        if body is not None:
-            self.stored.add(digest)
         return body
 
     def taken_in(self, issued: Iterable[tuple[Fixture, Mapping[str, bytes]]]) -> list[Fixture]:
@@ -77,8 +72,7 @@ class Shelf:
 
     def lost(self, fixture: Fixture) -> str:
         """Return which pictures and sounds of a fixture are nowhere; empty for none. Raises LedgerError."""
-        shown = media_in([msgspec.json.encode(fixture.drawn).decode()])
-        return missing(shown.values(), [digest for digest in shown if self.get(digest) is not None])
+        return fetched([msgspec.json.encode(fixture.drawn).decode()], self)[1]
 
     def due(self, batch: Batch) -> Iterator[tuple[bytes, bytes]]:
         """Yield what a batch refers to and was not written before, which it must hold itself then."""

@@ -45,7 +45,7 @@ def worst_probe(price: Price, media: Iterable[Kind] = ()) -> int | None:
 
 
 def _worst(price: Price, call: Call) -> int | None:
-    size = size_of(call.messages) + price.media_tokens(held(text for _, text in call.messages))
+    size = size_of(call.messages) + price.media_tokens(held(call.messages))
     return price.worst_nano(size + OVERHEAD_BYTES, PROBE_TOKENS)
 
 

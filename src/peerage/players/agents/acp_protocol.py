@@ -230,14 +230,12 @@ def prompt_blocks(
     """Return a request as blocks of text, pictures and sounds. Raises PlayerError for one that the agent, by
     its `capabilities` of prompts, does not take."""
     takes = [kind for kind in KINDS if capabilities.get(kind) is True]
-    blocks: list[dict[str, Any]] = []
-    for part in divided(text, media, takes):
-        if isinstance(part, Sent):
-            data = {"mimeType": part.media.type, "data": part.base64}
-            blocks.append({"type": part.media.kind, **data})
-        else:
-            blocks.append({"type": "text", "text": part})
-    return blocks or [{"type": "text", "text": text}]
+    return [
+        {"type": part.media.kind, "mimeType": part.media.type, "data": part.base64}
+        if isinstance(part, Sent)
+        else {"type": "text", "text": part}
+        for part in divided(text, media, takes)
+    ]
 
 
 def server_entry(server: McpServer, words: Sequence[str]) -> dict[str, Any]:

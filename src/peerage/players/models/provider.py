@@ -149,7 +149,7 @@ class ProviderClient:
         none. `form` are those parts of what was sent that the wire adds (see `Wire.form`)."""
         if is_filtered(error):
             return Answer("", latency_s, refused=True)
-        sent = {found.kind for found in held(text for _, text in call.messages)}
+        sent = {found.kind for found in held(call.messages)}
         if kind := untaken(error, sent):
             what = f"{self._settings.model} does not take {KINDS[kind]}"
             raise NotTaken(f"{what}: {player_error(error, self._key_place)}") from None

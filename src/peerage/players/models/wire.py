@@ -105,27 +105,18 @@ class Wire(AsyncOpenAI):
         # What is cached holds on to the parameters, so that no others are at their place.
         key = (str(request.settings), id(request.parameters), *[speaker for speaker, _ in request.turns])
         _, body = self._forms.get(key, (None, None))
+        written: list[str] = texts
         if body is None or any(map(_may_be_special, texts)):
             body = await self._written(model, request)
-            if len(self._forms) < MOST_FORMS and _contents(body) == texts:
+            written = [message["content"] for message in body["messages"]]
+            if len(self._forms) < MOST_FORMS and written == texts:
                 self._forms[key] = request.parameters, body
-        else:
-            body = body | {
-                "messages": [
-                    message | {"content": text} for message, text in zip(body["messages"], texts, strict=True)
-                ]
-            }
-        written = _contents(body)
-        contents = [chat_content(text, request.media) for text in written]
-        if contents != written:
-            body = body | {
-                "messages": [
-                    message | {"content": content}
-                    for message, content in zip(body["messages"], contents, strict=True)
-                ]
-            }
+        messages = [
+            message | {"content": chat_content(text, request.media)}
+            for message, text in zip(body["messages"], written, strict=True)
+        ]
         try:
-            reply = await self._post(body)
+            reply = await self._post(body | {"messages": messages})
         except APIStatusError as failure:
             _FAILURE.set(failure)
             try:
@@ -208,10 +199,6 @@ class Wire(AsyncOpenAI):
 
 def _may_be_special(text: str) -> bool:
     return any(mark in text and pattern.search(text) for mark, pattern in _SPECIAL.items())
-
-
-def _contents(body: Mapping[str, Any]) -> list[Any]:
-    return [message.get("content") for message in body["messages"]]
 
 
 def _status_error(

@@ -14,7 +14,7 @@ from peerage.players.media import held
 from peerage.players.people.requests import People, PeopleError, Request, match_digest
 from peerage.settings import PlayerSettings
 from peerage.values.clock import now_ms
-from peerage.values.outputs import replacing
+from peerage.values.outputs import Folder, OutputRefused
 from peerage.values.system_errors import reason
 
 Result = TypeVar("Result")
@@ -28,15 +28,14 @@ _log = logging.getLogger("peerage")
 def keep_media(folder: Path, call: Call) -> None:
     """Put the pictures and sounds of a call where its person finds them: `media` in the arena's folder, by
     digest. Raises PeopleError."""
-    for found in held(text for _, text in call.messages):
-        file, body = folder / found.place, call.media.get(found.sha256)
-        if body is not None and not file.exists():
+    for found in held(call.messages):
+        if (body := call.media.get(found.sha256)) is not None:
             try:
-                file.parent.mkdir(exist_ok=True)
-                with replacing(file) as draft:
-                    draft.write_bytes(body)
+                Folder(folder).write(found.place, body)
             except OSError as error:
-                raise PeopleError(f"{file} cannot be written: {reason(error)}") from None
+                raise PeopleError(f"{folder / found.place} cannot be written: {reason(error)}") from None
+            except OutputRefused as error:
+                raise PeopleError(str(error)) from None
 
 
 class PersonClient:

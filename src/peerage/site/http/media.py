@@ -35,15 +35,6 @@ class MediaFiles:
 
     async def get(self, request: Request) -> ASGIApp:
         """`media/SHA256.png` and its like, for who can name it (`pages.media`)."""
-        return await self._answer(request)
-
-    async def of(self, request: Request, texts: Iterable[str]) -> ASGIApp:
-        """A picture or sound of some texts, and no other."""
-        if request.path_params["file"] not in [one.file for one in media_in(texts).values()]:
-            raise Refused(404, _NONE)
-        return await self._answer(request)
-
-    async def _answer(self, request: Request) -> ASGIApp:
         file = request.path_params["file"]
         body = await asyncio.to_thread(body_of, self._ledger, file)
         if body is None:
@@ -64,3 +55,9 @@ class MediaFiles:
             body = body[first : last + 1] if status == 206 else b""
         answer = Response(body, status, headers, TYPES[file.rpartition(".")[2]])
         return HeldResponse(self._places, answer, full(5))
+
+    async def of(self, request: Request, texts: Iterable[str]) -> ASGIApp:
+        """A picture or sound of some texts, and no other."""
+        if request.path_params["file"] not in [one.file for one in media_in(texts).values()]:
+            raise Refused(404, _NONE)
+        return await self.get(request)
