@@ -104,7 +104,7 @@ def same_tasks(
         play=play,
         asks=asks,
         survives=True,
-        secrecy=Secrecy(hides=True, unshown=(TASKS,)),
+        secrecy=Secrecy(hides=True, alike=True, unshown=(TASKS,)),
         **by_level(draw, tasks),
         **more,
     )

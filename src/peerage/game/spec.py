@@ -164,7 +164,8 @@ class Secrecy:
     """Knowledge that a game's contestants must not have.
 
     Where a game `hides` things, contestants must not see what is on record of a match under way: a player
-    that could is refused. `forgets` is why a player that remembers what it was asked (an agent, a person) may
+    that could is refused. Where seats are `alike` all are asked the same, so who is asked when tells nothing
+    and may be shown. `forgets` is why a player that remembers what it was asked (an agent, a person) may
     not play under these rules, with what would let it; empty: it may. `remembered` are the rules in place of
     defaults where such a player is in the arena. `unshown` are keys of what is drawn that no
     prompt shows, so that requests are not bounded by their size; `shown` names what is drawn for one seat
@@ -172,6 +173,7 @@ class Secrecy:
     """
 
     hides: bool = False
+    alike: bool = False
     forgets: Callable[[Any], str] = lambda rules: ""
     remembered: Mapping[str, Any] = field(default_factory=dict)
     unshown: tuple[str, ...] = ()

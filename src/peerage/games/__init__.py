@@ -127,6 +127,13 @@ def hides(name: str) -> bool:
     return spec is None or spec.secrecy.hides
 
 
+def hides_turns(name: str) -> bool:
+    """Return whether contestants of that game must not see who is asked when in a match under way: it would
+    tell who holds which role."""
+    spec = installed(name)
+    return spec is None or (spec.secrecy.hides and not spec.secrecy.alike)
+
+
 def tracks_of(name: str) -> tuple[str, ...]:
     """The ratings that a game feeds, its own first; one that is not installed here is taken for a duel."""
     spec = installed(name)

@@ -12,14 +12,14 @@ from peerage.engine.again.recovery import spent
 from peerage.engine.record.probed import probe_costs, probed_media
 from peerage.game.blocks import Sentence
 from peerage.game.media import Kind
-from peerage.games import hides
+from peerage.games import hides_turns
 from peerage.ledger import Ledger
 from peerage.ledger.forms.codec import read_issued
 from peerage.ledger.topics.uptimes import hosts_up, uptimes
 from peerage.ledger.topics.waits import Waiting, waits
 from peerage.players.media import KINDS
 from peerage.reading.results.outside import imported, in_words, total
-from peerage.render.blocks import Rows, ViewBlock, numbers, texts
+from peerage.render.blocks import Rows, ViewBlock, explained, numbers, texts
 from peerage.standings.accounts import unpriced
 from peerage.values.figures import counted, dollars, hundredths, listed, moment, tenths, whole
 from peerage.views.shown import Shown
@@ -28,9 +28,9 @@ from peerage.views.shown import Shown
 class MatchNow(Shown, frozen=True):
     """A match that has begun, did not leave its round, and is not on record yet: one that has ended asks
     nobody and waits for those with lower numbers. Its contestants, how many `replies` it has, when the last
-    one came (Unix milliseconds), and whom it `asks` now. These three are null or empty in games that hide
-    things from their players: who is asked when would tell who holds which role. `worker` is the number of
-    the worker that drives it, null where none does."""
+    one came (Unix milliseconds), and whom it `asks` now. These three are null or empty in games where they
+    would tell who holds which role. `worker` is the number of the worker that drives it, null where none
+    does."""
 
     match: int
     round: int
@@ -82,11 +82,11 @@ class HostRow(Shown, frozen=True):
 
 class Status(Shown, frozen=True):
     """One moment of an arena. `runner` is who runs it, null when nobody does: its calls in flight were then
-    left open, by a crash, and count as possibly billed. Matches: `recorded`, `waiting` for players, by
-    number, `issued` and not begun; imported results are `outside`, by noun. Of the calls in flight
-    `open_usd` is what they may cost at most, a part of `spent_usd`; `unpriced` calls have no known price
-    and are not in it. `workers` are those of a run under `engine: ray`, `hosts` those that were started;
-    `untaken` are the media that players do not take by their probes."""
+    left open, by a run that was cut off, and count as possibly billed. Matches: `recorded`, `waiting` for
+    players, by number, `issued` and not begun; imported results are `outside`, by noun. Of the calls in
+    flight `open_usd` is what they may cost at most, a part of `spent_usd`; `unpriced` calls have no known
+    price and are not in it. `workers` are those of a run under `engine: ray`, `hosts` those that were
+    started; `untaken` are the media that players do not take by their probes."""
 
     runner: str | None
     recorded: int
@@ -150,7 +150,7 @@ def status(ledger: Ledger, folder: Path) -> Status:
         if number in away or match is None or match.record is not None:
             continue
         fixture = read_issued(match.fixture.body)
-        closed = hides(fixture.game)
+        closed = hides_turns(fixture.game)
         times = [one.at_ms for one in attempts if one.at_ms is not None]
         now = MatchNow(
             match=number,
@@ -216,8 +216,8 @@ def _sentences(found: Status) -> Iterator[str]:
     if found.open_calls:
         most = f" for at most {dollars(found.open_usd)}" * bool(found.open_usd)
         calls = f"{counted(found.open_calls, 'call')}{most}"
-        billed = "counts them as billed and " * bool(found.open_usd)
-        left_open = f"left open by a crash; the next `peerage run` {billed}goes on with what is under way"
+        billed = f"counts {'it' if found.open_calls == 1 else 'them'} as billed and " * bool(found.open_usd)
+        left_open = f"left open by a run that was cut off; the next `peerage run` {billed}goes on from there"
         yield f"{calls} {'in flight' if found.runner else left_open}."
     unpriced = [f"{counted(found.unpriced, 'call')} of unknown cost"] if found.unpriced else []
     spent = [f"{dollars(found.spent_usd)} spent at most"] if found.spent_usd else []
@@ -239,6 +239,9 @@ def tables(found: Status) -> list[Rows]:
         *texts(", ".join, asks="Asks now"),
         *numbers(whole, worker="Worker ~1"),
     ]
+    if any(match.replies is None for match in found.under_way):
+        hidden = "not shown in games where they would tell who holds which role."
+        under_way = explained(under_way, replies=hidden)
     waiting = [
         *numbers(str, match="Match"),
         *texts(" and ".join, players="Between"),

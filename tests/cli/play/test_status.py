@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from peerage.arena import open_arena
 from peerage.cli.main import app
+from peerage.games import hides
 from peerage.players.client import Call, PlayerError
 
 if TYPE_CHECKING:
@@ -79,8 +80,8 @@ def test_after_a_crash_it_tells_what_was_left_open_and_stops_nobody(tmp_path: Pa
     assert found["open_calls"] > 0
     told = shown(tmp_path)
     assert "Nobody runs this arena now" in told
-    assert "left open by a crash" in told
-    assert "the next `peerage run` counts them as billed and goes on with what is under way" in told
+    assert "left open by a run that was cut off" in told
+    assert "the next `peerage run` counts them as billed and goes on from there" in told
     assert "for at most free" not in told
     report = play(tmp_path, 12)
     assert (report.reason, report.possibly_paid_twice) == ("limit", found["open_calls"])
@@ -91,6 +92,15 @@ def test_in_a_game_that_hides_things_it_tells_of_no_replies(tmp_path: Path) -> N
     write_arena(tmp_path, PAID, game="werewolf", rules={})
     (one, *_) = seen_within(tmp_path, 30)["under_way"]
     assert (one["replies"], one["last_ms"], one["asks"]) == (None, None, [])
+
+
+def test_where_all_are_asked_alike_it_counts_the_replies_of_a_game_that_hides_things(tmp_path: Path) -> None:
+    """Solutions are hidden; who has replied tells no role."""
+    write_arena(tmp_path, PAID, game="logic", rules={}, engine={"concurrency": 2})
+    under_way = seen_within(tmp_path, 15)["under_way"]
+    assert hides("logic")
+    assert sum(one["replies"] for one in under_way) > 0
+    assert any(one["asks"] for one in under_way)
 
 
 def test_a_ledger_on_a_server_tells_who_runs_it(tmp_path: Path, postgres: PostgresServer) -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.engine.arenas import paced, play_stopping_at, write_arena
 
 from peerage.game.blocks import TaskText
-from peerage.games import hides
+from peerage.games import hides_turns
 from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.forms.codec import by_hex, read_fixture, read_reply
 from peerage.site.server.events import playing
@@ -57,7 +57,7 @@ def test_no_reply_no_player_and_nothing_drawn_is_shown(ledger: Ledger) -> None:
         for color in fixture.drawn.get("colors", ()):
             assert color not in shown, "each contestant hides a color of its own"
         replies = [read_reply(one).text for one in ledger.exchanges(number, number) if one.reply]
-        assert found.answered == (None if hides(fixture.game) else len(replies))
+        assert found.answered == (None if hides_turns(fixture.game) else len(replies))
         assert not [text for text in replies if len(text) > 12 and text in "\n".join(found.sent)]
         seen += len(replies)
     assert seen

@@ -47,10 +47,11 @@ def waiting(matches: Sequence[Waiting]) -> Iterator[str]:
 def hint(progress: Progress) -> str:
     """Return what Ctrl+C does, or is doing."""
     if progress.stopping:
-        calls = counted(progress.calls_in_flight, "call")
         if not progress.calls_in_flight:
             return "stopping: writing down what calls brought; Ctrl+C again gives it up"
-        return f"stopping: waiting for {calls} in flight, which are paid; Ctrl+C again gives them up"
+        calls = counted(progress.calls_in_flight, "call")
+        them = "it" if progress.calls_in_flight == 1 else "them"
+        return f"stopping: waiting for {calls} in flight, already paid for; Ctrl+C again gives {them} up"
     return "Ctrl+C stops when the calls in flight have returned, twice at once; run it again to go on"
 
 

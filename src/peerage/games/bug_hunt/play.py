@@ -260,7 +260,7 @@ GAME: GameSpec[BugHuntRules] = GameSpec(
     survives=True,
     house=repairer,
     show=show,
-    secrecy=Secrecy(hides=True, unshown=(TASKS,)),
+    secrecy=Secrecy(hides=True, alike=True, unshown=(TASKS,)),
     needs=Needs(sandbox=lambda rules: True),
     demo=Demo(40, {"tasks": 1}),
     **by_level(draw, lambda rules: rules.tasks),

@@ -209,7 +209,7 @@ GAME: GameSpec[CodeGolfRules] = GameSpec(
     survives=True,
     house=golfer,
     show=show,
-    secrecy=Secrecy(hides=True, unshown=(TASKS,)),
+    secrecy=Secrecy(hides=True, alike=True, unshown=(TASKS,)),
     needs=Needs(sandbox=lambda rules: True),
     demo=Demo(40, {"tasks": 2}),
     **by_level(draw, lambda rules: rules.tasks),

@@ -255,7 +255,7 @@ GAME: GameSpec[WorkshopRules] = GameSpec(
     survives=True,
     house=worker,
     show=show,
-    secrecy=Secrecy(hides=True, unshown=(TASK,)),
+    secrecy=Secrecy(hides=True, alike=True, unshown=(TASK,)),
     needs=Needs(commands=lambda rules: True),
     files={"tasks": read_tasks},
     demo=Demo(60, {"judge": False}),

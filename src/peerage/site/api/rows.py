@@ -116,7 +116,7 @@ class Playing(Struct, frozen=True):
     """A match under way; `waiting` counts its requests that nobody has answered yet, and is 0 while it waits
     to be settled in its turn. One that left its round to go on later waits since `since_ms`, until `until_ms`
     where that is known (Unix milliseconds). Who plays is shown when it is settled: players may be watching.
-    Of a game that hides things from its players neither count nor times are shown (null).
+    Of a game that hides who is asked when neither count nor times are shown (null).
     """
 
     number: int

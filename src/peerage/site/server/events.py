@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from peerage.games import hides
+from peerage.games import hides_turns
 from peerage.ledger import Ledger, LedgerError
 from peerage.ledger.forms.codec import read_issued
 from peerage.ledger.topics.series import shown
@@ -94,8 +94,8 @@ class LedgerFile:
 def playing(ledger: Ledger) -> tuple[Playing, ...]:
     """The matches in flight, at most `IN_FLIGHT`, the oldest first, and after them as many that wait. Matches
     start in number order, so all are in flight from the first that is not settled to the last that has asked
-    for something. One that hides things from its players is among them also while it waits for somebody: that
-    would tell who is asked. Raises LedgerError when the ledger cannot be read."""
+    for something. One of a game that hides who is asked when is among them also while it waits for
+    somebody. Raises LedgerError when the ledger cannot be read."""
     first, away = ledger.heads()[1] + 1, waits(ledger).now
     asked: dict[int, set[str]] = {}
     for one in ledger.exchanges(first, unanswered=True):
@@ -106,7 +106,7 @@ def playing(ledger: Ledger) -> tuple[Playing, ...]:
         said = read_issued(row.body)
         match = said.number, said.round, said.game
         wait = away.get(said.number)
-        if hides(said.game):
+        if hides_turns(said.game):
             if wait or said.number <= newest:
                 flight.append(Playing(*match, None))
         elif wait:

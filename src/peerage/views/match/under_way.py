@@ -12,7 +12,7 @@ from peerage.engine.record.registration import registered
 from peerage.game.blocks import Heading, Sentence, TaskText, sent_to_all
 from peerage.game.media import Media, media_in
 from peerage.game.protocol import Quote
-from peerage.games import hides
+from peerage.games import hides_turns
 from peerage.ledger import Ledger, LedgerError
 from peerage.ledger.forms.codec import MissingText
 from peerage.ledger.topics.series import shown
@@ -31,11 +31,10 @@ class UnderWay(Struct, frozen=True):
     question, a statement. `answered` and `waiting` count requests, of which the first
     had its reply at `began_ms`. One that left its round to go on later
     waits since `since_ms`, until `until_ms` where that is known (Unix milliseconds). Nothing else of it is
-    shown before it is settled, not even who plays: players may be watching. Of a game that hides things from
-    its players there are no counts and no times either, which would tell who is asked when, and so who holds
-    which role. A match of a series is shown when the whole series has ended, nothing that was sent before:
-    others will be given the same task. `series` is then the number of its first match. `media` are the
-    pictures and sounds in its texts.
+    shown before it is settled, not even who plays: players may be watching. Of a game in which who is
+    asked when would tell who holds which role there are no counts and no times either. A match of a series is
+    shown when the whole series has ended, nothing that was sent before: others will be given the same task.
+    `series` is then the number of its first match. `media` are the pictures and sounds in its texts.
     """
 
     number: int
@@ -75,7 +74,7 @@ def under_way(ledger: Ledger, number: int) -> UnderWay | None:
     ]
     answered = sum(step.stored is not None for step in match.asked.values())
     times = [step.row.at_ms for step in match.asked.values() if step.row.at_ms]
-    fixture, closed = match.fixture, hides(match.fixture.game)
+    fixture, closed = match.fixture, hides_turns(match.fixture.game)
     wait = None if closed else waits(ledger).now.get(number)
     return UnderWay(
         number=fixture.number,
