@@ -171,7 +171,7 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "seats": ({}, 2),
         "tasks": ({}, 1),
         "difficulty": ({}, 10),
-        "families": ({}, ["clock"]),
+        "families": ({}, ["maze"]),
         "max_tokens": ({}, 777),
     },
     "last-arena": {

@@ -19,7 +19,7 @@ from peerage.game.match import Outcome
 from peerage.game.media import media_in, with_marks
 from peerage.game.protocol import Ask, Reply, render
 from peerage.games.vision import GAME
-from peerage.games.vision.picture import COLORS, SIDE
+from peerage.games.vision.picture import COLORS, PALETTE, SIDE
 from peerage.games.vision.play import FAMILIES, FORMAT, VisionAnswer, VisionTask
 from peerage.standings.verify import verify
 
@@ -64,17 +64,18 @@ def test_the_same_secret_gives_the_same_bytes_and_another_match_others() -> None
     assert len({*drawn}) == len(drawn)
 
 
-def test_colors_come_out_as_they_are_named() -> None:
-    """A palette of 32 colors leaves each named one as it is, within what nobody sees."""
-    rng = Random(3)
-    for _ in range(5):
-        task = cast(VisionTask, FAMILIES["shapes"](rng, 6)).picture.data_url()
-        with image.open(io.BytesIO(b64decode(task.partition(",")[2]))) as picture:
-            counted = picture.convert("RGB").getcolors(99)
-        many = [color for _, color in sorted(counted, reverse=True)[:6]]
-        for color in many:
-            named = [tuple(int(code[at : at + 2], 16) for at in (1, 3, 5)) for code in COLORS.values()]
-            assert min(max(abs(a - b) for a, b in zip(color, each, strict=True)) for each in named) <= 8
+@pytest.mark.parametrize("family", ["chart", "shapes"])
+def test_colors_come_out_as_they_are_named(family: str) -> None:
+    """Each pixel has a color of ours, or half of it, at an edge; all charts show the lines of their scale."""
+    ours = {tuple(PALETTE[at : at + 3]) for at in range(0, len(PALETTE), 3)}
+    exactly = {name: tuple(int(code[at : at + 2], 16) for at in (1, 3, 5)) for name, code in COLORS.items()}
+    for number in range(3):
+        drawn = cast(VisionTask, FAMILIES[family](Random(number), 10)).picture
+        with image.open(io.BytesIO(b64decode(drawn.data_url().partition(",")[2]))) as picture:
+            counted = {color: many for many, color in picture.convert("RGB").getcolors(999)}
+        assert counted.keys() <= ours
+        for name in {shape.color for shape in drawn.shapes}:
+            assert counted[exactly[name]] > 300, name
 
 
 def outcome_of(seats: int, right: dict[str, int | Reply]) -> Outcome:
@@ -133,13 +134,13 @@ def test_what_is_on_record_is_played_and_shown_without_drawing(monkeypatch: pyte
     again = play(GAME, match, players)
     assert again.outcome == before.outcome
     blocks = [*GAME.show(match, again.outcome, {})]
-    assert sum(bool(media_in([getattr(block, "text", "")])) for block in blocks) == 5
+    assert sum(bool(media_in([getattr(block, "text", "")])) for block in blocks) == 8
 
 
 def test_marks_take_the_place_of_pictures_only() -> None:
     drawn = GAME.draw(GAME.rules(), "secret", 1)
     marked, media = with_marks(drawn)
-    assert len(media) == 5
+    assert len(media) == 8
     for before, after in zip(drawn["tasks"], marked["tasks"], strict=True):
         assert {**before, "picture": ""} == {**after, "picture": ""}
         assert media_in([after["picture"]]).keys() <= media.keys()

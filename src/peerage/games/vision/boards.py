@@ -8,7 +8,7 @@ from math import cos, hypot, pi, sin
 from random import Random
 
 from peerage.games.logic.puzzles import Drawn
-from peerage.games.vision.picture import COLORS, Area, Disc, Letters, Picture, Shape, Stroke, box
+from peerage.games.vision.picture import COLORS, Area, Disc, Letters, Picture, Point, Shape, Stroke, box
 
 STRAIGHT, ASLANT = ((1, 0), (-1, 0), (0, 1), (0, -1)), ((1, 1), (1, -1), (-1, 1), (-1, -1))
 LEAPS = tuple([(x, y) for x, y in product((-2, -1, 1, 2), repeat=2) if abs(x) != abs(y)])
@@ -31,16 +31,16 @@ def board(rng: Random, side: int, pieces: int, both: bool) -> Drawn:
                 attacked[at in white][to] += 1
     black, others = attacked[False], attacked[True]
     question = (
-        "Pieces move as in chess (K king, Q queen, R rook, B bishop, N knight) and attack where they could "
-        "move to next; none goes past another. How many empty squares "
+        "Pieces attack as in chess (K king, Q queen, R rook, B bishop, N knight): all but knights no farther "
+        "than the first piece in their way, of either color. How many empty squares are attacked"
     )
     if both:
-        question += "do white pieces attack, how many black ones, how many both? Give three numbers."
+        question += " by white pieces, how many by black ones, how many by both? Give three numbers."
         answer = f"{len(others)}, {len(black)}, {len(others.keys() & black.keys())}"
     else:
-        question += "are attacked, and how many of them by two or more pieces? Give two numbers."
+        question += ", and how many of them by two or more pieces? Give two numbers."
         answer = f"{len(black)}, {sum(many > 1 for many in black.values())}"
-    size = max(44, min(64, 960 // side))
+    size = min(64, 960 // side)
     shapes: list[Shape] = []
     for column, row in squares:
         shade = "grid" if (column + row) % 2 else "pale"
@@ -67,23 +67,24 @@ def shapes(rng: Random, shapes: int, looks: int, counts: int, overlap: bool) -> 
     count; looks are the color, the kind, and whether it is hollow."""
     every = [*product(NAMED, KINDS, ("filled", "hollow"))]
     groups = [*dict.fromkeys([look[:looks] for look in every])]
-    asked, usual = rng.sample(groups, counts), shapes / (counts + 2)
+    asked, most = rng.sample(groups, counts), round(1.7 * shapes / (counts + 2))
     squares = 5 if counts == 1 and rng.random() < 0.4 else 0
-    many = [1 if squares else rng.randint(0 if counts > 1 else 1, round(1.7 * usual)) for _ in asked]
+    many = [1] if squares else [most] * shapes
+    while sum(many) > shapes:
+        many = [rng.randint(counts == 1, most) for _ in asked]
     left = [group for group in groups if group not in asked]
     chosen = [group for group, times in zip(asked, many, strict=True) for _ in range(times)]
     chosen += rng.choices(left, k=shapes - len(chosen))
     radius = max(17.0, min(30.0, 110 / shapes**0.33))
     side, margin = max(300, min(960, round(shapes**0.5 * radius * 3.5))), 26 if squares else 0
-    cell, placed, paired = side / max(1, squares), list[tuple[float, float]](), set[tuple[float, float]]()
+    cell, placed, paired = side / max(1, squares), list[Point](), set[Point]()
     for group in chosen:
         while True:
             x, y = rng.uniform(radius, side - radius), rng.uniform(radius, side - radius)
             off = max(abs(x / cell % 1 - 0.5), abs(y / cell % 1 - 0.5)) if squares and group in asked else 0
             close = [(hypot(x - a, y - b), (a, b)) for a, b in placed if hypot(x - a, y - b) < radius * APART]
             pairs = overlap and len(close) == 1 and close[0][0] > radius * CLOSEST
-            pairs = pairs and close[0][1] not in paired
-            if off < 0.3 and (pairs or not close):
+            if off < 0.3 and (not close or (pairs and close[0][1] not in paired)):
                 break
             radius *= SHRINKS
         placed.append((x, y))
@@ -115,7 +116,7 @@ def shapes(rng: Random, shapes: int, looks: int, counts: int, overlap: bool) -> 
 
 
 def _shape(x: float, y: float, radius: float, kind: str, color: str) -> Area:
-    corners, ends = KINDS[kind], list[tuple[float, float]]()
+    corners, ends = KINDS[kind], list[Point]()
     for at in range(corners):
         angle = pi * (2 * at + (kind == "square")) / corners
         reach = radius / 2 if kind == "star" and at % 2 else radius
@@ -124,13 +125,14 @@ def _shape(x: float, y: float, radius: float, kind: str, color: str) -> Area:
 
 
 def maze(rng: Random, side: int, exits: int, starts: int) -> Drawn:
-    """Draw a maze of as many parts as it has exits, and starts in it. Work: cells that a search from each
-    start can get to."""
-    cells = [(x, y) for x in range(side) for y in range(side)]
+    """Draw a maze of as many parts as it has exits, and starts in different ones. Work: cells that a search
+    from each start can get to."""
+    cells = [*product(range(side), range(side))]
     inside = {*cells}
     outside = {at: to for at in cells for to in _around(at) if to not in inside}
-    ends = rng.sample(sorted(outside), exits)
-    leads, ways, passed = {cell: at for at, cell in enumerate(ends)}, [[cell] for cell in ends], set[object]()
+    ends = rng.sample([at for at in outside if sum(at) % 2], exits)
+    leads, passed = {cell: at for at, cell in enumerate(ends)}, {(at, outside[at]) for at in ends}
+    parts, ways = [[cell] for cell in ends], [[cell] for cell in ends]
     while ways := [way for way in ways if way]:
         way = rng.choice(ways)
         at = way[-1] if rng.random() < 0.85 else rng.choice(way)
@@ -140,35 +142,33 @@ def maze(rng: Random, side: int, exits: int, starts: int) -> Drawn:
             continue
         way.append(to := rng.choice(free))
         leads[to] = leads[at]
+        parts[leads[at]].append(to)
         passed |= {(at, to), (to, at)}
-    passed |= {(at, outside[at]) for at in ends}
-    chosen = rng.sample([cell for cell in cells if cell not in ends], starts)
-    which = "does the way from the letter A"
+    answers = rng.sample(range(exits), starts)
+    chosen = [rng.choice(parts[each][1:] or parts[each]) for each in answers]
+    question = "At which number does the way from the letter A leave the maze?"
     if starts > 1:
-        which = f"do the ways from the letters A to {chr(64 + starts)}, in this order,"
-    question = f"At which number {which} leave the maze?"
-    size, margin = max(15, min(40, 940 // side)), 26
+        question = f"At which numbers do the ways from the letters A to {chr(64 + starts)} leave the maze? "
+        question += f"Give {starts} numbers, in this order."
+    size, margin = min(40, 970 // side), 26
+    half, whole = size / 2, side * size + 2 * margin
 
-    def middle(at: tuple[int, int], size: float = size) -> tuple[float, float]:
-        return margin + (at[0] + 0.5) * size, margin + (at[1] + 0.5) * size
+    def middle(at: tuple[int, int]) -> Point:
+        return margin + at[0] * size + half, margin + at[1] * size + half
 
     drawn: list[Shape] = []
     for at in cells:
         x, y = middle(at)
         for (dx, dy), to in zip(STRAIGHT, _around(at), strict=True):
             if (at, to) not in passed and (dx + dy > 0 or to not in inside):
-                a, b = (x + dx * size / 2, y + dy * size / 2), size / 2
-                drawn.append(
-                    Stroke([(a[0] - b * dy, a[1] - b * dx), (a[0] + b * dy, a[1] + b * dx)], "ink", 2)
-                )
+                wall = [(x + (dx + way * dy) * half, y + (dy + way * dx) * half) for way in (-1, 1)]
+                drawn.append(Stroke(wall, "ink", 2))
     for number, at in enumerate(ends, 1):
         (x, y), (dx, dy) = middle(at), (outside[at][0] - at[0], outside[at][1] - at[1])
-        drawn.append(Letters((x + dx * (size / 2 + 12), y + dy * (size / 2 + 12)), str(number)))
+        drawn.append(Letters((x + dx * (half + 12), y + dy * (half + 12)), str(number)))
     drawn += [Letters(middle(at), chr(65 + n), min(24, size - 2), "red") for n, at in enumerate(chosen)]
-    sizes, whole = Counter(leads.values()), side * size + 2 * margin
-    answer = ", ".join([str(leads[at] + 1) for at in chosen])
-    picture = Picture(whole, whole, drawn)
-    return Drawn(question, answer, sum([sizes[leads[at]] for at in chosen]), {"picture": picture})
+    answer, work = ", ".join([str(each + 1) for each in answers]), sum([len(parts[each]) for each in answers])
+    return Drawn(question, answer, work, {"picture": Picture(whole, whole, drawn)})
 
 
 def _around(at: tuple[int, int]) -> list[tuple[int, int]]:

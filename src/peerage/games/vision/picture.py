@@ -26,6 +26,13 @@ COLORS: Mapping[str, str] = {
 }
 """First Okabe and Ito's colors (2008), which those who are blind to some tell apart too; `red` is their
 vermilion, and only the first six are named to players. Then what all else is drawn in."""
+PALETTE = [
+    int(color[at : at + 2], 16) // shares + 255 - 255 // shares
+    for shares in (1, 2)
+    for color in COLORS.values()
+    for at in (1, 3, 5)
+]
+"""Red, green and blue of each color, then of each mixed with as much white, as on the edge of a shape."""
 SIDE = 1_024
 """Pixels a side at most."""
 
@@ -90,9 +97,9 @@ class Picture(NamedTuple):
         fonts = {size: ImageFont.load_default(size) for size in {one.size for one in self.letters}}
         for middle, text, size, color in self.letters:
             pen.text(middle, text, COLORS[color], fonts[size], "mm")
-        image = image.quantize(32, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
-        file = BytesIO()
-        image.save(file, "PNG")
+        palette, file = Image.new("P", (1, 1)), BytesIO()
+        palette.putpalette(PALETTE)
+        image.quantize(palette=palette, dither=Image.Dither.NONE).save(file, "PNG")
         return f"data:image/png;base64,{b64encode(file.getvalue()).decode()}"
 
     @property

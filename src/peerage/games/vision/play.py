@@ -68,14 +68,14 @@ class VisionAnswer(Struct, frozen=True):
     """The answer to the question."""
 
     working: Annotated[str, Meta(description="your reasoning, as short as you like")]
-    answer: Annotated[str | int, Meta(description="the answer")]
+    answer: Annotated[str | int, Meta(description="the answer, as one text or number")]
 
 
 class VisionRules(LevelRules):
     """Settings of questions about pictures."""
 
     seats: Seats = 8
-    tasks: int = Field(5, ge=1, le=20, description="Pictures in a match, each a request of its own.")
+    tasks: int = Field(8, ge=1, le=20, description="Pictures in a match, each a request of its own.")
     families: tuple[FamilyName, ...] = Field(
         get_args(FamilyName), min_length=1, description="Which kinds of pictures; by default all."
     )
@@ -159,7 +159,7 @@ GAME = same_tasks(
     VisionTask,
     VisionRules,
     name="vision",
-    version=1,
+    version=2,
     texts=__package__,
     about="Everybody answers the same questions about pictures: charts, clocks, mazes …; most right win.",
     tasks=lambda rules: rules.tasks,
