@@ -138,7 +138,7 @@ def test_what_cannot_be_shown_is_said_with_row_and_column() -> None:
         {"prompt": "d", "images": 5},
         {"prompt": "e", "images": [["a.png"]]},
         {"prompt": "f", "image": "empty/"},
-        {"prompt": "g", "images": ["a.png"] * 101},
+        {"prompt": "g", "images": ["gone.png"] * 101},
         {"prompt": "h", "image": "[broken"},
         {"messages": [{"role": "user", "content": [{"type": "video", "video": "a.mp4"}]}]},
     ]

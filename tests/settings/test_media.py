@@ -266,6 +266,16 @@ def test_files_and_folders_are_opened_below_the_folder(tmp_path: Path) -> None:
     assert [media.width for media in opened(shelf, tasks, "inner.png")] == [2]
 
 
+def test_a_folder_of_too_many_is_refused_before_any_is_decoded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "many").mkdir()
+    for number in range(101):
+        (tmp_path / "many" / f"{number}.png").touch()
+    monkeypatch.setattr("peerage.settings.media.admitted", lambda *_: pytest.fail("decoded"))
+    assert "many holds 101 files; expected 1 to 100" in refused(MediaFolder(None, BOUNDS), tmp_path, "many")
+
+
 def test_what_is_no_file_is_refused_with_its_name(tmp_path: Path) -> None:
     shelf = MediaFolder(tmp_path, BOUNDS)
     os.mkfifo(tmp_path / "pipe.png")

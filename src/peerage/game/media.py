@@ -204,6 +204,8 @@ def _media(mark: re.Match[str]) -> Media:
 
 Opener: TypeAlias = Callable[[str | bytes], Sequence[Media]]
 """Opens what tasks name: the path of a file or of a folder, a data URL, or bytes. Raises ValueError."""
+MOST = 100
+"""Files of a folder that is named, and of a column of a task."""
 OPENER = "media_opener"
 """Key of an opener next to the rules that `GameSpec.files` is given, and in the context of validation."""
 

@@ -26,7 +26,7 @@ from urllib.parse import unquote
 import msgspec
 from pydantic import Field
 
-from peerage.game.media import SUFFIXES, Media, MediaType, Opener
+from peerage.game.media import MOST, SUFFIXES, Media, MediaType, Opener
 from peerage.game.section import SettingsSection
 from peerage.values.inputs import InputRefused, check, read_bytes, real
 from peerage.values.outputs import Folder, OutputRefused
@@ -73,7 +73,7 @@ def admitted(body: bytes, bounds: MediaSettings, said: str = "") -> tuple[Media,
     if said and said.lower().removeprefix("x-") not in _FORMS[form].called.split():
         raise ValueError(f"called {said!r:.20} and holds {form}; name it as what it is")
     kind, width, height, seconds = _FORMS[form].made, 0, 0, 0.0
-    if kind in ("image/png", "image/jpeg"):
+    if kind.startswith("image"):
         made, width, height = _picture(body, form, bounds.pixels)
     else:
         made, seconds = _wav(body) if form == "WAV" else _mp3(body)
@@ -240,6 +240,8 @@ class MediaFolder:
             if path.is_dir():
                 passed = _OURS if self.folder and real(path) == real(self.folder / FOLDER) else _HIDDEN
                 names = [name for name in sorted(os.listdir(path)) if not passed.match(name)]
+                if len(names) > MOST:
+                    raise ValueError(f"{path} holds {len(names):,} files; expected 1 to {MOST}")
             return [self._of_file(path / name, base, free=Path(written).is_absolute()) for name in names]
         except FileNotFoundError:
             raise ValueError(f"{path} does not exist; a path begins at the folder of its file") from None

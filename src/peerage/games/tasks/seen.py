@@ -10,13 +10,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from peerage.game.media import Opener
+from peerage.game.media import MOST, Opener
 from peerage.values.texts import MARK_ENDS, storable
 
 MEDIA = ("image", "images", "audio")
 """Columns of a file of tasks that hold some."""
-MOST = 100
-"""Files in a column."""
 _NAMED = re.compile(r"(?:\s*data:[^,]*,)?[^;]*", re.IGNORECASE)
 """A path or a data URL of several in a cell; there are semicolons in a data URL, too."""
 
@@ -24,9 +22,11 @@ _NAMED = re.compile(r"(?:\s*data:[^,]*,)?[^;]*", re.IGNORECASE)
 def marks(column: str, written: Any, opener: Opener) -> str:
     """Return what stands for the pictures or sounds of a column, in their order. Raises ValueError."""
     kind, other = ("sound", "image") if column == "audio" else ("picture", "audio")
-    media = [found for named in _several(written) for found in opener(named)]
-    if not 1 <= len(media) <= MOST:
-        raise ValueError(f"found {len(media)} files; expected 1 to {MOST}")
+    named = list(_several(written))
+    media = [found for one in named for found in opener(one)] if len(named) <= MOST else []
+    count = len(media if len(named) <= MOST else named)
+    if not 1 <= count <= MOST:
+        raise ValueError(f"found {count:,} files; expected 1 to {MOST}")
     if any(found.is_image == (kind == "sound") for found in media):
         raise ValueError(f"found {written!r:.60}, which is no {kind}; name it in the column {other!r}")
     return "".join([found.mark for found in media])
