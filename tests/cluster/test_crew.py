@@ -338,6 +338,33 @@ def test_a_stopped_run_goes_on_where_it_was(
     assert read[0] is not None
 
 
+def test_no_worker_begins_while_a_run_stops(
+    tmp_path: Path, postgres: PostgresServer, placed: list[HerePlaces], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker with nothing in flight has stopped at once: nobody follows it, and nothing more is asked."""
+    monkeypatch.setattr(crews, "STAFF_EVERY_S", 0.01)
+    folder = arena(tmp_path, postgres, players=house(6), engine={"workers": 2})
+    calls, running = [0], list[Runner]()
+
+    def act(call: Call, attempt: int) -> None:
+        calls[0] += 1
+        if calls[0] == 30:
+            running[0].stop()
+
+    def seconds() -> float:
+        return 1.0 if calls[0] == 30 else soon()
+
+    async def watch(runner: Runner) -> None:
+        running.append(runner)
+        await asyncio.sleep(3600)
+
+    played = Played(folder, 60, clients=Cast(act, seconds), beside=watch)
+    assert played.report.reason == "interrupted"
+    assert len(placed[0].links) == 2
+    assert played.report.possibly_nano == 0
+    assert all(one.reply is not None or one.failure is not None for one in played.exchanges)
+
+
 def test_a_player_that_fails_for_good_is_benched_everywhere(
     tmp_path: Path, postgres: PostgresServer, placed: list[HerePlaces]
 ) -> None:

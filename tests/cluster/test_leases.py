@@ -16,7 +16,8 @@ from tests.ledger.on_servers import fixture
 from peerage.cluster.leases import Claimed, GivenUp, Leases, WorkersLedger, working
 from peerage.engine.record.shelf import Shelf
 from peerage.game.media import Media
-from peerage.ledger import Batch, IntentRow, Ledger, LedgerError, ReplyRow, open_ledger
+from peerage.ledger import Batch, IntentRow, Ledger, LedgerError, ReplyRow, open_ledger, writer
+from peerage.ledger.lineup import in_play
 from peerage.ledger.stores.contract import Insert
 from peerage.ledger.stores.postgres import PostgresStore, Reconnecting
 from peerage.ledger.stores.sql import DatabaseConnection
@@ -258,3 +259,56 @@ def test_no_worker_writes_once_its_leader_has_ended(ledger: Ledger) -> None:
             worker.write(intent(2))
     assert [one.attempt for one in ledger.exchanges(1)] == [1]
     assert working(ledger.address) == {}
+
+
+def test_a_leader_whose_line_broke_gives_its_workers_up_on_another(ledger: Ledger) -> None:
+    leases = Leases(ledger.address)
+    with closing(WorkersLedger(ledger.address, leases.run)) as worker, worker.writing():
+        leases._line.close()
+        leases.close()
+        with pytest.raises(GivenUp):
+            worker.write(intent(1))
+
+
+@pytest.mark.parametrize("late", [True, False])
+def test_a_worker_that_could_not_be_given_up_writes_nothing_after_the_log_says_what_is_in_play(
+    late: bool, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = list[Exception]()
+
+    def write() -> None:
+        try:
+            worker.write(intent(2))
+        except GivenUp as error:
+            refused.append(error)
+
+    def read(*of: Any) -> Any:
+        """Read what is in play, and let the worker write before that is logged."""
+        found = in_play(*of)
+        if not late:
+            thread.start()
+            thread.join(0.2)
+        return found
+
+    monkeypatch.setattr(writer, "in_play", read)
+    thread = Thread(target=write)
+    with closing(open_ledger(postgres.address(), Path(), create=True)) as ledger:
+        with ledger.runner():
+            ledger.write(fixture(1))
+            leases = Leases(ledger.address)
+            worker = WorkersLedger(ledger.address, leases.run)
+            writing = worker.writing()
+            writing.__enter__()
+            worker.write(intent(1))
+            leases._line.close()
+        if late:
+            thread.start()
+        thread.join()
+        assert len(refused) == 1
+        with pytest.raises(GivenUp):
+            WorkersLedger(ledger.address, leases.run)
+        rows = ledger.match(1)
+        assert rows is not None
+        assert [one.attempt for one in rows.exchanges] == [1]
+        writing.__exit__(None, None, None)
+        worker.close()

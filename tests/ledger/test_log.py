@@ -10,6 +10,10 @@ import sys
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
+from threading import Thread
+from time import sleep
+from typing import Any, cast
+from unittest.mock import patch
 from zlib import crc32
 
 import pytest
@@ -20,10 +24,11 @@ from typer.testing import CliRunner
 
 from peerage.arena import open_arena
 from peerage.cli.main import app
-from peerage.ledger import Amendment, Batch, LedgerError, amend, open_ledger
+from peerage.ledger import Amendment, Batch, FixtureRow, IntentRow, LedgerError, amend, open_ledger
 from peerage.ledger.forms.log import linked
 from peerage.ledger.forms.schema import TABLES
 from peerage.ledger.out.disclosure import write_redacted
+from peerage.ledger.writer import Writer
 from peerage.standings.verify import verify
 
 pytestmark = pytest.mark.usefixtures("plain_bodies")
@@ -181,6 +186,57 @@ def test_what_a_run_begins_and_does_not_end_is_no_fault(folder: Path) -> None:
     with closing(ledger_of(killed)) as ledger:
         report = verify(ledger)
     assert (report.ok, report.ended) == (True, True)
+
+
+def test_nothing_is_logged_beside_what_changed_in_play(folder: Path) -> None:
+    """Whoever writes next, as who annotates or imports, would say of it that it is as it was."""
+    changed(folder, "UPDATE fixtures SET round = round + 1 WHERE number = (SELECT max(number) FROM fixtures)")
+    with closing(ledger_of(folder)) as ledger:
+        before = [*ledger.log()]
+        with ledger.runner(), pytest.raises(LedgerError, match="what is in play after match 70 changed"):
+            ledger.write(Batch(meta={"budget": "[1.0,null]"}))
+        assert [*ledger.log()] == before
+    assert problems(folder) != []
+
+
+def test_what_another_thread_has_still_to_write_does_not_come_after_the_end(tmp_path: Path) -> None:
+    class Yielding:
+        """A lock that others have as soon as they can."""
+
+        def __init__(self, lock: Any) -> None:
+            self._lock = lock
+
+        def __enter__(self) -> None:
+            self._lock.acquire()
+
+        def __exit__(self, *_: object) -> None:
+            self._lock.release()
+            sleep(0.05)
+
+    refused: list[str] = []
+
+    def late() -> None:
+        try:
+            ledger.write(Batch(intents=[IntentRow(1, "k", 1, "p", b"{}", 0)]))
+        except LedgerError as error:
+            refused.append(str(error))
+
+    with closing(open_ledger("sqlite:///arena.db", tmp_path, create=True)) as ledger:
+        thread, end = Thread(target=late), Writer.end
+
+        def ends(writer: Writer) -> None:
+            thread.start()
+            end(writer)
+
+        ledger._writing = cast(Any, Yielding(ledger._writing))
+        with patch.object(Writer, "end", ends), ledger.runner():
+            ledger.write(Batch(fixtures=[FixtureRow(1, 1, b"{}")]))
+        thread.join()
+        (told,) = refused
+        assert "is written only inside" in told
+        rows = ledger.match(1)
+        assert rows is not None
+        assert rows.exchanges == []
 
 
 def test_the_log_depends_on_no_time_of_its_own(whole: Path) -> None:

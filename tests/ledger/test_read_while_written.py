@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, closing, nullcontext
 from copy import deepcopy
+from io import BytesIO
 from itertools import groupby
 from json import dumps
 from operator import attrgetter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import pytest
@@ -31,8 +33,14 @@ from peerage.ledger import (
 )
 from peerage.ledger.forms.codec import text_digest
 from peerage.ledger.forms.merkle import GENESIS, digest, leaf, link, match_root
+from peerage.ledger.out.copying import copy
+from peerage.ledger.out.disclosure import write_redacted
 from peerage.ledger.stores.sql import Query
 from peerage.ledger.stores.sqlite import SqliteStore
+from peerage.ledger.topics import outside
+from peerage.ledger.topics.votes import PeopleVotes, Vote
+from peerage.ratings.read.answers import Answers
+from peerage.ratings.read.results import read as read_results
 from peerage.settings import Rating
 from peerage.standings.accounts import position, snapshot_body
 from peerage.standings.fold import elo_settings
@@ -67,6 +75,8 @@ class Run:
         self.said: list[str] = []
         self.left: dict[int, int] = {}
         self.rows: dict[int, tuple[bytes, bytes]] = {}
+        self.bodies: dict[int, bytes] = {}
+        self.votes = False
         self.late: dict[int, int] = {}
         self.facts = {"seed": "1", "rating": "{}", "lag": "2"}
         self.states: list[State] = []
@@ -105,6 +115,18 @@ class Run:
         self.said.append(f"said {len(self.said)}")
         rows = [Amendment("talk", dumps(self.said[-1]).encode(), 3)]
         self._commit(Batch(meta=self.facts, amendments=rows))
+        self._import(len(self.folded))
+        if self.votes:
+            of = digest(self.bodies[self.folded[-1]])
+            vote = Vote(self.folded[-1], of, ("A", "B"), "A", f"voter {len(self.folded)}")
+            _votes(self.ledger).cast(vote, 5)
+
+    def _import(self, number: int) -> None:
+        with BytesIO(b'{"model_a": "x", "model_b": "y", "winner": "model_a"}') as file:
+            data = read_results([("", file)])
+        assert not isinstance(data, Answers)
+        source = outside.Source(f"{number}.jsonl", f"{number:064}", data.layout, tuple(data.names), 1)
+        assert outside.enter(self.ledger, source, data, 4)
 
     def _open(self) -> list[int]:
         return [one for one in range(1, self.issued + 1) if one not in self.folded and one not in self.left]
@@ -148,6 +170,7 @@ class Run:
         }
         body = dumps(said_of).encode()
         self.chain = link(self.chain, body)
+        self.bodies[number] = body
         self._spent["ada"] -= 66
         self.folded.append(number)
         self.late[number] = 0
@@ -306,9 +329,35 @@ def integrity(ledger: Ledger, run: Run, began: int) -> None:
 
 
 def verified(ledger: Ledger, run: Run, began: int) -> None:
-    report = verify(ledger, 1)
+    report = verify(ledger, 1, votes=_votes(ledger))
     assert [str(one) for one in report.problems] == []
     assert BEFORE <= report.matches <= len(run.folded)
+
+
+def outside_results(ledger: Ledger, run: Run, began: int) -> None:
+    assert BEFORE <= len(outside.read(ledger)) <= len(run.folded)
+
+
+def copied(ledger: Ledger, run: Run, began: int) -> None:
+    run.votes = True
+    with TemporaryDirectory() as folder, closing(_at(folder, create=True)) as to:
+        copy(ledger, to, (_votes(ledger), _votes(to)))
+        verified(to, run, began)
+
+
+def redacted(ledger: Ledger, run: Run, began: int) -> None:
+    with TemporaryDirectory() as folder:
+        write_redacted(ledger, Path(folder, "arena.db"))
+        with closing(_at(folder)) as to:
+            verified(to, run, began)
+
+
+def _at(folder: str, *, create: bool = False) -> Ledger:
+    return open_ledger("sqlite:///arena.db", Path(folder), create=create)
+
+
+def _votes(ledger: Ledger) -> PeopleVotes:
+    return PeopleVotes(ledger.address, Path())
 
 
 READERS: list[Reader] = [
@@ -333,6 +382,9 @@ READERS: list[Reader] = [
     snapshot,
     integrity,
     verified,
+    outside_results,
+    copied,
+    redacted,
 ]
 
 
@@ -418,6 +470,8 @@ def test_what_a_run_writes_between_two_reads_is_no_damage(
         return between.reads
 
     reads, at = trial(None), 0
+    if reader in (copied, redacted):  # which read what the others do
+        return
     while at < reads:
         reads = trial(at)
         at += 1

@@ -218,7 +218,7 @@ class Crew:
     # ------------------------------------------------------------------------------------------ workers
 
     async def _staff(self) -> None:
-        """Keep as many workers as there is room for."""
+        """Keep as many workers as there is room for, until the run stops."""
         try:
             # The log says that a run goes on before workers write: their first rows are no change behind it.
             await self._aside(partial(self._ledger.write, Batch()))
@@ -227,7 +227,7 @@ class Crew:
             self._offers.open = not self._stopping
             self._offers.soon()
             placed: set[asyncio.Task[None]] = set()
-            while True:
+            while not self._stopping:
                 placed = {task for task in placed if not task.done()}
                 self._wanted = self._places.wanted()
                 for _ in range(self._wanted - len(placed)):
@@ -248,6 +248,8 @@ class Crew:
         seat: _Seat | None = None
         try:
             number = await link.begin(self._posting)
+            if self._stopping:
+                return
             seat = self._seats[number] = _Seat(link, number)
             self._order(seat, *[Benched(name, why, None) for name, why in self.benched.items()])
             self._look()

@@ -107,18 +107,19 @@ class _LeaseLine:
                 if not self._connection.is_open:
                     self._connection.execute(PLANS)
                 return work(self._connection.raw)
-            except psycopg.Error:
+            except BaseException:
                 self.close()
                 raise
 
         with self._server.explained():
             return self._patience.wait(tried)
 
-    def last(self, sql: str, values: tuple[int, ...]) -> None:
-        """Do what can be left undone where the server is away."""
-        with suppress(psycopg.Error):
-            if self._connection.is_open:
-                self._connection.raw.execute(sql, values)
+    def last(self, work: Callable[[Connected], object]) -> None:
+        """Do what can be left undone where the server is away for longer, and hang up."""
+        self._patience.runs = False
+        with suppress(LedgerError):
+            self.do(work)
+        self.close()
 
     def close(self) -> None:
         with suppress(psycopg.Error):
@@ -180,9 +181,9 @@ class Leases:
         return self._line.do(work)
 
     def close(self) -> None:
-        """Give up all workers, after what they write at this moment, unless the server is away."""
-        self._line.last("UPDATE workers SET gone = true WHERE run = %s", (self.run,))
-        self._line.close()
+        """Give up all workers, after what they write at this moment."""
+        over = "UPDATE workers SET gone = true WHERE run = %s"
+        self._line.last(lambda connection: connection.execute(over, (self.run,)))
 
 
 class WorkersLedger:

@@ -21,11 +21,10 @@ from typing import Any
 import msgspec
 
 from peerage.ledger.forms.codec import RecordHeader, read_header
-from peerage.ledger.forms.log import finished, of_amendment, of_play, of_record, root_of
+from peerage.ledger.forms.log import finished, of_amendment, of_record, root_of
 from peerage.ledger.forms.merkle import GENESIS, link
 from peerage.ledger.forms.merkle import digest as digest_of
 from peerage.ledger.forms.rows import (
-    COPY,
     UNLOGGED,
     Amendment,
     Attempts,
@@ -34,8 +33,8 @@ from peerage.ledger.forms.rows import (
     LedgerError,
     RecordRow,
 )
-from peerage.ledger.lineup import LineUp
-from peerage.ledger.stores.contract import END
+from peerage.ledger.lineup import LineUp, changed_in_play
+from peerage.ledger.stores.contract import changed
 from peerage.ledger.tables import StoredRows
 
 AT_ONCE = 50
@@ -55,13 +54,13 @@ AtOneMoment = Callable[[Callable[[StoredRows], Any]], Any]
 
 
 class Holding:
-    """Reads the `rows` of the ledger at an address, now or at one `moment`, of matches in the order of their
+    """Reads the `rows` of the ledger at a `place`, now or at one `moment`, of matches in the order of their
     places."""
 
-    def __init__(self, rows: StoredRows, moment: AtOneMoment, address: str, lineup: LineUp) -> None:
+    def __init__(self, rows: StoredRows, moment: AtOneMoment, place: str, lineup: LineUp) -> None:
         self._rows = rows
         self._moment = moment
-        self._address = address
+        self._place = place
         self._lineup = lineup
 
     def records(self, numbers: Sequence[int]) -> Iterator[RecordRow]:
@@ -136,29 +135,25 @@ class Holding:
         newest, last = rows.last_entry(), rows.last_entry("record ")
         order, (_, recorded) = self._lineup.order(), rows.newest()
         if order is not None:
-            if newest is None or order.position > newest.position:
-                return  # somebody has begun to write since this moment
+            if newest is None or order.position != newest.position:
+                return  # somebody has written since this moment, or a server lags behind
             recorded = order.folded
         if last is not None and self._lineup.place(finished(last.about)) > recorded:
             raise self._differs(finished(last.about), "it is in the log, and its record is missing")
-        if newest is None or not newest.about.startswith("in play ") or COPY in rows.facts():
-            return
-        matches = range(recorded + 1, END) if order is None else order.numbers[recorded:]
-        known = newest.about == f"in play {recorded}"
-        if not known or of_play(rows.fixtures(matches), rows.exchanges(matches)) != newest.digest:
-            raise self._changed(f"what is in play after match {recorded} changed")
+        if changed_in_play(rows, order, recorded):
+            raise changed(self._place, f"what is in play after match {recorded} changed")
 
     def texts(self, texts: Mapping[bytes, str]) -> None:
         """Raise LedgerError where one of these texts is not that of its digest."""
         for digest, text in texts.items():
             if sha256(text.encode()).digest() != digest:
-                raise self._changed(f"the text {digest.hex()} changed")
+                raise changed(self._place, f"the text {digest.hex()} changed")
 
     def media(self, media: Mapping[str, bytes]) -> None:
         """Raise LedgerError where one of these pictures and sounds is not that of its digest (hex)."""
         for digest, body in media.items():
             if sha256(body).hexdigest() != digest:
-                raise self._changed(f"the picture or sound {digest} changed")
+                raise changed(self._place, f"the picture or sound {digest} changed")
 
     def facts(self) -> Mapping[str, str]:
         """The facts of the arena."""
@@ -176,7 +171,7 @@ class Holding:
         for about, digest in left.items():
             newest = rows.last_entry(about)
             if newest is None or newest.digest != digest:
-                raise self._changed(f"the {about!r} in the table meta is not as it was logged")
+                raise changed(self._place, f"the {about!r} in the table meta is not as it was logged")
         return facts
 
     def amendments(self, topic: str) -> Iterator[Amendment]:
@@ -192,7 +187,7 @@ class Holding:
                 entry = next(entries, None)
             due = row.topic, of_amendment(row.at_ms, row.body)
             if entry is None or (entry.position, entry.about, entry.digest) != (row.position, *due):
-                raise self._changed(f"entry {row.position} of its log, about {row.topic}, changed")
+                raise changed(self._place, f"entry {row.position} of its log, about {row.topic}, changed")
             yield row
 
     # ---------------------------------------------------------------------------------------- one match
@@ -235,11 +230,7 @@ class Holding:
             raise self._differs(record.number, f"its record cannot be read ({error})") from error
 
     def _differs(self, number: int, what: str) -> LedgerError:
-        return self._changed(f"match {number}: {what}")
-
-    def _changed(self, what: str) -> LedgerError:
-        address = self._address.removeprefix("sqlite:///")
-        return LedgerError(f"{address} is not as it was written: {what}. `peerage verify` lists everything")
+        return changed(self._place, f"match {number}: {what}")
 
     # ------------------------------------------------------------------------------------------- the log
 

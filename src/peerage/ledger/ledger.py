@@ -81,9 +81,9 @@ class Ledger:
         self._bodies = Bodies(store.place)
         self._rows = StoredRows(store, self._bodies)
         self._writer: Writer | None = None
-        self._writing = threading.Lock()
+        self._writing = threading.RLock()
         self._lineup = LineUp(self._rows)
-        self._holding: Holding | None = Holding(self._rows, self.moment, self.address, self._lineup)
+        self._holding: Holding | None = Holding(self._rows, self.moment, store.place, self._lineup)
 
     def as_stored(self) -> Ledger:
         """The same ledger, read as it is, for what checks it or copies it: what is read of this one is held
@@ -120,11 +120,11 @@ class Ledger:
             try:
                 yield
             finally:
-                # A full disk must not hide why the run ended; the log then ends as after a crash.
-                if self._writer.written:
-                    with suppress(LedgerError):
-                        self._commit(Writer.end)
-                with self._writing:
+                with self._writing:  # what another thread still has to write does not come after the end
+                    # A full disk must not hide why the run ended; the log then ends as after a crash.
+                    if self._writer.written:
+                        with suppress(LedgerError):
+                            self._commit(Writer.end, last=True)
                     self._writer = None
 
     def holder(self) -> str:
@@ -146,9 +146,9 @@ class Ledger:
         """Write the narrow table again from its first row, and drop all snapshots (derived data)."""
         self._commit(lambda writer: writer.rewrite(summaries), again=False)
 
-    def _commit(self, work: Callable[[Writer], None], *, again: bool = True) -> None:
+    def _commit(self, work: Callable[[Writer], None], *, again: bool = True, last: bool = False) -> None:
         """One transaction: what is written and its entries in the log become durable together. What cannot be
-        done `again` is not, where the connection is lost."""
+        done `again` is not, where the connection is lost; after the `last` nobody writes in this run."""
         with self._writing:
             if self._writer is None:
                 raise LedgerError(f"{self.address} is written only inside `with ledger.runner():`")
@@ -162,7 +162,7 @@ class Ledger:
                 known.append(writer)
 
             known: list[Writer] = []
-            self._store.commit(done, again=again)
+            self._store.commit(done, again=again, last=last)
             self._writer = known[-1]
 
     # ------------------------------------------------------------------------------------------ reading

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import NamedTuple
 
-from peerage.ledger.forms.log import WAITS, finished
-from peerage.ledger.forms.rows import LedgerError
+from peerage.ledger.forms.log import WAITS, finished, of_play
+from peerage.ledger.forms.rows import COPY, LedgerError
 from peerage.ledger.stores.contract import END
 from peerage.ledger.tables import StoredRows
 
@@ -76,3 +76,18 @@ class LineUp:
         """The place of a match."""
         order = self.order()
         return number if order is None else order.places.get(number, number)
+
+
+def in_play(rows: StoredRows, order: Order | None, folded: int) -> tuple[str, bytes]:
+    """The log's entry about all that is in play behind the matches `folded`."""
+    numbers = range(folded + 1, END) if order is None else order.numbers[folded:]
+    return f"in play {folded}", of_play(rows.fixtures(numbers), rows.exchanges(numbers))
+
+
+def changed_in_play(rows: StoredRows, order: Order | None, folded: int) -> bool:
+    """Return whether anything behind the matches `folded` is not as it was when the last run ended. While a
+    run goes on, or after one was killed, and in a copy without what is in play, no log says so."""
+    last = rows.last_entry()
+    if last is None or not last.about.startswith("in play ") or COPY in rows.facts():
+        return False
+    return in_play(rows, order, folded) != (last.about, last.digest)

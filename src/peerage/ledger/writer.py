@@ -7,11 +7,11 @@ from hashlib import sha256
 from itertools import chain, islice
 
 from peerage.ledger.forms.bodies import Bodies, dictionary_of
-from peerage.ledger.forms.log import GENESIS, Rolling, extended, of_amendment, of_play, of_record
+from peerage.ledger.forms.log import GENESIS, Rolling, extended, of_amendment, of_record
 from peerage.ledger.forms.rows import UNLOGGED, Amendment, Attempts, Batch, Summary
 from peerage.ledger.forms.schema import DICTIONARIES, ENTRIES, LOG, REPLIES, SNAPSHOTS, SUMMARIES
-from peerage.ledger.lineup import LineUp
-from peerage.ledger.stores.contract import BLOCK, END, Insert, Row, Transaction
+from peerage.ledger.lineup import LineUp, changed_in_play, in_play
+from peerage.ledger.stores.contract import BLOCK, Insert, Row, Transaction, changed
 from peerage.ledger.tables import StoredRows, inserts_of
 
 Said = tuple[str, bytes] | Amendment
@@ -27,6 +27,7 @@ class Writer:
 
     def __init__(self, transaction: Transaction, place: str) -> None:
         self.transaction = transaction
+        self._place = place
         self._bodies = Bodies(place)
         self._rows = StoredRows(transaction, self._bodies)
         self._looked_at = -1
@@ -64,13 +65,12 @@ class Writer:
     def end(self) -> None:
         """Log everything that is in play when a run ends."""
         self._prepare()
-        recorded, order = len(self._folded), LineUp(self._rows).order()
-        here = range(recorded + 1, END) if order is None else sorted(order.numbers[recorded:])
-        in_play = of_play(self._rows.fixtures(here), self._rows.exchanges(here))
-        self._append([*self._narrow_entry(), (f"in play {recorded}", in_play)])
+        order = LineUp(self._rows).order()
+        self._append([*self._narrow_entry(), in_play(self._rows, order, len(self._folded))])
 
     def _prepare(self) -> None:
-        """Find the end of the log before anything else is written; begin one where there is none."""
+        """Find the end of the log before anything else is written; begin one where there is none. Raises
+        LedgerError where what is in play is not as it was when the last run ended."""
         if self._head is not None:
             return
         last = self._rows.last_entry()
@@ -78,6 +78,8 @@ class Writer:
         order = LineUp(self._rows).order()
         self._newest = self._rows.newest()[1]
         self._folded = [*range(1, self._newest + 1)] if order is None else [*order.numbers[: order.folded]]
+        if changed_in_play(self._rows, order, len(self._folded)):  # which this run would log as it is now
+            raise changed(self._place, f"what is in play after match {len(self._folded)} changed")
         self._append([(f"run {len(self._folded)}", _NOTHING)])
 
     def _note(self, batch: Batch) -> None:

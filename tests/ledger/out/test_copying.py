@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -92,9 +91,7 @@ def test_a_run_goes_on_while_its_ledger_is_copied(
         def observe(*_: object) -> None:
             pins.append(live.ledger.moment(StoredRows.pin))
             if len(pins) == 30:  # as if so much had been written since the copy began
-                monkeypatch.setattr(
-                    "peerage.ledger.out.copying.StoredRows", SimpleNamespace(pin=lambda rows: pins[9])
-                )
+                monkeypatch.setattr(StoredRows, "pin", lambda rows: pins[9])
                 votes = (
                     PeopleVotes(live.ledger.address, live.folder),
                     PeopleVotes(target.address, tmp_path / "copy"),

@@ -9,6 +9,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -19,6 +20,7 @@ from peerage.ledger import Batch, Ledger, LedgerError, open_ledger
 from peerage.ledger.check.kept_checkpoints import read_head
 from peerage.ledger.check.verify import Problem, Report
 from peerage.ledger.forms.merkle import digest, link, stream_genesis
+from peerage.ledger.topics import votes as votes_module
 from peerage.ledger.topics.votes import STREAM, PeopleVotes, Vote, VotedAlready
 from peerage.standings.verify import verify
 
@@ -182,6 +184,25 @@ def test_a_vote_filed_elsewhere_than_it_says_is_named(voted: Path, change_of: st
     change(voted, change_of)
     [problem] = verified(voted).problems
     assert str(problem) == f"amendment {named} of audience is filed under another voter, match or time"
+
+
+def test_votes_that_are_cast_while_others_are_checked_are_no_fault(
+    voted: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    votes, read = PeopleVotes("sqlite:///arena.db", voted), votes_module._rows
+
+    def rows(*of: Any) -> Any:
+        """Read, and let somebody vote after that."""
+        found = read(*of)
+        with monkeypatch.context() as undisturbed:
+            undisturbed.setattr(votes_module, "_rows", read)
+            votes.cast(Vote(4, "00", ("A", "B"), "A", f"voter {votes.count()}"), at_ms=9)
+        return found
+
+    monkeypatch.setattr(votes_module, "_rows", rows)
+    (problem,) = verified(voted).problems
+    assert str(problem) == "match 4: votes were given on a record that is not this one"
+    assert votes.count() > 4
 
 
 def test_a_vote_filed_under_what_is_no_number_is_damage(voted: Path) -> None:

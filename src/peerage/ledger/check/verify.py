@@ -417,7 +417,8 @@ def _texts(known: dict[bytes, str], needed: dict[bytes, int]) -> list[Found]:
 
 def _outside(ledger: Ledger, logged: Logged, problems: list[Found]) -> dict[str, int]:
     """Return outside results by file name; what is wrong with them joins `problems`. Raises LedgerError."""
-    rows = list(ledger.amendments("outside"))
+    # What was imported after the log was read is none of it.
+    rows = [row for row in ledger.amendments("outside") if row.position <= logged.length]
     if not rows:
         return {}
     from peerage.ledger.topics import outside

@@ -21,7 +21,6 @@ from peerage.ledger.forms.log import finished
 from peerage.ledger.forms.merkle import checksum
 from peerage.ledger.forms.rows import UNLOGGED, Batch, Entry, Exchange, FixtureRow, LedgerError, Pin
 from peerage.ledger.ledger import Ledger
-from peerage.ledger.tables import StoredRows
 from peerage.ledger.topics.votes import PeopleVotes
 
 MATCHES = 50
@@ -48,12 +47,13 @@ def copy(
             f"{target.address} holds an arena already, or a copy that was broken off; name an empty place, "
             "or remove what is there first"
         )
-    pin = source.moment(StoredRows.pin)
+    given = votes[0].count()  # before the pin, so that what they cite is there
+    pin, facts = source.moment(lambda rows: (rows.pin(), rows.facts()))
     newest = _Newest(_log(source, pin))
-    facts = {name: value for name, value in source.meta().items() if name != "schema"}
+    del facts["schema"]
     for name, value in facts.items():
         if name not in UNLOGGED and newest.digests.get(f"fact {name}") != sha256(value.encode()).digest():
-            raise LedgerError(f"the fact {name!r} of {source.address} is not as it was logged; copy it again")
+            raise LedgerError(f"the fact {name!r} of {source.address} is not as it was logged")
     with target.runner():
         written = 0
         for batch in _matches(source, pin, newest):
@@ -62,7 +62,8 @@ def copy(
             progress(written, pin.issued)
         for batch in chain(_media(source), _snapshots(source, newest)):
             target.write(batch)
-        votes[1].take_over(votes[0].rows())
+        given = max(given, newest.votes)
+        votes[1].take_over(takewhile(lambda row: row.sequence <= given, votes[0].rows()))
         for batch in _amendments(source, pin):
             target.write(batch)
         target.write(Batch(meta=facts, log=()))
@@ -75,19 +76,21 @@ def _log(source: Ledger, pin: Pin) -> Iterator[Entry]:
 
 
 class _Newest:
-    """Totals of a log: `entries`, newest digests of facts and snapshots, the matches `folded`, in order."""
+    """Totals of a log: newest digests of facts and snapshots, the matches `folded`, in order, and how many
+    `votes` it binds."""
 
     def __init__(self, log: Iterable[Entry]) -> None:
-        self.entries = 0
+        self.votes = 0
         self.digests: dict[str, bytes] = {}
         self.folded = array("q")
         self._due, self._ahead = 1, set[int]()
         for entry in log:
-            self.entries += 1
             if number := finished(entry.about):
                 self._fold(number)
             elif entry.about.startswith(("fact ", "snapshot ")):
                 self.digests[entry.about] = entry.digest
+            elif entry.about.startswith("votes "):
+                self.votes = int(entry.about.removeprefix("votes "))
 
     def _fold(self, number: int) -> None:
         if number < self._due or number in self._ahead:
@@ -188,10 +191,15 @@ def _whole(row: FixtureRow, source: Ledger) -> FixtureRow:
 
 
 def _cut(rows: Iterable[Exchange], pin: Pin, source: Ledger) -> Iterator[Exchange]:
-    """Attempts as they were at the pin."""
     for row in rows:
         if any(altered(row)):
             raise _damaged(source, row.match)
+        yield from at_pin([row], pin)
+
+
+def at_pin(rows: Iterable[Exchange], pin: Pin) -> Iterator[Exchange]:
+    """Yield attempts as they were at the pin."""
+    for row in rows:
         if row.reply_id is not None and row.reply_id > pin.replies:
             row = replace(row, **_UNANSWERED)
         if row.failure is not None and row.failure.id > pin.failures:

@@ -10,6 +10,7 @@ import re
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import closing
+from hashlib import sha256
 from pathlib import Path
 from typing import TypeVar
 
@@ -26,9 +27,11 @@ from peerage.game.media import digests_in
 from peerage.ledger.check.audit import texts_of
 from peerage.ledger.forms.codec import by_hex, fixture_texts, read_fixture, read_header, reply_salt
 from peerage.ledger.forms.codec_requests import request_salt
+from peerage.ledger.forms.log import finished
 from peerage.ledger.forms.rows import COPY, Amendment, Batch, Exchange, FixtureRow, LedgerError, RecordRow
 from peerage.ledger.ledger import Ledger
 from peerage.ledger.opening import prepare
+from peerage.ledger.out.copying import at_pin
 from peerage.ledger.stores.sqlite import SqliteStore
 from peerage.ledger.topics.secret import read_secret
 from peerage.values.sealing import MARK, Sealed, committed
@@ -126,18 +129,25 @@ def _texts(ledger: Ledger, fixtures: Iterable[FixtureRow], exchanges: Iterable[E
 
 def _copy(ledger: Ledger, to: Ledger) -> None:
     """Write all that others may see of a ledger into an empty one: its finished matches, what is sealed as
-    commitments, and its log as it is, so that the copy has both heads of the original. The caller holds the
-    runner's lock of `to`."""
+    commitments, and its log as it is, so that the copy has both heads of the original. A run may go on: what
+    comes after the log was read is left out. The caller holds the runner's lock of `to`."""
     revealed = disclosed(ledger)
-    log = list(ledger.log())
-    meta = {key: value for key, value in ledger.meta().items() if key != "schema"}
+    pin, facts = ledger.moment(lambda rows: (rows.pin(), rows.facts()))
+    log = [entry for entry in ledger.log() if entry.position <= pin.log]
+    logged = {entry.about: entry.digest for entry in log}
+    done = len({*map(finished, logged)} - {0})
+    meta = {
+        key: value
+        for key, value in facts.items()
+        if logged.get(f"fact {key}") == sha256(value.encode()).digest()
+    }
     amendments = [redacted(row, revealed) for row in ledger.amendments() if row.position <= len(log)]
     to.write(Batch(meta={**meta, COPY: "redacted"}, amendments=amendments, log=log))
     copied: set[bytes] = set()
-    _, done = ledger.heads()
     for first in range(1, done + 1, BLOCK):
         last = min(first + BLOCK - 1, done)
-        fixtures, exchanges = list(ledger.fixtures(first, last)), list(ledger.exchanges(first, last))
+        fixtures = list(ledger.fixtures(first, last))
+        exchanges = list(at_pin(ledger.exchanges(first, last), pin))
         texts = [item for item in _texts(ledger, fixtures, exchanges).items() if item[0] not in copied]
         copied.update([digest for digest, _ in texts])
         fixtures = [redacted(row, revealed) for row in fixtures]
@@ -156,7 +166,7 @@ def _copy(ledger: Ledger, to: Ledger) -> None:
             log=(),
         )
         to.write(batch)
-    newest = ledger.snapshot()
+    newest = ledger.snapshot(done)
     if newest is not None:
         to.write(Batch(snapshots=[newest], log=()))
 

@@ -113,9 +113,10 @@ class Store(Reads, Protocol):
     def holder(self) -> str:
         """Return who holds the lock now, as "process NUMBER on HOST"; empty: nobody does."""
 
-    def commit(self, work: Callable[[], None], *, again: bool) -> None:
+    def commit(self, work: Callable[[], None], *, again: bool, last: bool = False) -> None:
         """Do `work` with what `lock` gave, and make all of it durable or nothing. Where the connection is
-        lost it is waited for, and the work is done `again` unless it became durable."""
+        lost it is waited for, and the work is done `again` unless it became durable. From the `last` on
+        nobody else writes who did in this run, and it reads all that they wrote."""
 
     def alone(self, table: StoredTable) -> AbstractContextManager[Transaction]:
         """Begin a transaction, durable at its end, while which nobody else begins one; for a table that no
@@ -137,6 +138,11 @@ def damaged(place: str, what: str) -> LedgerError:
     return LedgerError(
         f"{place} is damaged: {what}. Restore it from a copy; `peerage verify` says what is whole"
     )
+
+
+def changed(place: str, what: str) -> LedgerError:
+    """Return the error for a ledger at `place` that is not as its log has it."""
+    return LedgerError(f"{place} is not as it was written: {what}. `peerage verify` lists everything")
 
 
 Member: TypeAlias = tuple[str, str, str]

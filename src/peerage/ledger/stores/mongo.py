@@ -116,6 +116,9 @@ class MongoStore(ServerStore, MongoReads):
 
         return self._patiently(done)
 
+    def heads(self, *tables: StoredTable) -> tuple[int, ...]:
+        return self.moment(lambda then: then.heads(*tables))
+
     def names(self) -> list[str] | None:
         with self.explained():
             self._patience.wait(self._is_replica_set)
@@ -243,7 +246,7 @@ class MongoStore(ServerStore, MongoReads):
             return ""
         return process_named(held)
 
-    def commit(self, work: Callable[[], None], *, again: bool) -> None:
+    def commit(self, work: Callable[[], None], *, again: bool, last: bool = False) -> None:
         writes, run = self._writes, self._run
         assert writes is not None
         assert run is not None

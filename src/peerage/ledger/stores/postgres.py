@@ -168,7 +168,7 @@ class PostgresStore(ServerStore, sql.SqlStore):
         finally:
             self._run, self._line, self._patience.runs = None, None, False
 
-    def commit(self, work: Callable[[], None], *, again: bool) -> None:
+    def commit(self, work: Callable[[], None], *, again: bool, last: bool = False) -> None:
         run, line = self._run, self._line
         assert run is not None
         assert line is not None
@@ -176,6 +176,10 @@ class PostgresStore(ServerStore, sql.SqlStore):
         def attempt() -> None:
             self._counted = False
             try:
+                if last:
+                    if line.execute(_LAST, (run.fence, run.written)).rowcount != 1:
+                        raise self._superseded()
+                    self._counted = True
                 work()
                 line.commit()
             except BaseException as error:
@@ -318,6 +322,8 @@ SELECT holder FROM runner WHERE EXISTS (SELECT FROM pg_locks
     JOIN pg_database ON pg_database.oid = database AND datname = current_database()
     WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND (classid::bigint, objid::bigint) = (%s, %s))
 """
+_LAST = "UPDATE runner SET fence = fence + 1, written = written + 1 WHERE fence = ? AND written = ?"
+"""Under the next fence nobody writes who did under this one; those who do now are waited for."""
 PLANS = "SELECT set_config('enable_seqscan', 'off', false)"
 _WRITER = f"""
 {PLANS},

@@ -186,7 +186,7 @@ class SqlStore(SqlReads, ABC):
         """Begin a transaction, durable at its end, while which nobody else begins one."""
 
     @abstractmethod
-    def commit(self, work: Callable[[], None], *, again: bool) -> None:
+    def commit(self, work: Callable[[], None], *, again: bool, last: bool = False) -> None:
         """Implement `contract.Store.commit`."""
 
     def _patiently(self, act: Callable[[], Found]) -> Found:

@@ -131,7 +131,7 @@ class SqliteStore(sql.SqlStore):
             connection.rollback()
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def commit(self, work: Callable[[], None], *, again: bool) -> None:
+    def commit(self, work: Callable[[], None], *, again: bool, last: bool = False) -> None:
         assert self._writing is not None
         with self.explained(), _transaction(self._writing):
             work()

@@ -150,13 +150,14 @@ class PeopleVotes:
         """Numbers of the rows that are filed under another voter, match or time than their vote names, or
         before the first of the stream: these columns keep a voter from judging a match twice, and no chain
         holds them."""
+        given = [*self.rows()]  # first, as others vote meanwhile
         with self._reading() as (_, table):
             rows = _rows(table, {}, ("sequence", "voter", "match"))
         filed = {at: tuple(place) for at, *place in rows}
         before = [at for at in filed if at < 1]
         return sorted(before) + [
             row.sequence
-            for row in self.rows()
+            for row in given
             if ((vote := read_vote(row)).voter, vote.match) != filed[row.sequence]
             or vote.at_ms not in (0, row.at_ms)
         ]
