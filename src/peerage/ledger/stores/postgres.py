@@ -1,11 +1,11 @@
 """What only PostgreSQL needs: addresses, connections, the runner's lock and its fence, its errors in words.
 
 Each arena has a schema of its own, by default `peerage`, with the tables of `ledger.forms.schema` and one
-more, `runner`, of one row: `fence` counts the runners there were, `written` their transactions, and `holder`
-says who the last one is. A runner holds an advisory lock as long as its connection lives, and each of its
-transactions first counts `written` on, under its own fence. So one that slept, whose connection was closed
-and whose place another took, cannot write; and one whose connection broke while it committed finds out
-whether it did.
+more, `runner`, of one row: `fence` counts on as a runner begins and as it ends, `written` with each of their
+transactions, and `holder` says who the last one is. A runner holds an advisory lock as long as its connection
+lives, and each of its transactions first counts `written` on, under its own fence. So one that slept, whose
+connection was closed and whose place another took, cannot write; and one whose connection broke while it
+committed finds out whether it did.
 """
 
 from __future__ import annotations
