@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Iterator
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
@@ -12,6 +13,8 @@ from peerage.sandbox import image
 from peerage.sandbox.pool import SandboxPool
 from peerage.sandbox.program import Limits, Program, RunResult
 
+WITHOUT = ("test_folder.py", "test_wasm.py")
+"""Tests that need no extra; those of `native` do not, either."""
 QUICK = Limits(fuel=2_000_000_000, seconds=60.0)
 Result = TypeVar("Result")
 
@@ -20,7 +23,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if not image.installed():
         skip = pytest.mark.skip(reason='the extra is not installed: pip install "peerage[sandbox]"')
         for item in items:
-            if "tests/sandbox" in item.path.as_posix() and item.path.name != "test_wasm.py":
+            if item.path.parent == Path(__file__).parent and item.path.name not in WITHOUT:
                 item.add_marker(skip)
 
 

@@ -99,7 +99,7 @@ def build(file: Path) -> None:
         if trusted(file):
             return
         compiled = _compile(_source())
-        handle, draft = tempfile.mkstemp(dir=file.parent, suffix=".tmp")  # mode 0600
+        handle, draft = tempfile.mkstemp(".tmp", "cpython-", file.parent)  # mode 0600
         try:
             with os.fdopen(handle, "wb") as out:
                 out.write(compiled)

@@ -22,6 +22,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from peerage.sandbox import image
+from peerage.sandbox.native.confined import launcher
 from peerage.sandbox.program import (
     Program,
     Protections,
@@ -36,11 +37,6 @@ from peerage.values.texts import storable
 
 _START_S = 60.0
 _BUILD_S = 900.0
-_FLAGS = ("-s", "-S", "-P", "-c")
-_MAIN = (
-    "import sys; sys.path[:0] = sys.argv[1].split('\\n'); "
-    "from peerage.sandbox.worker import main; main(sys.argv[2:])"
-)
 
 
 class SandboxPool:
@@ -150,10 +146,7 @@ async def _launch(*arguments: str) -> asyncio.subprocess.Process:
             places[str(Path(place).parent)] = None
     windows = {"SYSTEMROOT": os.environ["SYSTEMROOT"]} if "SYSTEMROOT" in os.environ else {}
     return await asyncio.create_subprocess_exec(
-        sys.executable,
-        *_FLAGS,
-        _MAIN,
-        "\n".join(places),
+        *launcher("worker", "-s", "-S", "-P", places=places),
         *arguments,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,

@@ -28,9 +28,9 @@ _THREAD_STACK = 16 * 1024 * 1024  # WebAssembly may use 1.9 MB of it, wherever t
 _DATA = 4 * 1024 * 1024 * 1024  # a backstop far above any guest's limit
 
 
-def main(arguments: list[str]) -> None:
+def main() -> None:
     """Do what the command line says; see above."""
-    role, *rest = arguments
+    _, role, *rest = sys.argv
     if role == "build":
         from peerage.sandbox import image
 

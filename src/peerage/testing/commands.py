@@ -12,8 +12,8 @@ import msgspec
 
 from peerage.game.protocol import Reply
 from peerage.game.work import CommandResult, ShellCommand
-from peerage.sandbox.folder import patch_text, read_patch
-from peerage.sandbox.native.places import WorkPlace, paths_of
+from peerage.sandbox.folder import read_patch
+from peerage.sandbox.native.places import WorkPlace
 from peerage.values.texts import storable
 
 _ENDED: dict[bytes, Reply] = {}
@@ -29,12 +29,9 @@ def commanded(command: ShellCommand, base: Path = Path()) -> Reply:
 
 
 def _result(command: ShellCommand, base: Path) -> CommandResult:
-    place, patch = WorkPlace(), read_patch(command.patch or "{}")
+    place, files = WorkPlace(), (command.folder, base, read_patch(command.patch or "{}"), command.overlay)
     try:
-        place.fill(command.folder, base)
-        place.lay(patch)
-        if command.overlay is not None:
-            place.fill(command.overlay, base)
+        place.lay_out(*files)
         ended = subprocess.run(
             ["sh", "-c", command.command],
             cwd=place.work,
@@ -44,10 +41,7 @@ def _result(command: ShellCommand, base: Path) -> CommandResult:
             stderr=subprocess.STDOUT,
             timeout=command.seconds,
         )
-        laid = () if command.overlay is None else paths_of(command.overlay, base)
-        before = {path: file for path, file in patch.items() if path in laid}
-        left = {**place.patch(command.folder, base, without=laid), **before} if command.keeps else {}
-        kept = patch_text(left) if command.keeps else ""
+        kept = place.patch_beneath(*files) if command.keeps else ""
         said = storable(ended.stdout.decode(errors="replace"))[: command.output]
         return CommandResult("error" if ended.returncode else "ok", ended.returncode, said, kept)
     except subprocess.TimeoutExpired:

@@ -41,7 +41,7 @@ def held(folder: Path, program: str, **env: str) -> subprocess.CompletedProcess[
     prelude = f"import glob, mmap, os, subprocess; FOLDER = {str(folder)!r}; PARENT = {os.getpid()}\n"
     return subprocess.run(
         [
-            *launcher("confined", "-P"),
+            *launcher("native.confined", "-P"),
             str(os.getpid()),
             hidden,
             json.dumps([str(folder)]),
@@ -139,7 +139,7 @@ def test_it_reads_writes_and_starts_programs_as_usual(folder: Path) -> None:
 
 def test_signals_are_as_a_shell_has_them() -> None:
     words = [
-        *launcher("confined", "-P"),
+        *launcher("native.confined", "-P"),
         str(os.getpid()),
         "[]",
         "[]",
@@ -154,7 +154,7 @@ def test_signals_are_as_a_shell_has_them() -> None:
 
 
 def test_a_system_that_cannot_hold_it_is_said(folder: Path) -> None:
-    words = launcher("confined", "-P")
+    words = launcher("native.confined", "-P")
     program = words[words.index("-c") + 1]
     words[words.index("-c") + 1] = program.replace(
         "from", "from peerage.sandbox.jail import Jail; Jail.hide_all_but = lambda *_: False; from", 1

@@ -16,7 +16,7 @@ from peerage.players.redaction import without_traceback
 from peerage.sandbox.folder import WorkFolder, patch_text
 from peerage.sandbox.jail import supported
 from peerage.sandbox.native.confined import END_S
-from peerage.sandbox.native.places import PatchTooLarge, WorkPlace
+from peerage.sandbox.native.places import PatchTooLarge, WorkPlace, placed
 from peerage.values.system_errors import SCARCE, reason
 
 ALLOWED = (
@@ -176,16 +176,10 @@ def child_environment(env: Mapping[str, str], key_env: str) -> dict[str, str]:
 async def place_with(folder: WorkFolder | None, base: Path) -> WorkPlace:
     """Return a place to work in, with the files of a task, if there are any. Raises PlayerError where they
     cannot be had."""
-    place = await asyncio.to_thread(WorkPlace)
     try:
-        if folder is not None:
-            await asyncio.to_thread(place.fill, folder, base)
-    except BaseException as error:
-        await asyncio.shield(asyncio.to_thread(place.remove))
-        if isinstance(error, ValueError):
-            raise PlayerError(str(error), kind="request") from None
-        raise
-    return place
+        return await placed(lambda place: place.fill(folder, base) if folder is not None else None)
+    except ValueError as error:
+        raise PlayerError(str(error), kind="request") from None
 
 
 async def patch_left(place: WorkPlace, folder: WorkFolder, base: Path) -> tuple[str, str]:

@@ -205,7 +205,7 @@ class CommandClient:
             others = [str(other) for other in own.parent.iterdir() if other != own]
             held = ([*self._hidden, *others], [*self._hidden, str(self._folder.absolute())], [str(own)])
         arguments = [msgspec.json.encode(argument).decode() for argument in (os.getpid(), *held)]
-        return *launcher("confined", "-P"), *arguments, "--"
+        return *launcher("native.confined", "-P"), *arguments, "--"
 
 
 def own_folder(folder: Path, name: str) -> Path:

@@ -13,9 +13,9 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
-from peerage.sandbox.folder import Patch, WorkFolder, patch_text
+from peerage.sandbox.folder import Patch, WorkFolder
 from peerage.sandbox.native.confined import END_S, Ended
-from peerage.sandbox.native.places import PatchTooLarge, WorkPlace, paths_of
+from peerage.sandbox.native.places import PatchTooLarge, WorkPlace, placed
 from peerage.sandbox.program import SandboxUnavailable
 from peerage.values.system_errors import reason
 
@@ -53,29 +53,14 @@ async def run_command(
     there is no jail.
     """
 
-    def prepare() -> WorkPlace:
-        place = WorkPlace()
-        try:
-            place.fill(folder, base)
-            place.lay(patch)
-            if overlay is not None:
-                place.fill(overlay, base)
-        except BaseException:
-            place.remove()
-            raise
-        return place
-
-    def kept() -> str:
-        laid = paths_of(overlay, base) if overlay is not None else ()
-        hidden = {path: patch[path] for path in laid if path in patch}
-        return patch_text({**place.patch(folder, base, without=laid), **hidden})
-
+    files = folder, base, patch, overlay
     async with _free.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(os.cpu_count() or 1)):
         try:
-            place = await asyncio.to_thread(prepare)
+            place = await placed(lambda place: place.lay_out(*files))
             try:
                 end = await _run(place, command, seconds, output, [base, *hidden])
-                return end._replace(patch=await asyncio.to_thread(kept)) if keeps else end
+                kept = await asyncio.to_thread(place.patch_beneath, *files) if keeps else ""
+                return end._replace(patch=kept)
             except PatchTooLarge as error:
                 return end._replace(status="size", output=f"{end.output}\n{error}\n")
             finally:

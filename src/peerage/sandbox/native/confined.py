@@ -26,7 +26,7 @@ import socket
 import stat
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NoReturn, TypedDict
@@ -73,13 +73,12 @@ class LockedOptions(TypedDict):
 _SOURCE = os.path.abspath(f"{__file__}/../../../..")
 
 
-def launcher(module: str, *flags: str) -> list[str]:
-    """Return the words that run `main` of a module next to this one, of this very source: another one may be
-    installed. `flags` are those of Python."""
-    start = (
-        f"import sys; sys.path.insert(0, sys.argv.pop(1)); from {__package__}.{module} import main; main()"
-    )
-    return [sys.executable, *flags, "-c", start, _SOURCE]
+def launcher(module: str, *flags: str, places: Iterable[str] = (_SOURCE,)) -> list[str]:
+    """Return the words that run `main` of a module of the sandbox, of this very source: another one may be
+    installed. `flags` are those of Python, which looks in `places` first."""
+    start = "import sys; sys.path[:0] = sys.argv.pop(1).split('\\n')"
+    start += f"; from peerage.sandbox.{module} import main; main()"
+    return [sys.executable, *flags, "-c", start, "\n".join(places)]
 
 
 def listener(report: socket.socket) -> socket.socket | None:

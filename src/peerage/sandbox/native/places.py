@@ -6,6 +6,7 @@ block: call them in a thread.
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import json
 import os
@@ -14,7 +15,7 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from itertools import count
@@ -82,6 +83,14 @@ class WorkPlace:
             folder.mkdir(mode=0o700)
         self._hidden = set[str]()  # repositories that it was filled from hold what comes after a commit, too
 
+    def lay_out(self, folder: WorkFolder, base: Path, patch: Patch, overlay: WorkFolder | None) -> None:
+        """Write the files of a folder, those of a patch over them, then those of `overlay`. Raises ValueError
+        as `fill` does."""
+        self.fill(folder, base)
+        self.lay(patch)
+        if overlay is not None:
+            self.fill(overlay, base)
+
     def fill(self, folder: WorkFolder, base: Path) -> None:
         """Write the files of a task, which win over what is there; `base` is the arena's folder, where a path
         of a repository begins. Raises ValueError, in words, where they cannot be had or are not those that
@@ -130,6 +139,13 @@ class WorkPlace:
         if len(kept) > MOST_CHANGED or len(patch_text(kept)) > MOST_PATCH:
             raise PatchTooLarge(_TOO_LARGE)
         return kept
+
+    def patch_beneath(self, folder: WorkFolder, base: Path, patch: Patch, overlay: WorkFolder | None) -> str:
+        """Return the patch that stands in the place after `lay_out`, as a text, in which the files of
+        `overlay` are as they were before. Raises PatchTooLarge."""
+        laid = [] if overlay is None else [path for path, *_ in _files(str(_unpacked(overlay, base)))]
+        hidden = {path: patch[path] for path in laid if path in patch}
+        return patch_text({**self.patch(folder, base, without=laid), **hidden})
 
     def environment(self, env: Mapping[str, str]) -> dict[str, str]:
         """Return variables with which programs keep things in this place. PATH, our own where none is stated,
@@ -187,7 +203,7 @@ class WorkPlace:
         # Not among its words, which everybody can read: what is hidden has telling names.
         file = self.path.with_suffix(f".{next(_numbers)}.json")
         file.write_text(json.dumps(options))
-        return [*launcher("locked", "-I", "-S"), str(file)]
+        return [*launcher("native.locked", "-I", "-S"), str(file)]
 
     def without_its_path(self, text: str) -> str:
         """Return a text with `/work`, `/home` and `/tmp` for the folders of this place, as of any other."""
@@ -198,9 +214,26 @@ class WorkPlace:
         _remove(self.path)
 
 
-def paths_of(folder: WorkFolder, base: Path) -> list[str]:
-    """Return the paths of a folder's files. Raises ValueError as `WorkPlace.fill`."""
-    return [path for path, *_ in _files(str(_unpacked(folder, base)))]
+async def placed(fill: Callable[[WorkPlace], object]) -> WorkPlace:
+    """Return a place that `fill` has filled in a thread. Where that fails, or this task is cancelled, nothing
+    of it is left."""
+
+    def make() -> WorkPlace:
+        place = WorkPlace()
+        try:
+            fill(place)
+        except BaseException:
+            place.remove()
+            raise
+        return place
+
+    making = asyncio.ensure_future(asyncio.to_thread(make))
+    try:
+        return await asyncio.shield(making)
+    except asyncio.CancelledError:
+        with suppress(OSError, ValueError):
+            await asyncio.to_thread((await making).remove)
+        raise
 
 
 @cache
@@ -211,10 +244,13 @@ def lacking() -> str:
         return "agents and commands work in a jail of Linux; use Linux, a container or a virtual machine"
     if not available():
         return "the kernel has no Landlock: use Linux 5.13 or newer, with `landlock` in its parameter `lsm`"
-    place = WorkPlace()
-    words, env = [*place.launcher(), "true"], place.environment({})
-    tried = subprocess.run(words, cwd=place.work, env=env, capture_output=True, text=True)
-    place.remove()
+    try:
+        place = WorkPlace()
+        words, env = [*place.launcher(), "true"], place.environment({})
+        tried = subprocess.run(words, cwd=place.work, env=env, capture_output=True, text=True)
+        place.remove()
+    except OSError as error:
+        return f"no folder to work in can be made: {reason(error)}"
     return (
         tried.stderr.strip() or f"a jail ended with exit code {tried.returncode}" if tried.returncode else ""
     )

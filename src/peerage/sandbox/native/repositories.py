@@ -40,9 +40,7 @@ def folder_at(repo: str, base: Path, commit: str, only: Sequence[str] = ()) -> W
 
     Raises ValueError, in words, where there is none.
     """
-    name = f"{commit}^{{commit}}"
-    found = _git(base / repo, "rev-parse", "--verify", "--quiet", "--end-of-options", name, commit=commit)
-    whole = found.decode().strip()
+    whole = _whole(base / repo, commit)
     digest = digest_of(listing_at(base / repo, whole, only))
     return WorkFolder(digest, repo=repo, commit=whole, only=tuple(only))
 
@@ -71,9 +69,7 @@ def newest_changes(repo: Path) -> Iterator[CommitChange]:
 def change_at(repo: Path, commit: str) -> CommitChange:
     """Return what a commit changed. Raises ValueError, in words, where there is none, and for a first commit
     or one that merges."""
-    name = f"{commit}^{{commit}}"
-    words = ("rev-parse", "--verify", "--quiet", "--end-of-options")
-    whole = _git(repo, *words, name, commit=commit).decode().strip()
+    whole = _whole(repo, commit)
     head, _, message = _git(repo, "cat-file", "commit", whole, commit=commit).partition(b"\n\n")
     parents = [line[7:].decode() for line in head.split(b"\n") if line.startswith(b"parent ")]
     if len(parents) != 1:
@@ -119,6 +115,12 @@ def files_at(repo: Path, commit: str, only: Sequence[str] = ()) -> Iterator[tupl
     contents = _contents(repo, [name for _, _, name in listing])
     for (path, executable, _), content in zip(listing, contents, strict=True):
         yield path, executable, content
+
+
+def _whole(repo: Path, commit: str) -> str:
+    """Return the whole hash of a commit, branch or tag."""
+    words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{commit}}")
+    return _git(repo, *words, commit=commit).decode().strip()
 
 
 def _entries(repo: Path, commit: str, only: Sequence[str] = ()) -> dict[str, tuple[str, str]]:
