@@ -11,7 +11,7 @@ import os
 import signal
 import struct
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
@@ -43,6 +43,8 @@ NEW = {
 NEW_USER = 0x1000_0000
 _NOBODY = 65_534
 _CAPABILITY_VERSION_3 = 0x2008_0522
+_LIMITS = {"CORE": 0, "FSIZE": 0, "NPROC": 0, "MEMLOCK": 0, "NOFILE": 0, "DATA": 4 * 2**30}
+"""Of a worker: no new process or file, no file written, and data far above any guest's limit."""
 
 
 def supported() -> bool:
@@ -66,11 +68,10 @@ class Jail:
         self.die_with_parent(parent)
         return Protections(self.landlock(), False, namespaces, unprivileged)
 
-    def close(self, held: Protections, *, data: int) -> Protections:
-        """Set limits: so many bytes of data; no new process or file, no file written, no core. Then put the
-        filter of system calls on every thread."""
-        nothing = dict.fromkeys(("CORE", "FSIZE", "NPROC", "MEMLOCK", "NOFILE"), 0)
-        return replace(held, limits=self.limit({**nothing, "DATA": data}), seccomp=self.filter_calls())
+    def close(self, held: Protections) -> Protections:
+        """Do what must wait until all threads are there: set limits, then the filter of system calls on every
+        thread."""
+        return replace(held, limits=self.limit(_LIMITS), seccomp=self.filter_calls(seccomp.allowing))
 
     def isolate(self, wanted: Mapping[str, int]) -> tuple[str, ...]:
         """Enter namespaces of our own, as root or in one of users. Return their names, none where they cannot
@@ -179,14 +180,8 @@ class Jail:
         finally:
             os.close(handle)
 
-    def filter_calls(self) -> bool:
-        """Put the system call filter on every thread; False where it cannot be had."""
-        if self._machine is None:
-            return False
-        return seccomp.install(self._libc, self._machine, seccomp.program(self._machine))
-
-    def forbid_calls(self) -> bool:
-        """Put the filter for native programs (`seccomp.forbidding`) on this process; False as above."""
-        if self._machine is None:
-            return False
-        return seccomp.install(self._libc, self._machine, seccomp.forbidding(self._machine))
+    def filter_calls(self, wanted: Callable[[seccomp.Machine], bytes]) -> bool:
+        """Put a system call filter (`seccomp.allowing`, `seccomp.forbidding`) on every thread; False where it
+        cannot be had."""
+        machine = self._machine
+        return machine is not None and seccomp.install(self._libc, machine, wanted(machine))

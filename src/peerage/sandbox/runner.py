@@ -7,7 +7,7 @@ from pathlib import Path
 import wasmtime
 
 from peerage.sandbox import image, wasi
-from peerage.sandbox.program import Limits, RunEnded, Status, verdict
+from peerage.sandbox.program import Limits, RunEnded, Status
 from peerage.sandbox.wasm import PAGE
 
 _NEARLY = 2 * 1024 * 1024  # a guest that dies this close to its memory's limit died of it
@@ -49,14 +49,8 @@ class SnapshotRunner:
         memory.write(store, image.ENTRY, text)
         try:
             run(store, text, 0)
-        except wasi.Exit as ended:
-            return verdict(ended.code)
-        except wasi.Exhausted:
-            return "fuel"
-        except wasi.OutputLimit:
-            return "output"
-        except wasi.Overslept:
-            return "timeout"
+        except wasi.Stopped as stopped:
+            return stopped.status
         except wasmtime.Trap as trap:
             if trap.trap_code == wasmtime.TrapCode.OUT_OF_FUEL:
                 return "fuel"

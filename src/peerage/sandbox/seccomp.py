@@ -87,8 +87,8 @@ def machine() -> Machine | None:
     return MACHINES.get(platform.machine()) if ctypes.sizeof(ctypes.c_void_p) == 8 else None
 
 
-def program(on: Machine) -> bytes:
-    """The filter, as an array of `struct sock_filter`.
+def allowing(on: Machine) -> bytes:
+    """The filter for workers, as an array of `struct sock_filter`: all is refused but `CALLS`.
 
     Calls that this processor does not have are left out. `mmap` and `mprotect` are allowed without PROT_EXEC,
     `fcntl` for the flags of a descriptor.

@@ -17,6 +17,8 @@ from typing import Any
 
 import wasmtime
 
+from peerage.sandbox.program import Status, verdict
+
 MODULE = "wasi_snapshot_preview1"
 CALL_FUEL = 100_000
 ITEM_FUEL = 10_000  # for each of a call's buffers or subscriptions
@@ -30,23 +32,12 @@ _WORD = (1 << 64) - 1
 _STREAM = 0  # of unknown type, so that nothing takes it for a terminal
 
 
-class OutputLimit(Exception):
-    """The guest wrote more than it may."""
+class Stopped(Exception):
+    """A call of the guest ended its run: it left, wrote too much, would sleep past its deadline, or has no
+    fuel left for the call. `status` says which."""
 
-
-class Overslept(Exception):
-    """The guest asked to sleep past its deadline."""
-
-
-class Exit(Exception):
-    """The guest ended itself; `code` is its exit code."""
-
-    def __init__(self, code: int) -> None:
-        self.code = code
-
-
-class Exhausted(Exception):
-    """The guest has no fuel left for a call of the host."""
+    def __init__(self, status: Status) -> None:
+        self.status = status
 
 
 class Snapshot(Exception):
@@ -93,7 +84,7 @@ class World:
                 sink.append(part[:room])
             self.written += min(len(part), room)
             if len(part) > room:
-                raise OutputLimit
+                raise Stopped("output")
 
     def random(self, size: int) -> bytes:
         """The same bytes in every run: SplitMix64 from zero (Steele, Lea and Flood, 2014)."""
@@ -145,11 +136,11 @@ class Guest:
         return self._store.get_fuel()
 
     def charge(self, fuel: int) -> None:
-        """Take `fuel` from the guest; `Exhausted` when it has not that much left."""
+        """Take `fuel` from the guest; `Stopped` when it has not that much left."""
         left = self._store.get_fuel()
         self._store.set_fuel(max(0, left - fuel))
         if left < fuel:
-            raise Exhausted
+            raise Stopped("fuel")
 
 
 def _strings(guest: Guest, values: Sequence[bytes], table: int, buffer: int) -> int:
@@ -261,7 +252,7 @@ def sched_yield(world: World, guest: Guest) -> int:
 
 
 def proc_exit(world: World, guest: Guest, code: int) -> None:
-    raise Exit(code)
+    raise Stopped(verdict(code))
 
 
 def poll_oneoff(world: World, guest: Guest, subscriptions: int, events: int, count: int, stored: int) -> int:
@@ -290,7 +281,7 @@ def poll_oneoff(world: World, guest: Guest, subscriptions: int, events: int, cou
     shortest = min(waits)
     world.slept_ns += shortest
     if now + shortest > world.deadline_ns:
-        raise Overslept
+        raise Stopped("timeout")
     due = [answer for answer, wait in zip(answers, waits, strict=True) if wait == shortest]
     guest.write(events, b"".join(due))
     guest.put(stored, len(due))

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from peerage.sandbox.runner import SnapshotRunner
 
 _THREAD_STACK = 16 * 1024 * 1024  # WebAssembly may use 1.9 MB of it, wherever the system's default lies
-_DATA = 4 * 1024 * 1024 * 1024  # a backstop far above any guest's limit
 
 
 def main() -> None:
@@ -75,7 +74,7 @@ def serve(parent: int, snapshot: Path) -> None:
 
 
 def _serve(runner: SnapshotRunner, held: Protections) -> None:
-    say(Welcome(close(held)))
+    say(Welcome(Jail().close(held) if jail.supported() else held))
     while (task := take(sys.stdin.buffer, SandboxTask)) is not None:
         try:
             ended = runner.run(*task)
@@ -83,8 +82,3 @@ def _serve(runner: SnapshotRunner, held: Protections) -> None:
             say(RunEnded("sandbox_error", stderr=traceback.format_exc().encode()))
             os._exit(1)
         say(ended)
-
-
-def close(held: Protections) -> Protections:
-    """Do what must wait until the thread of the guest is there, and return what holds this process."""
-    return Jail().close(held, data=_DATA) if jail.supported() else held

@@ -17,6 +17,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -164,18 +165,10 @@ class CommandClient:
 
     async def _run(self, request: dict[str, Any], place: WorkPlace | None = None) -> CommandRun:
         """Run the program once, and return it when it has ended. Raises PlayerError."""
-        if self._hidden:
-            kept_modes.starts([self._folder, self._folder / FILE_NAME, *map(Path, self._hidden)])
-        try:
+        kept = [self._folder, self._folder / FILE_NAME, *map(Path, self._hidden)] if self._hidden else []
+        said = "%s, or an agent that ran at the same time, changed the permissions of %s; they are set back"
+        with kept_modes.kept(kept, partial(_log.warning, said, self._settings.name)):
             return await self._converse(msgspec.json.encode(request), place)
-        finally:
-            for change in kept_modes.ended() if self._hidden else ():
-                _log.warning(
-                    "%s, or an agent that ran at the same time, changed the permissions of %s; they are set "
-                    "back",
-                    self._settings.name,
-                    change,
-                )
 
     async def _converse(self, request: bytes, place: WorkPlace | None) -> CommandRun:
         env, cwd = self._environment, self._folder

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -19,8 +19,10 @@ class KeptModes:
         self._known: dict[Path, tuple[int, int, int]] = {}
         self._running = 0
 
-    def starts(self, paths: Iterable[Path]) -> None:
-        """Note the permissions of these files and folders before an agent starts."""
+    @contextmanager
+    def kept(self, paths: Iterable[Path], report: Callable[[str], None]) -> Iterator[None]:
+        """Keep the permissions of these files and folders while an agent runs: what is changed is set back
+        when it has ended, and reported."""
         if not self._running:
             self._known.clear()
         self._running += 1
@@ -31,19 +33,20 @@ class KeptModes:
                 known = self._known.get(place)
                 if known is None or known[:2] != (status.st_dev, status.st_ino):
                     self._known[place] = status.st_dev, status.st_ino, stat.S_IMODE(status.st_mode)
+        try:
+            yield
+        finally:
+            self._running -= 1
+            self._set_back(report)
 
-    def ended(self) -> list[str]:
-        """Set back what was changed, once an agent has ended. Return each change, for people."""
-        self._running -= 1
-        changes: list[str] = []
+    def _set_back(self, report: Callable[[str], None]) -> None:
         for place, (device, inode, mode) in sorted(self._known.items()):
             with suppress(OSError):
                 status = place.stat()
                 now = stat.S_IMODE(status.st_mode)
                 if (status.st_dev, status.st_ino) == (device, inode) and now != mode:
                     os.chmod(place, mode)
-                    changes.append(f"{place} from {mode:03o} to {now:03o}")
-        return changes
+                    report(f"{place} from {mode:03o} to {now:03o}")
 
 
 kept_modes = KeptModes()

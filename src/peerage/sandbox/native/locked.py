@@ -26,6 +26,7 @@ from functools import partial
 from glob import glob
 from typing import NoReturn
 
+from peerage.sandbox import seccomp
 from peerage.sandbox.jail import Jail
 from peerage.sandbox.native import namespaces
 from peerage.sandbox.native.confined import (
@@ -124,7 +125,9 @@ def _be_first(
         os.setsid()
         os.chdir(here)
         held = jail.limit(LIMITS) and jail.renounce_privileges()
-        held = held and jail.hide_all_but(read, written, strict=True) and jail.forbid_calls()
+        held = (
+            held and jail.hide_all_but(read, written, strict=True) and jail.filter_calls(seccomp.forbidding)
+        )
         return "" if held else "this system has no Landlock or no seccomp, or its processor is not known"
 
     program = fork_program(sys.argv[2:], lacking, partial(_refuse, options))
