@@ -55,7 +55,7 @@ def test_streams_are_read_one_after_the_other() -> None:
 def test_output_is_cut_at_the_limit_over_both_streams() -> None:
     world = wasi.World(output=5)
     world.write(world.stdout, [b"abc", b""])
-    with pytest.raises(wasi.Stopped, match="output"):
+    with pytest.raises(wasi.GuestStopped, match="output"):
         world.write(world.stderr, [b"defg"])
     assert (world.stdout, world.stderr) == ([b"abc"], [b"de"])
 
@@ -102,7 +102,7 @@ def test_there_are_three_descriptors(descriptor: int) -> None:
 
 def test_costly_calls_cost_fuel() -> None:
     poor = guest(fuel=50_000)
-    with pytest.raises(wasi.Stopped, match="fuel"):
+    with pytest.raises(wasi.GuestStopped, match="fuel"):
         wasi.random_get(wasi.World(), poor, 0, 60_000)
     assert poor.fuel == 0
     rich = guest()

@@ -171,7 +171,7 @@ def _compile(stock: bytes) -> bytes:
         start(store)
     except wasi.Snapshot:
         pass
-    except (wasi.Stopped, wasmtime.Trap) as ended:
+    except (wasi.GuestStopped, wasmtime.Trap) as ended:
         printed = b"".join(world.stderr).decode("utf-8", "replace")
         raise SandboxUnavailable(f"CPython for WASI did not start: {ended!r} {printed[-2000:]}") from ended
     content = bytes(memory.read(store))

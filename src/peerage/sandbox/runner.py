@@ -49,7 +49,7 @@ class SnapshotRunner:
         memory.write(store, image.ENTRY, text)
         try:
             run(store, text, 0)
-        except wasi.Stopped as stopped:
+        except wasi.GuestStopped as stopped:
             return stopped.status
         except wasmtime.Trap as trap:
             if trap.trap_code == wasmtime.TrapCode.OUT_OF_FUEL:

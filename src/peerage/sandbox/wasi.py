@@ -32,7 +32,7 @@ _WORD = (1 << 64) - 1
 _STREAM = 0  # of unknown type, so that nothing takes it for a terminal
 
 
-class Stopped(Exception):
+class GuestStopped(Exception):
     """A call of the guest ended its run: it left, wrote too much, would sleep past its deadline, or has no
     fuel left for the call. `status` says which."""
 
@@ -84,7 +84,7 @@ class World:
                 sink.append(part[:room])
             self.written += min(len(part), room)
             if len(part) > room:
-                raise Stopped("output")
+                raise GuestStopped("output")
 
     def random(self, size: int) -> bytes:
         """The same bytes in every run: SplitMix64 from zero (Steele, Lea and Flood, 2014)."""
@@ -136,11 +136,11 @@ class Guest:
         return self._store.get_fuel()
 
     def charge(self, fuel: int) -> None:
-        """Take `fuel` from the guest; `Stopped` when it has not that much left."""
+        """Take `fuel` from the guest; `GuestStopped` when it has not that much left."""
         left = self._store.get_fuel()
         self._store.set_fuel(max(0, left - fuel))
         if left < fuel:
-            raise Stopped("fuel")
+            raise GuestStopped("fuel")
 
 
 def _strings(guest: Guest, values: Sequence[bytes], table: int, buffer: int) -> int:
@@ -252,7 +252,7 @@ def sched_yield(world: World, guest: Guest) -> int:
 
 
 def proc_exit(world: World, guest: Guest, code: int) -> None:
-    raise Stopped(verdict(code))
+    raise GuestStopped(verdict(code))
 
 
 def poll_oneoff(world: World, guest: Guest, subscriptions: int, events: int, count: int, stored: int) -> int:
@@ -281,7 +281,7 @@ def poll_oneoff(world: World, guest: Guest, subscriptions: int, events: int, cou
     shortest = min(waits)
     world.slept_ns += shortest
     if now + shortest > world.deadline_ns:
-        raise Stopped("timeout")
+        raise GuestStopped("timeout")
     due = [answer for answer, wait in zip(answers, waits, strict=True) if wait == shortest]
     guest.write(events, b"".join(due))
     guest.put(stored, len(due))

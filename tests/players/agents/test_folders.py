@@ -15,6 +15,7 @@ from tests.players.agents.test_agents import CALL
 
 from peerage.game.work import AgentStep, Trace
 from peerage.players import open_client
+from peerage.players.agents import programs
 from peerage.players.client import Answer, PlayerError
 from peerage.sandbox.folder import File, WorkFolder, read_patch
 from peerage.sandbox.native.confined import available
@@ -69,6 +70,21 @@ async def test_the_reply_is_the_patch_that_it_left(tmp_path: Path) -> None:
     assert (answer.input_tokens, answer.cost_usd, answer.snapshot) == (7, 0.5, "m-1")
     assert not answer.truncated
     assert sorted(os.listdir(tmp_path)) == ["agent.py"]
+
+
+@pytest.mark.skipif(not available(), reason="needs Landlock")
+async def test_without_namespaces_it_sees_no_folder_of_another_seat_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(programs, "lacking", lambda: "no namespaces")
+    other = WorkPlace()
+    (other.work / "answer").write_text("the answer")
+    (tmp_path / "home").mkdir()
+    spoil = f"\ntry: open({str(other.work / 'spoilt')!r}, 'w')\nexcept OSError: open('kept', 'w')"
+    source = looking(tmp_path / "home", other.work / "answer") + spoil
+    answer = await worked(tmp_path, source, WorkFolder.of({}), hidden=[tmp_path / "arena.db"])
+    assert read_patch(answer.text) == {"seen": File("[[], [], None]"), "kept": File("")}
+    other.remove()
 
 
 async def test_who_changes_nothing_leaves_an_empty_patch(tmp_path: Path) -> None:

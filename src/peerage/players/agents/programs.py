@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import inspect
+import json
 import logging
 import os
 import re
@@ -45,7 +46,7 @@ from peerage.sandbox.folder import WorkFolder
 from peerage.sandbox.jail import supported
 from peerage.sandbox.native.confined import available, launcher
 from peerage.sandbox.native.kept_modes import kept_modes
-from peerage.sandbox.native.places import WorkPlace, lacking
+from peerage.sandbox.native.places import WorkPlace, lacking, places_in_use
 from peerage.settings import FILE_NAME, PlayerSettings
 from peerage.values.system_errors import reason
 
@@ -186,7 +187,7 @@ class CommandClient:
 
     def _launcher(self, place: WorkPlace | None) -> Sequence[str]:
         """Return what runs the program so that nothing it started outlives the call; that cannot read what is
-        hidden, nor what other agents keep, and can change nothing in the arena's folder but what it keeps
+        hidden, nor what other agents keep or work on, and in the arena's folder can change only what it keeps
         itself. One that works in a place sees nothing of the arena's folder but what its own words name."""
         if place is not None and not lacking():
             return place.launcher([self._folder, *map(Path, self._hidden)], words=self._words, network=True)
@@ -195,9 +196,10 @@ class CommandClient:
         held: tuple[list[str], ...] = ([], [], [])
         if self._hidden and available():
             own = Path(self._environment[AGENT_FOLDER])
-            others = [str(other) for other in own.parent.iterdir() if other != own]
-            held = ([*self._hidden, *others], [*self._hidden, str(self._folder.absolute())], [str(own)])
-        arguments = [msgspec.json.encode(argument).decode() for argument in (os.getpid(), *held)]
+            others = [str(other) for other in own.parent.iterdir() if other != own] + places_in_use()
+            fixed = [*self._hidden, str(self._folder.absolute()), *places_in_use()]
+            held = ([*self._hidden, *others], fixed, [str(own), *([str(place.path)] if place else [])])
+        arguments = [json.dumps(argument) for argument in (os.getpid(), *held)]
         return *launcher("native.confined", "-P"), *arguments, "--"
 
 

@@ -394,6 +394,11 @@ def _root_of(process: int) -> Path:
     return root
 
 
+def places_in_use() -> list[str]:
+    """Return the folder of all places of this process, where there is one."""
+    return [str(_root())] if _root_of.cache_info().currsize else []
+
+
 def _remove(path: Path) -> None:
     """Remove a folder, however deep, whatever may be read there. Neither program follows links."""
     for words in (["rm", "-rf"], ["chmod", "-R", "u+rwX"], ["rm", "-rf"]):
