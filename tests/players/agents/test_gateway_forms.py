@@ -118,7 +118,7 @@ def png(side: int) -> str:
 DATA = png(9)
 URL = f"data:image/png;base64,{DATA}"
 SOURCE = {"media_type": "image/png", "data": DATA}
-MARK = measured("image/png", b64decode(DATA)).mark
+MARK = measured(b64decode(DATA)).mark
 PAGE = "https://example.org/page.pdf"
 
 
