@@ -221,7 +221,7 @@ def test_mistakes_in_tasks_are_said_with_their_place(tmp_path: Path) -> None:
         "leads out of the folder": {"statement": "x", "files": {"../a": "1"}},
         "is no text": {"statement": "x", "files": {"a": 1}},
         "`command` is missing": {**good, "tests": {"t": "1"}},
-        "is not known": {**good, "comand": "x"},
+        "'comand' is not known; did you mean 'command'?": {**good, "comand": "x"},
         "found 'x'; expected `{COMMIT: TEXT}`": {
             "repo": ".",
             "commits": [1],

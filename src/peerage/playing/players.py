@@ -178,10 +178,10 @@ class RunPlayers:
         before = len(list(entries(self._ledger)))
         noticed = left_out_in_words(self._settings, self._ledger)
         self._probed = await probe_players(asked, self.env, affordable=affordable, record=record, media=media)
+        refuse_too_blind(self._settings, self._ledger)
         for line in left_out_in_words(self._settings, self._ledger):
             if line not in noticed:
                 _log.warning(line)
-        refuse_too_blind(self._settings, self._ledger)
         costs = probe_costs(self._ledger, after=before)
         recovered.charge(costs)
         availability.charge({player: cost.most_nano for player, cost in costs.items()})

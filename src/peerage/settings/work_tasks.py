@@ -61,7 +61,7 @@ def work_tasks(stated: Any, base: Path, where: str) -> list[dict[str, Any]]:
 def _checked(task: Mapping[str, Any], keys: Collection[str], needed: Collection[str]) -> None:
     for key in task:
         if key not in keys:
-            raise ValueError(f"{key!r} is not known{suggest(str(key), keys)}; a task has {', '.join(keys)}")
+            raise ValueError(f"{key!r} is not known{suggest(str(key), keys)}")
     for key in ("statement", "command", "setup", "repo"):
         if not isinstance(task.get(key, ""), str):
             raise ValueError(f"{key}: found {task[key]!r:.60}; expected text")

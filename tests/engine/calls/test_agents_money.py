@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 from tests.engine.arenas import ledger_of, play, spent_by_match, total_spent, write_arena
 from tests.engine.calls.test_budgets import TIGHT, replays, spent_by_player
+from typer.testing import CliRunner
 
+from peerage.cli.main import app
 from peerage.engine.calls.call_costs import reach, usual_call, worst_of
 from peerage.engine.calls.player_runtime import PlayerRuntime, most_nano, priced
 from peerage.engine.record.probed import ProbeEntry
@@ -105,6 +107,12 @@ async def test_a_probe_counts_what_the_gateway_counted() -> None:
     assert set_aside == dict.fromkeys(came, 200_000_000)
     found = {name: (each.cost_nano, each.worst_nano) for name, each in put[-1].found.items()}
     assert found == {"fails": (None, 7), "unsure": (None, 5), "uncounted": (None, 200_000_000)}
+
+
+def test_a_budget_too_small_for_agents_names_their_own_limit(tmp_path: Path) -> None:
+    write_arena(tmp_path, agents(), budget=0.01)
+    planned = CliRunner().invoke(app, ["plan", "--matches", "2", "--dir", str(tmp_path)]).output
+    assert "raise it, or lower `request_budget` of agents." in " ".join(planned.split())
 
 
 def test_a_reply_that_was_cut_is_not_asked_for_once_more() -> None:

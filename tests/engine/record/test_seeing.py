@@ -170,7 +170,9 @@ async def test_who_does_not_read_the_picture_is_asked_once_and_not_paired(
     )
 
 
-async def test_too_few_who_see_end_a_run_with_how_to_fix_it(tmp_path: Path, server: OpenAIServer) -> None:
+async def test_too_few_who_see_end_a_run_with_how_to_fix_it(
+    tmp_path: Path, server: OpenAIServer, caplog: pytest.LogCaptureFixture
+) -> None:
     folder = arena(tmp_path, server, ["sees-1", "ignores", "refuses"])
     with pytest.raises(
         ArenaError, match=r"digits: its tasks hold pictures.*too few players.*`takes: \[image\]`"
@@ -182,6 +184,19 @@ async def test_too_few_who_see_end_a_run_with_how_to_fix_it(tmp_path: Path, serv
     with pytest.raises(ArenaError, match="too few players are left"):
         await played(folder, 4)
     assert len(pictures_asked(server)) == 3
+    assert "is played without" not in caplog.text, "nothing is played"
+    looked = await asyncio.to_thread(CliRunner().invoke, app, ["doctor", "--dir", str(folder)])
+    assert looked.exit_code == 1
+    assert "too few players are left" in " ".join(looked.output.split())
+
+
+@pytest.mark.parametrize(("others", "word"), [([], "✗"), (["sees-2"], "!")])
+def test_doctor_looks_at_what_settings_say_before_any_run(
+    tmp_path: Path, server: OpenAIServer, others: list[str], word: str
+) -> None:
+    folder = arena(tmp_path, server, ["sees-1", "ignores", *others], ignores=[])
+    output = CliRunner().invoke(app, ["doctor", "--dir", str(folder)]).output
+    assert f"{word} pictures and sound" in output
 
 
 async def test_settings_say_who_sees_and_nobody_is_asked(tmp_path: Path, server: OpenAIServer) -> None:

@@ -20,9 +20,9 @@ import typer
 
 from peerage.cli.shared.options import at, program
 from peerage.engine.record.probed import probe_costs
-from peerage.engine.record.seeing import left_out_in_words
+from peerage.engine.record.seeing import left_out_in_words, refuse_too_blind
 from peerage.games import GAMES
-from peerage.ledger import LedgerError, LedgerMissing, open_ledger
+from peerage.ledger import Ledger, LedgerError, LedgerMissing, open_ledger
 from peerage.ledger.topics.uptimes import unused
 from peerage.players import checks
 from peerage.players.keys import PROVIDERS, found_keys
@@ -263,6 +263,18 @@ async def look_at_players(
     return lines
 
 
+def _seeing(settings: ArenaSettings, ledger: Ledger | None) -> Iterator[Finding]:
+    """Yield who does not take the pictures and sounds of tasks; broken where too few are left. Raises
+    LedgerError."""
+    try:
+        refuse_too_blind(settings, ledger)
+    except ArenaError as error:
+        yield Finding("media", "pictures and sound", "broken", str(error))
+        return
+    for line in left_out_in_words(settings, ledger):
+        yield Finding("media", "pictures and sound", "warning", line)
+
+
 def _ledger(settings: ArenaSettings, env: dict[str, str], folder: Path) -> Iterator[Finding]:
     for variable, kind in databases(env).items() if settings.ledger[0] != "$" else ():
         about = f"holds an address of {kind}; `ledger: ${variable}` in {FILE_NAME} keeps records there"
@@ -271,6 +283,7 @@ def _ledger(settings: ArenaSettings, env: dict[str, str], folder: Path) -> Itera
         ledger = open_ledger(settings.ledger, folder, create=False)
     except LedgerMissing:
         yield Finding("ledger", settings.ledger, "unused", "none yet; `peerage run` makes it")
+        yield from _seeing(settings, None)
         return
     except LedgerError as error:
         yield Finding("ledger", settings.ledger, "broken", str(error))
@@ -282,8 +295,7 @@ def _ledger(settings: ArenaSettings, env: dict[str, str], folder: Path) -> Itera
         spent = sum(spent_by(ledger).values()) - held
         spent += sum(cost.most_nano for cost in probe_costs(ledger).values())
         spent += sum(unused(ledger).values())
-        for line in left_out_in_words(settings, ledger):
-            yield Finding("players", "pictures and sound", "warning", line)
+        yield from _seeing(settings, ledger)
         unknown = unpriced(ledger) + sum(cost.unknown for cost in probe_costs(ledger).values())
     except LedgerError as error:
         yield Finding("ledger", settings.ledger, "broken", str(error))

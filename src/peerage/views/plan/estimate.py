@@ -302,9 +302,11 @@ def _assumed(plan: Plan) -> str:
 def too_small(settings: ArenaSettings, plan: Plan) -> list[str]:
     """Return a sentence for each budget that pays for no match, with the least that would do."""
     least = exact_dollars(math.ceil(plan.begins_usd * 1e4) / 1e4)
+    metered = [bool(player.acp) for player in settings.everyone]
+    lower = ["`max_tokens` of players"] * (not all(metered)) + ["`request_budget` of agents"] * any(metered)
     return [
         f"{whose} of {exact_dollars(budget)} is too small for any match: {least} is the least that lets one "
-        "begin; raise it, or lower `max_tokens` of players"
+        f"begin; raise it, or lower {' and '.join(lower)}"
         for budget, whose in ((settings.budget.match, "budget.match"), (settings.budget.arena, "the budget"))
         if budget is not None and budget < plan.begins_usd
     ]
