@@ -113,6 +113,16 @@ def test_no_metadata_and_no_profile_comes_along() -> None:
             assert {*chunks_of(made)} == {b"IHDR", b"IDAT", b"IEND"}
 
 
+@pytest.mark.parametrize("subsampling", [0, 2])
+@pytest.mark.parametrize("quality", [30, 75, 90])
+def test_a_photo_neither_grows_nor_loses(quality: int, subsampling: int) -> None:
+    body = saved("JPEG", (200, 200), quality=quality, subsampling=subsampling)
+    _, made = admitted(body, BOUNDS)
+    assert abs(len(made) - len(body)) < 0.03 * len(body)
+    before, after = (Image.open(io.BytesIO(one)).convert("RGB").tobytes() for one in (body, made))
+    assert sum(abs(a - b) for a, b in zip(before, after, strict=True)) < 2 * len(before)
+
+
 @pytest.mark.parametrize("form", ["PNG", "JPEG", "WEBP"])
 def test_a_picture_whose_metadata_are_damaged_is_a_picture(form: str) -> None:
     media, _ = admitted(saved(form, exif=b"Exif\0\0gpt-5, no TIFF"), BOUNDS)
@@ -226,7 +236,7 @@ def test_what_grows_beyond_the_bound_as_png_is_refused() -> None:
         ValueError, match="bytes as image/png, more than `media: bytes`; save a photo as JPEG"
     ):
         admitted(photo, MediaSettings(bytes=100_000))
-    photo = saved("JPEG", (300, 300), quality=50)
+    photo = saved("JPEG", (300, 300), quality=50, progressive=True, optimize=True)
     with pytest.raises(ValueError, match="bytes as image/jpeg, more than `media: bytes`; save it smaller"):
         admitted(photo, MediaSettings(bytes=len(photo)))
 

@@ -20,7 +20,7 @@ from functools import partial
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 import msgspec
@@ -105,7 +105,10 @@ def _picture(body: bytes, form: str, most: int) -> tuple[bytes, int, int]:
                     plain = image.convert("RGBA" if image.has_transparency_data else "RGB")
                     plain.info = {}
                     out = BytesIO()
-                    plain.save(out, "JPEG" if form == "JPEG" else "PNG", quality=92, compress_level=3)
+                    if form == "JPEG":
+                        plain.save(out, form, **_as_saved(opened))
+                    else:
+                        plain.save(out, "PNG", compress_level=3)
                     return out.getvalue(), *plain.size
     except Image.DecompressionBombError:
         pass
@@ -113,6 +116,20 @@ def _picture(body: bytes, form: str, most: int) -> tuple[bytes, int, int]:
         why = "no header that can be read" if isinstance(error, UnidentifiedImageError) else str(error)
         raise ValueError(f"a damaged {form} ({why:.100})") from None
     raise ValueError(f"{size} pixels, and 1 to {most:,} in all are taken; see `media: pixels`")
+
+
+def _as_saved(jpeg: Any) -> dict[str, int]:
+    """How a JPEG was saved, so that it neither grows nor loses much when it is saved again: the quality at
+    which the standard table has its mean, and at what distance there are colors."""
+    from PIL.JpegImagePlugin import get_sampling
+
+    times = sum(next(iter(jpeg.quantization.values()))) / _AT_50
+    quality = round(100 - 50 * times if times < 1 else 50 / times)
+    return {"quality": min(max(quality, 1), 95), "subsampling": get_sampling(jpeg)}
+
+
+_AT_50 = 3_688
+"""Sum of the standard table for brightness, which quality 50 is."""
 
 
 def _wav(body: bytes) -> tuple[bytes, float]:
