@@ -508,3 +508,18 @@ def test_what_was_said_since_the_log_was_read_is_looked_up_in_it(
     assert len([*ledger.amendments("talk")]) == len(run.said)
     ledger.close()
     run.close()
+
+
+def test_a_text_that_comes_in_after_all_were_read_is_there_too(
+    begun: tuple[Path, Run], tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(begun[0], tmp_path / "again"))
+    later = text_digest("later"), "later"
+    with closing(_at(str(folder))) as ledger:
+        texts = ledger.texts()
+        with ledger.runner():
+            ledger.write(Batch(texts=[later]))
+        assert later[0] not in texts
+        assert texts[later[0]] == "later"
+        with pytest.raises(KeyError):
+            texts[bytes(32)]

@@ -71,6 +71,22 @@ def _holds(table: StoredTable, number: int) -> str:
     return f"the table {table.name} holds {counted(number, 'row')}"
 
 
+class _AllTexts(dict[bytes, str]):
+    """All texts at one moment; what a run has written `since` is read when it is asked for."""
+
+    def __init__(
+        self, texts: Mapping[bytes, str], since: Callable[[Iterable[bytes]], Mapping[bytes, str]]
+    ) -> None:
+        super().__init__(texts)
+        self._since = since
+
+    def __missing__(self, digest: bytes) -> str:
+        self.update(self._since([digest]))
+        if digest not in self:
+            raise KeyError(digest)
+        return self[digest]
+
+
 class Ledger:
     """One ledger, in a store that holds one. Methods may block; a writer thread calls `write`, any thread may
     read. `address` opens the same ledger from any folder."""
@@ -172,13 +188,14 @@ class Ledger:
         return self._rows.facts() if self._holding is None else self._holding.facts()
 
     def texts(self, digests: Iterable[bytes] | None = None) -> dict[bytes, str]:
-        """Long texts by digest; all of them when `digests` is None."""
+        """Long texts by digest; all of them when `digests` is None, and those that come in later are read as
+        they are asked for."""
         rows = self._rows.texts(None if digests is None else list(digests))
         # Damage stays visible: bytes that are no text become marks, which no longer fit the digest.
         texts = {bytes(digest): bytes(body).decode(errors="replace") for digest, body in rows}
         if self._holding is not None:
             self._holding.texts(texts)
-        return texts
+        return texts if digests is not None else _AllTexts(texts, self.texts)
 
     def media(self, digests: Iterable[str]) -> dict[str, bytes]:
         """Return the bytes of pictures and sounds by digest (hex), of those that are there."""

@@ -16,13 +16,19 @@ from zlib import crc32
 
 import msgspec
 import pytest
+from tests import virtual
 from tests.engine.arenas import house, play, write_arena
+from tests.engine.clients import Cast
 
 import peerage
 from peerage.arena import open_arena
-from peerage.engine.again.replay import Elsewhere, ReplayReport, repair, replay
+from peerage.engine.again.replay import Elsewhere, ReplayReport, _Replay, repair, replay
+from peerage.game.match import MatchRecord
 from peerage.games import GAMES
 from peerage.ledger import open_ledger
+from peerage.ledger.topics.waits import waits
+from peerage.players.client import Call, Later
+from peerage.values.clock import now_ms
 
 pytestmark = pytest.mark.usefixtures("plain_bodies")
 
@@ -261,6 +267,33 @@ def test_what_the_engine_voided_is_accepted_as_stated(tmp_path: Path) -> None:
 def test_an_empty_ledger_has_nothing_to_recompute(tmp_path: Path) -> None:
     with open_arena(write_arena(tmp_path)) as arena:
         assert arena.replay() == ReplayReport(0, 0, 0, 0, (), ())
+
+
+def test_a_run_that_goes_on_makes_no_difference(tmp_path: Path) -> None:
+    """What is known of a ledger is read one thing after the other: a match leaves its round in between."""
+    begun, left, reports = list[Any](), list[str](), list[ReplayReport]()
+
+    def act(call: Call, attempt: int) -> Later | None:
+        late = begun and (not left or call.key in left) and attempt == 0
+        if not late:
+            return None
+        left[:] = [call.key]
+        return Later("busy", until_ms=now_ms() + 60_000)
+
+    with open_arena(write_arena(tmp_path, house(7), pairing={"window": 4})) as arena:
+        ledger = arena.ledger.as_stored()
+
+        def observe(record: MatchRecord, _: object) -> None:
+            if record.number == 3:
+                begun.append(_Replay(ledger, ledger.summaries))
+            elif begun and ledger.heads()[1] == MATCHES:
+                reports.append(begun[0].run(None, None, None))
+
+        playing = arena.play(MATCHES, clients=Cast(act), observe=observe, inline=True)
+        virtual.run(playing)
+        assert waits(ledger).left
+        assert replay(ledger).ok
+    assert [report.differences for report in reports] == [()]
 
 
 def test_progress_is_told(forger: Forger) -> None:

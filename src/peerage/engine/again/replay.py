@@ -131,6 +131,9 @@ class _Replay:
     neither is, and `summaries` are the rows as they must be."""
 
     def __init__(self, ledger: Ledger, stored: Callable[[int, int | None], Iterator[Summary]] | None) -> None:
+        _, self._last = (
+            ledger.heads()
+        )  # first: a run may go on, and what is read next is of these matches too
         meta = ledger.meta()
         self._stored = stored
         self.summaries: list[Summary] = []
@@ -162,8 +165,7 @@ class _Replay:
     def run(
         self, progress: Callable[[int, int], None] | None, helpers: Helpers | None, folder: Path | None
     ) -> ReplayReport:
-        _, last = self._ledger.heads()
-        stored = None
+        last, stored = self._last, None
         for number, body, fits in self._ledger.snapshots() if self._stored else ():
             if fits and number <= last:
                 stored = number, body
