@@ -184,7 +184,9 @@ def obey(word, rest):
                 pass
             return "cancelled"
         case "#fail":
-            return {"code": int(rest), "message": "the model is not there"}
+            return {"error": {"code": int(rest), "message": "the model is not there"}}
+        case "#answer":
+            return json.loads(rest)
         case "#stop":
             return rest
     return None
@@ -222,7 +224,7 @@ def main():
             case "session/prompt":
                 ended = prompted(message["params"]["prompt"][0]["text"])
                 if isinstance(ended, dict):
-                    send({"id": message["id"], "error": ended})
+                    send({"id": message["id"], **ended})
                     continue
                 result = {"stopReason": ended}
         if "id" in message:

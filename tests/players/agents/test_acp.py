@@ -372,6 +372,15 @@ async def test_one_that_reports_an_error_is_asked_again_and_one_without_access_i
     error = await failure(agent, "#fail -32603")
     assert (str(error), error.kind) == ("agent: reports: the model is not there", "transient")
     assert (await failure(agent, "#fail -32000")).kind == "permanent"
+    for odd, said in (
+        ('{"error": "boom"}', "boom"),
+        ('{"error": {"code": 1, "message": "no", "data": {"why": 2}}, "result": {}}', "no {'why': 2}"),
+        ('{"result": null}', "an answer without a result"),
+        ('{"result": "end_turn"}', "an answer without a result"),
+        ("{}", "an answer without a result"),
+    ):
+        error = await failure(agent, "#say so far", f"#answer {odd}")
+        assert (str(error), error.kind) == (f"agent: reports: {said}", "transient")
 
 
 @pytest.mark.parametrize("how", ["#wait", "#hang"])

@@ -28,10 +28,14 @@ PLACES |= {"home": "/h", "form": "of"}
         (["claude-code-acp"], "claude-agent-acp"),
         (["goose", "acp"], "goose"),
         (["./my-agent", "--opencode"], ""),
+        (["/home/goose/my-agent"], ""),
+        (["node", "/home/me/codex/agent"], ""),
         (["node", "--x=/opencode"], ""),
     ],
 )
-def test_a_recipe_is_found_by_any_part_of_the_programs_path(words: Sequence[str], name: str) -> None:
+def test_a_recipe_is_found_by_the_programs_name_or_the_path_of_its_script(
+    words: Sequence[str], name: str
+) -> None:
     assert recipe_of(words) == (_known()[name] if name else None)
 
 

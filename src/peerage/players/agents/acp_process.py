@@ -174,10 +174,11 @@ class AgentProcess(RunningProgram):
             return waiting is not None
         self.turn.over = True
         failed, result = message.get("error"), message.get("result")
-        if isinstance(failed, dict):
-            detail = f"reports: {failed.get('message')} {failed.get('data') or ''}"[:400].strip()
-            kind: FailureKind = "permanent" if failed.get("code") == NO_ACCESS else "transient"
-            waiting.set_exception(PlayerError(detail, kind=kind))
-        else:
-            waiting.set_result(result if isinstance(result, dict) else {})
+        if failed is None and isinstance(result, dict):
+            waiting.set_result(result)
+            return True
+        failed = failed if isinstance(failed, dict) else {"message": failed or "an answer without a result"}
+        detail = f"reports: {failed.get('message')} {failed.get('data') or ''}"[:400].strip()
+        kind: FailureKind = "permanent" if failed.get("code") == NO_ACCESS else "transient"
+        waiting.set_exception(PlayerError(detail, kind=kind))
         return True

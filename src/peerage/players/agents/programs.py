@@ -166,23 +166,20 @@ class CommandClient:
 
     async def _run(self, request: dict[str, Any], place: WorkPlace | None = None) -> CommandRun:
         """Run the program once, and return it when it has ended. Raises PlayerError."""
-        kept = [self._folder, self._folder / FILE_NAME, *map(Path, self._hidden)] if self._hidden else []
-        said = "%s, or an agent that ran at the same time, changed the permissions of %s; they are set back"
-        with kept_modes.kept(kept, partial(_log.warning, said, self._settings.name)):
-            return await self._converse(msgspec.json.encode(request), place)
-
-    async def _converse(self, request: bytes, place: WorkPlace | None) -> CommandRun:
         env, cwd = self._environment, self._folder
         if place is not None:
             env, cwd = place.environment(env), place.work
             env.pop(AGENT_FOLDER, None)  # what it kept would help in a task that comes again
-        program = await CommandRun.start([*self._launcher(place), *self._words], cwd, env)
-        self._running.add(program)
-        try:
-            await program.finish(request)
-        finally:
-            await program.end()
-            self._running.discard(program)
+        kept = [self._folder, self._folder / FILE_NAME, *map(Path, self._hidden)] if self._hidden else []
+        said = "%s, or an agent that ran at the same time, changed the permissions of %s; they are set back"
+        with kept_modes.kept(kept, partial(_log.warning, said, self._settings.name)):
+            program = await CommandRun.start([*self._launcher(place), *self._words], cwd, env)
+            self._running.add(program)
+            try:
+                await program.finish(msgspec.json.encode(request))
+            finally:
+                await program.end()
+                self._running.discard(program)
         return program
 
     def _launcher(self, place: WorkPlace | None) -> Sequence[str]:

@@ -39,11 +39,12 @@ OTHER = Recipe({"chat": "", "messages": "", "gemini": "", "responses": ""})
 
 
 def recipe_of(words: Sequence[str]) -> Recipe | None:
-    """Return the recipe of a program, or of the script or package that it runs, by any part of a path among
-    its words."""
+    """Return the recipe of a program, or of the package that it runs: by its name, or any part of the path of
+    its script."""
     known = _known()
-    for word in words:
-        for part in reversed(re.split(r"[/\\]", word) if not word.startswith("-") else []):
+    for word in [word for word in words if not word.startswith("-")]:
+        parts = re.split(r"[/\\]", word)
+        for part in reversed(parts if word.endswith(("js", "ts")) else parts[-1:]):
             if recipe := known.get(_DECORATION.sub("", _DECORATION.sub("", part.lower()))):
                 return recipe
     return None
