@@ -55,10 +55,10 @@ def ending(
             "provider that ignores max_tokens; nothing more was asked of it in this run"
         )
     if twice := report.possibly_paid_twice:
-        asked = "call that a crash had left open was", "calls that a crash had left open were"
+        them = "it" if twice == 1 else "them"
         yield (
-            f"{counted(twice, *asked)} asked again; at most "
-            f"{dollars(report.possibly_paid_nano / 1e9)} was paid twice"
+            f"an earlier run was cut off with {counted(twice, 'call')} in flight; asking {them} again pays "
+            f"at most {dollars(report.possibly_paid_nano / 1e9)} twice"
         )
     if void:
         yield from _without_result(ledger, void, command)

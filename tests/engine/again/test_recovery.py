@@ -21,10 +21,12 @@ from tests.engine.arenas import (
     write_arena,
 )
 
+from peerage.arena import open_arena
 from peerage.engine.again.recovery import Recovered, recover
 from peerage.ledger import LedgerError
 from peerage.settings import Rating
 from peerage.standings.fold import elo_settings
+from peerage.views.ending import ending
 
 PRICE = {"input": 1.0, "output": 10.0}
 
@@ -85,6 +87,9 @@ def test_each_open_call_is_reported_by_the_next_run_alone_and_stays_reserved(tmp
     report = play(tmp_path, 40)
     assert report.possibly_paid_twice == opened[-1]
     assert report.possibly_paid_nano > 0
+    with open_arena(tmp_path) as arena:
+        words = "\n".join(ending(arena.ledger, report, [], None, str))
+    assert f"an earlier run was cut off with {opened[-1]} calls in flight; asking them again pays" in words
     assert recovered(tmp_path).left_open == []
     assert play(tmp_path, 41).possibly_paid_twice == 0
 

@@ -161,6 +161,11 @@ async def test_the_doctor_says_whether_an_agent_can_be_started(tmp_path: Path, p
     last = (await check(gone, {"PROVIDER_KEY": KEY}, tmp_path))[-1]
     assert (last.ok, last.fix) == (False, "fix `acp`")
     assert last.found == f"the program './gone.py' is neither in {tmp_path} nor on PATH"
+    (tmp_path / "kept.py").write_text("")
+    kept = PlayerSettings(**stated(provider.url) | {"acp": ["./kept.py"]})
+    last = (await check(kept, {"PROVIDER_KEY": KEY}, tmp_path))[-1]
+    assert not last.ok
+    assert last.found == f"{tmp_path}/kept.py may not be executed; `chmod +x {tmp_path}/kept.py` allows it"
     known = PlayerSettings(**stated(provider.url) | {"acp": ["no-such-place/codex-acp"]})
     faults = [one for one in await check(known, {}, tmp_path) if not one.ok]
     assert [one.subject for one in faults] == ["key", "agent"], "all that is missing at once"

@@ -14,6 +14,8 @@ from tests.views.leaderboard.test_board import copied
 
 from peerage.arena import Arena, open_arena
 from peerage.game.blocks import Quoted, ScoreLine, TaskText, VoteStrip
+from peerage.game.match import Totals
+from peerage.game.protocol import SANDBOX
 from peerage.games import GAMES
 from peerage.ledger import LedgerError
 from peerage.ledger.forms.merkle import GENESIS, digest, link
@@ -204,3 +206,11 @@ def test_a_table_of_more_than_two_was_not_paired_by_elo() -> None:
 
     assert "Paired at" in titles("elo")
     assert "Paired at" not in titles("trueskill")
+
+
+def test_the_sandbox_has_no_page() -> None:
+    totals = {"ada": Totals(), SANDBOX: Totals()}
+    found = numbers_of((), {}, totals, {"elo": {"ada": (1.0, 2.0)}}, "dollars")
+    link = found.columns[0].link
+    assert link is not None
+    assert {row.player: link(row) for row in found.rows} == {"ada": ("player", "ada"), SANDBOX: None}

@@ -164,6 +164,8 @@ def located(words: Sequence[str], folder: Path, env: Mapping[str, str], install:
         how = f"; `{install}` installs it" if install else ""
         where = f"the program {words[0]!r} is neither in {folder} nor on PATH"
         raise PlayerError(where + how, kind="permanent")
+    if not os.access(program, os.X_OK):
+        raise PlayerError(f"{program} may not be executed; `chmod +x {program}` allows it", kind="permanent")
     own = zip(files[1:], words[1:], strict=True)
     return [program, *[str(file) if file.is_file() else word for file, word in own]]
 

@@ -8,7 +8,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
+from peerage.game.blocks import Target
 from peerage.game.match import Totals
+from peerage.game.protocol import SANDBOX
 from peerage.render.blocks import Column, Rows, numbers
 from peerage.values.figures import counted, dollars, whole
 from peerage.views.leaderboard.tracks import METHODS
@@ -60,6 +62,11 @@ def numbers_of(
     return Rows(rows, _columns(tuple(ratings), unit), notes=notes, name="costs", sorts=False)
 
 
+def _page_of(row: Any) -> Target | None:
+    """Return the page of a row's player; the sandbox has none."""
+    return ("player", row.player) if row.player != SANDBOX else None
+
+
 @lru_cache
 def _columns(tracks: tuple[str, ...], unit: str) -> tuple[Column, ...]:
     """Every match of an arena has the same few."""
@@ -76,7 +83,7 @@ def _columns(tracks: tuple[str, ...], unit: str) -> tuple[Column, ...]:
 
     own, paired = unit != "dollars", "trueskill" not in tracks  # tables are not paired by sequential Elo
     return (
-        Column("player", "Player", link=lambda row: ("player", row.player)),
+        Column("player", "Player", link=_page_of),
         Column("seats", "As", _labels, spare=1, page=False),
         *[Column("raw", "Paired at", whole, number=True, spare=3, page=False, value=_raw)] * paired,
         *[
