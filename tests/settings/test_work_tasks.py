@@ -1,5 +1,6 @@
 """The owner's tasks of workshops: past commits and folders become values, and mistakes are said."""
 
+import os
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from peerage.game.protocol import Ask, Reply
 from peerage.game.work import command_result
 from peerage.games.workshop import GAME
+from peerage.games.workshop.diffs import counting
 from peerage.games.workshop.play import trial_run, verdicts
 from peerage.games.workshop.rules import WorkshopRules
 from peerage.games.workshop.tasks import WorkTask
@@ -76,14 +78,84 @@ def test_a_past_commit_is_a_task_with_its_parent_as_the_start_and_its_tests_hidd
     assert task.id == calc[:10]
     assert task.statement == "Add adds"
     assert task.tests is not None
-    assert {path for path, _, _ in files_at(repo, task.folder.commit, task.folder.only)} == {
-        "calc.py",
-        "conftest.py",
-    }
-    assert {*task.hidden} == {"tests/test_new.py", "conftest.py"}
+    assert task.folder.commit == git(repo, "rev-parse", f"{calc}^")
+    assert {*task.hidden} == {"tests/test_new.py", "tests/test_old.py", "conftest.py"}
     assert not solved(repo.parent, task, {})
     assert solved(repo.parent, task, {"calc.py": File("a + b\n")})
     assert not solved(repo.parent, task, {"tests/test_new.py": File("1\n")})
+
+
+def test_tests_and_their_settings_that_a_commit_removed_are_not_run(repo: Path) -> None:
+    command = "! ls tests/test_old.py conftest.py && python3 tests/test_new.py"
+    gone: dict[str, str | None] = {"tests__test_old_py": None, "conftest_py": None}
+    calc = committed(repo, "Add adds", calc_py="a + b\n", tests__test_new_py=NEW, **gone)
+    [own] = tasks_of(repo.parent, {"repo": "repo", "commits": [calc], "command": command})
+    task = msgspec.convert(own, WorkTask)
+    assert solved(repo.parent, task, {"calc.py": File("a + b\n")})
+    kept = counting({"conftest.py": File("2\n"), "tests/test_old.py": File("1\n")}, task)
+    assert kept == ({}, ["conftest.py", "tests/test_old.py"])
+
+
+def test_a_large_repository_s_commit_that_removes_a_test_is_a_task(repo: Path) -> None:
+    for at in range(200):
+        (repo / f"{at:0100}.py").write_text("")
+    committed(repo, "many", tests__test_gone_py="1")
+    calc = committed(repo, "Add adds", calc_py="a + b\n", tests__test_new_py=NEW, tests__test_gone_py=None)
+    [own] = tasks_of(repo.parent, {"repo": "repo", "commits": [calc], "command": COMMAND})
+    assert len(msgspec.json.encode(own)) < 2_000
+    assert solved(repo.parent, msgspec.convert(own, WorkTask), {"calc.py": File("a + b\n")})
+
+
+def test_commits_are_tasks_once_and_issues_go_with_their_commits(repo: Path) -> None:
+    calc = committed(repo, "Add adds", calc_py="a + b\n", tests__test_new_py=NEW)
+    git(repo, "tag", "v2")
+    stated: dict[str, Any] = {"repo": "repo", "command": COMMAND, "issues": {calc[:9]: "Add."}}
+    for commits in ([calc, "v2", calc[:7]], 3, "v2"):
+        [own] = tasks_of(repo.parent, stated | {"commits": commits})
+        assert (own["id"], own["statement"]) == (calc[:10], "Add.")
+    first = git(repo, "rev-parse", "HEAD^")
+    assert "has no commit 'nope'" in refused(repo.parent, stated | {"issues": {"nope": "Add."}})
+    with_change = committed(repo, "Later", calc_py="a+b\n", tests__test_new_py=f"{NEW}#\n")
+    said = refused(repo.parent, stated | {"commits": [with_change]})
+    assert f"issues: {calc[:10]} is not among the commits of this task" in said
+    assert "is the first of its repository" in refused(repo.parent, stated | {"issues": {first: "x"}})
+    said = refused(repo.parent, stated | {"issues": {calc: " "}})
+    assert f"commit {calc[:10]} has no message; say what to do by `issues: {{{calc[:10]}: TEXT}}`" in said
+
+
+def test_without_commits_the_newest_eight_that_change_tests_and_something_else_are_tasks(repo: Path) -> None:
+    for at in range(10):
+        committed(repo, f"Change {at}", calc_py=f"{at}\n", tests__test_new_py=f"{NEW}# {at}\n")
+    found = tasks_of(repo.parent, {"repo": "repo", "command": COMMAND})
+    assert [task["statement"] for task in found] == [f"Change {at}" for at in range(9, 1, -1)]
+
+
+def test_a_shallow_clone_says_how_it_is_completed(repo: Path) -> None:
+    committed(repo, "Add adds", calc_py="a + b\n", tests__test_new_py=NEW)
+    git(repo.parent, "clone", "-q", "--depth", "1", repo.as_uri(), "clone")
+    for commits in (8, ["HEAD"]):
+        said = refused(repo.parent, {"repo": "clone", "commits": commits, "command": COMMAND})
+        assert "git fetch --unshallow" in said
+
+
+def test_binary_files_submodules_and_odd_names_are_no_obstacle(repo: Path) -> None:
+    git(repo, "-c", "protocol.file.allow=always", "submodule", "-q", "add", str(repo), "vendor")
+    (repo / os.fsdecode(b"caf\xe9.py")).write_bytes(b"1")
+    (repo / "tests/data.bin").write_bytes(b"\xff\0")
+    (repo / "tests/link.py").symlink_to("../calc.py")
+    calc = committed(repo, "Add adds", calc_py="a + b\n", tests__test_new_py=NEW.replace("\n", "\r\n"))
+    git(repo, "commit", "-q", "--allow-empty", "-m", "empty")
+    git(repo, "clone", "-q", "--bare", ".", str(repo.parent / "bare"))
+    (repo / "calc.py").write_text("dirty")
+    for where in ("repo", "bare"):
+        [own] = tasks_of(repo.parent, {"repo": where, "command": COMMAND})
+        assert own["id"] == calc[:10]
+        task = msgspec.convert(own, WorkTask)
+        assert {"tests/data.bin", "tests/link.py"} < {*task.hidden}
+        overlay = {path: content for path, _, content in files_at(repo, calc, own["tests"]["only"])}
+        assert overlay["tests/link.py"] == b"a + b\n", "a link among tests to a file that is none"
+        assert not solved(repo.parent, task, {})
+        assert solved(repo.parent, task, {"calc.py": File("a + b\n")})
 
 
 def test_a_match_in_a_repository_shows_what_changed_against_its_files(repo: Path) -> None:
@@ -139,6 +211,10 @@ def test_hidden_tests_lie_where_contestants_see_nothing(tmp_path: Path) -> None:
     (arena / "hidden/t.py").write_text("1")
     [own] = tasks_of(arena, [stated | {"tests": "hidden"}])
     assert {*own["tests"]["files"]} == {"t.py"}
+    (arena / "hidden/sub").mkdir()
+    for folder, tests in (("hidden", "hidden/sub"), (".", "hidden"), (".", None), ("..", {"t": "1"})):
+        shown = {"statement": "Add.", "folder": folder, "tests": tests, "command": "true"}
+        assert "contestants would get" in refused(arena, [shown])
 
 
 def test_commits_that_are_no_tasks_are_refused_in_words(repo: Path, tmp_path: Path) -> None:

@@ -2,14 +2,14 @@
 
 tasks: [{folder: todo, statement: "Add --done.", tests: todo-tests, command: python -m pytest -q}]
 tasks: {repo: ., commits: [4f2c81d, 09aa3e1], command: python -m pytest -q}
-tasks: {repo: ., commits: 10, command: "python -m pytest -q {tests}"}     # the newest that changed tests
+tasks: {repo: ., command: "python -m pytest -q {tests}"}       # the newest eight that changed tests, too
 """
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
@@ -24,18 +24,21 @@ from peerage.sandbox.native.repositories import (
     CommitChange,
     change_at,
     folder_at,
+    listing_at,
     newest_changes,
+    shallow,
 )
 from peerage.settings.source import SettingsError
 from peerage.values.figures import suggest
 
-TESTS = ("test/*", "tests/*", "*/test/*", "*/tests/*", "test_*.py", "*/test_*.py")
-TEST_NAMES = ("*_test.*", "*.test.*", "*.spec.*")
-"""Patterns of paths that are tests, where the owner names none."""
+TEST_NAMES = ("test_*.py", "*/test_*.py", "*_test.*", "*.test.*", "*.spec.*")
+TESTS = ("test/*", "tests/*", "*/test/*", "*/tests/*", *TEST_NAMES)
+"""Patterns of paths that are tests, where the owner names none; runners are given those of the names."""
 WORKSHOP = "workshop"
 MOST_FILES, MOST_BYTES = 500, 1_000_000
 """Bounds of a folder that is named by its path: every fixture holds all of it."""
-MOST_COMMITS = 1_000
+COMMITS, MOST_COMMITS = 8, 1_000
+"""Commits that are tasks where the owner names none, and at most."""
 _OWN = ("id", "statement", "folder", "files", "tests", "command", "setup")
 _PAST = ("repo", "commits", "tests", "command", "setup", "issues")
 
@@ -77,6 +80,9 @@ def _own(task: Mapping[str, Any], base: Path, name: str) -> dict[str, Any]:
         raise ValueError("expected `folder: PATH` or `files: {PATH: TEXT}`, one of the two")
     stated = {key: task[key] for key in ("statement", "command", "setup") if key in task}
     tests = {"tests": _folder(task["tests"], base, hidden=True)} if task.get("tests") else {}
+    for secret in (base, base / str(task.get("tests"))) if "folder" in task else ():
+        if secret.resolve().is_relative_to((base / str(task["folder"])).resolve()):
+            raise ValueError(f"contestants would get {secret} with the folder {task['folder']}; move either")
     folder = _folder(task["files"] if "files" in task else task["folder"], base)
     return {"id": str(task.get("id", name)), **stated, "folder": folder, **tests}
 
@@ -118,65 +124,65 @@ def _below(top: Path) -> Iterator[Path]:
 
 def _past(task: Mapping[str, Any], base: Path) -> Iterator[dict[str, Any]]:
     """Yield a task for each commit: what its parent holds, and the commit's tests as hidden ones."""
-    _checked(task, _PAST, ("commits", "command"))
-    repo, issues = str(task["repo"]), task.get("issues", {})
-    patterns = task.get("tests", [*TESTS, *TEST_NAMES])
-    patterns = patterns if isinstance(patterns, list) else [patterns]
+    _checked(task, _PAST, ("command",))
+    repo, top, issues = task["repo"], base / task["repo"], task.get("issues", {})
     if not isinstance(issues, dict):
         raise ValueError(f"issues: found {issues!r:.60}; expected `{{COMMIT: TEXT}}`")
-
-    named_ones = task["commits"] if isinstance(task["commits"], list) else [task["commits"]]
-    if any(isinstance(name, float) for name in (*named_ones, *issues)):
+    commits, patterns = task.get("commits", COMMITS), [*map(str, _list(task.get("tests", TESTS)))]
+    if any(isinstance(name, float) for name in (*_list(commits), *issues)):
         raise ValueError('a commit whose hash looks like a number stands in quotes, such as "12e4567"')
-    issues = {str(name): text for name, text in issues.items()}
 
-    def tests(paths: Collection[str]) -> dict[str, None]:
-        return {path: None for path in paths if any(fnmatchcase(path, str(each)) for each in patterns)}
+    def tests(paths: Iterable[str]) -> list[str]:
+        return [path for path in paths if any(fnmatchcase(path, each) for each in patterns)]
 
-    for named, change in _changes(task["commits"], base / repo, tests):
-        written = tests(change.written)
+    changes = {change.commit: change for change in _changes(commits, top, tests)}
+    texts = {change_at(top, str(name)).commit: str(text) for name, text in issues.items()}
+    if stray := texts.keys() - changes:
+        raise ValueError(f"issues: {stray.pop()[:10]} is not among the commits of this task")
+    for change in changes.values():
+        name, written = change.commit[:10], tests(change.written)
         if not written:
             raise ValueError(
-                f"commit {named} changes no file that `tests` matches, so nothing would tell whether an "
-                f"issue is solved; name another commit, or `tests`: {', '.join(map(str, patterns))}"
+                f"commit {name} changes no file that `tests` matches, so nothing would tell whether an "
+                f"issue is solved; name another commit, or `tests`: {', '.join(patterns)}"
             )
-        known, gone = tests(change.paths), tests(change.removed)
-        hidden = [path for path in change.paths if path in known or steers(path)]
-        kept = [path for path in change.before if path not in gone] if gone else []
+        if not (statement := texts.get(change.commit, change.message).strip()):
+            raise ValueError(f"commit {name} has no message; say what to do by `issues: {{{name}: TEXT}}`")
+        paths = [path for path, *_ in listing_at(top, change.commit)]
+        hidden, gone = ({*filter(steers, each), *tests(each)} for each in (paths, change.removed))
+        folders = {
+            "folder": folder_at(repo, base, change.parent),
+            "tests": folder_at(repo, base, change.commit, sorted(hidden)),
+            "solved": folder_at(repo, base, change.commit),
+        }
         yield {
-            "id": change.commit[:10],
-            "statement": str(issues.get(named, change.message)).strip(),
-            "folder": msgspec.to_builtins(folder_at(repo, base, change.parent, kept)),
-            "tests": msgspec.to_builtins(folder_at(repo, base, change.commit, hidden)),
-            "command": str(task["command"]).replace("{tests}", shlex.join(_named_as_tests(written))),
+            "id": name,
+            "statement": statement,
+            **{key: msgspec.to_builtins(folder) for key, folder in folders.items()},
+            "gone": sorted(gone),
+            "command": task["command"].replace("{tests}", shlex.join(_runnable(written))),
             **{key: task[key] for key in ("setup",) if key in task},
         }
 
 
-def _named_as_tests(paths: Collection[str]) -> Collection[str]:
+def _list(stated: Any) -> list[Any]:
+    return [*stated] if isinstance(stated, (list, tuple)) else [stated]
+
+
+def _runnable(tests: list[str]) -> list[str]:
     """Return those paths of tests that a runner can be given; all of them where none has such a name."""
-    names = (*TEST_NAMES, "test_*.py", "*/test_*.py")
-    return [path for path in paths if any(fnmatchcase(path, name) for name in names)] or paths
+    return [path for path in tests if any(fnmatchcase(path, name) for name in TEST_NAMES)] or tests
 
 
-def _changes(
-    commits: Any, repo: Path, tests: Callable[[Collection[str]], Collection[str]]
-) -> Iterator[tuple[str, CommitChange]]:
-    """Yield the commits that are named, each with what it changed; or, of a number, at most so many of the
-    newest that changed `tests` and something else."""
+def _changes(commits: Any, repo: Path, tests: Callable[[Iterable[str]], list[str]]) -> Iterable[CommitChange]:
+    """Return the commits that are named; or, of a number, at most so many of the newest that changed `tests`
+    and something else."""
     if type(commits) is not int or commits > MOST_COMMITS:  # a hash may be all digits
-        for commit in map(str, commits if isinstance(commits, list) else [commits]):
-            yield commit, change_at(repo, commit)
-        return
+        return [change_at(repo, str(commit)) for commit in _list(commits)]
     found = (
-        change
-        for change in newest_changes(repo)
-        if (written := tests(change.written)) and len(written) < len(change.written)
+        change for change in newest_changes(repo) if 0 < len(tests(change.written)) < len(change.written)
     )
-    changes = [*islice(found, max(commits, 0))]
-    if not changes:
-        raise ValueError(
-            f"found no commit in {repo} that changes tests and something else; name `commits`, or the `tests`"
-        )
-    for change in changes:
-        yield change.commit, change
+    if not (changes := [*islice(found, max(commits, 0))]):
+        why = shallow(repo) or "name `commits`, or the `tests`"
+        raise ValueError(f"found no commit in {repo} that changes tests and something else; {why}")
+    return changes

@@ -169,7 +169,7 @@ def _fill(task: WorkTask, rules: WorkshopRules) -> dict[str, str]:
 def trial_run(name: str, task: WorkTask, patch: Patch, rules: WorkshopRules) -> ShellCommand:
     """Return the command that runs the hidden tests of a task on what a patch makes of its folder."""
     command = f"{{ {task.setup}\n}} && {{ {task.command}\n}}" if task.setup else task.command
-    text, seconds = patch_text(patch), rules.command_seconds
+    text, seconds = patch_text({**patch, **dict.fromkeys(task.gone)}), rules.command_seconds
     return ShellCommand(f"tests/{name}", task.folder, command, text, task.tests, seconds=seconds)
 
 

@@ -52,8 +52,9 @@ class Reference(Struct, frozen=True):
 
 
 class WorkTask(Struct, frozen=True, omit_defaults=True):
-    """A task: what to do in a `folder`. Hidden `tests` are laid over what somebody made of it, and `command`
-    tries them, after `setup`; contestants may run `check`. Without tests judges decide alone."""
+    """A task: what to do in a `folder`. Hidden `tests` are laid over what somebody made of it, tests that are
+    `gone` by then removed, and `command` tries them, after `setup`; contestants may run `check`. Without tests
+    judges decide alone. `solved` is the folder as somebody solved it."""
 
     id: str
     statement: str
@@ -62,12 +63,14 @@ class WorkTask(Struct, frozen=True, omit_defaults=True):
     tests: WorkFolder | None = None
     setup: str = ""
     check: str = ""
+    gone: tuple[str, ...] = ()
+    solved: WorkFolder | None = None
     reference: Reference | None = None
 
     @property
     def hidden(self) -> Collection[str]:
         """Return the paths that are as the task has them, whatever a patch says."""
-        return () if self.tests is None else self.tests.only or self.tests.files
+        return () if self.tests is None else {*(self.tests.only or self.tests.files), *self.gone}
 
 
 def work_task(rng: Random, level: int) -> WorkTask:

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from posixpath import dirname, join, normpath
 from typing import NamedTuple
 
@@ -31,7 +31,7 @@ _ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }
-_LINK, _EXECUTABLE = "120000", "100755"
+_LINK, _EXECUTABLE, _MODULE, _NONE = "120000", "100755", "160000", "000000"
 _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
@@ -46,14 +46,12 @@ def folder_at(repo: str, base: Path, commit: str, only: Sequence[str] = ()) -> W
 
 
 class CommitChange(NamedTuple):
-    """A commit with one `parent` (whole hashes): its message, the `paths` that it has and those that were
-    there `before`, those of files that it wrote, and of those that it removed."""
+    """A commit with one `parent` (whole hashes): its message, and the paths of files that it wrote, and of
+    those that it removed."""
 
     commit: str
     parent: str
     message: str
-    paths: list[str]
-    before: list[str]
     written: list[str]
     removed: list[str]
 
@@ -75,17 +73,21 @@ def change_at(repo: Path, commit: str) -> CommitChange:
     if len(parents) != 1:
         kind = "merges others" if parents else "is the first of its repository"
         raise ValueError(f"commit {commit[:80]} {kind}; name one with one parent, from which work can begin")
-    entries = [_entries(repo, each) for each in (whole, parents[0])]
-    after, before = entries
-    return CommitChange(
-        whole,
-        parents[0],
-        message.decode("utf-8", "replace"),
-        [*after],
-        [*before],
-        [path for path, entry in after.items() if before.get(path) != entry],
-        [path for path in before if path not in after],
-    )
+    words = ("diff-tree", "-r", "-z", "--raw", "--no-renames", parents[0], whole)
+    listed = _git(repo, *words, commit=commit).split(b"\0")[:-1]
+    change = CommitChange(whole, parents[0], message.decode("utf-8", "replace"), [], [])
+    for about, raw in zip(listed[::2], listed[1::2], strict=True):
+        before, after = about[1:].decode().split()[:2]
+        if usable(path := os.fsdecode(raw)) and _MODULE not in (before, after):
+            (change.removed if after == _NONE else change.written).append(path)
+    return change
+
+
+def shallow(repo: Path) -> str:
+    """Return what to do about a clone that lacks earlier commits, in words; empty of any other."""
+    with _started(repo, "rev-parse", "--is-shallow-repository") as git:
+        is_shallow = git.communicate()[0].strip() == b"true"
+    return "it is a shallow clone, which `git fetch --unshallow` completes" if is_shallow else ""
 
 
 def listing_at(repo: Path, commit: str, only: Sequence[str] = ()) -> Iterator[tuple[str, bool, str]]:
@@ -97,16 +99,20 @@ def listing_at(repo: Path, commit: str, only: Sequence[str] = ()) -> Iterator[tu
         raise ValueError(
             f"{commit[:80]!r} is no commit; write its whole hash, as `git rev-parse HEAD` prints it"
         )
-    entries = _entries(repo, commit, only)
+    entries = _entries(repo, commit)
     folders = {name[:at] for name in entries for at, letter in enumerate(name) if letter == "/"}
-    for path in only:
-        if path.rstrip("/") not in entries.keys() | folders:
-            raise ValueError(f"{repo} has no {path!r} at commit {commit[:12]}")
+    wanted = {path.rstrip("/") for path in only}
+    for path in wanted - entries.keys() - folders:
+        raise ValueError(f"{repo} has no {path!r} at commit {commit[:12]}")
     links = [path for path, (mode, _) in entries.items() if mode == _LINK]
     targets = _contents(repo, [entries[path][1] for path in links])
     for path, target in zip(links, targets, strict=True):
         entries[path] = entries.get(normpath(join(dirname(path), os.fsdecode(target))), (_LINK, ""))
-    return ((path, mode == _EXECUTABLE, name) for path, (mode, name) in entries.items() if mode != _LINK)
+    return (
+        (path, mode == _EXECUTABLE, name)
+        for path, (mode, name) in entries.items()
+        if mode != _LINK and (not wanted or wanted & {path, *map(str, PurePosixPath(path).parents)})
+    )
 
 
 def files_at(repo: Path, commit: str, only: Sequence[str] = ()) -> Iterator[tuple[str, bool, bytes]]:
@@ -123,9 +129,9 @@ def _whole(repo: Path, commit: str) -> str:
     return _git(repo, *words, commit=commit).decode().strip()
 
 
-def _entries(repo: Path, commit: str, only: Sequence[str] = ()) -> dict[str, tuple[str, str]]:
+def _entries(repo: Path, commit: str) -> dict[str, tuple[str, str]]:
     """Return the mode and the number of each file of a commit, by its path."""
-    listed = _git(repo, "ls-tree", "-r", "-z", "--full-tree", commit, "--", *only, commit=commit)
+    listed = _git(repo, "ls-tree", "-r", "-z", "--full-tree", commit, commit=commit)
     entries: dict[str, tuple[str, str]] = {}
     for line in listed.split(b"\0")[:-1]:
         about, _, raw = line.partition(b"\t")
@@ -179,10 +185,10 @@ def _git(repo: Path, *words: str, commit: str) -> bytes:
     with _started(repo, *words) as git:
         output, complaint = git.communicate()
     if git.returncode != 0:
-        why = os.fsdecode(complaint).strip().splitlines()
+        why = shallow(repo) or "".join(os.fsdecode(complaint).strip().splitlines()[-1:])
         raise ValueError(
             f"{repo} has no commit {commit[:80]!r}, or is no git repository; fetch it there, or name another"
-            f"{f' ({why[-1]})' if why else ''}"
+            f"{why and f' ({why})'}"
         )
     return output
 
