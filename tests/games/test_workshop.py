@@ -108,7 +108,7 @@ def test_a_model_reads_writes_and_runs_until_it_is_done() -> None:
     assert work["files"] == ["a.py", "d/e.txt", "sub/b.txt"]
     assert work["tests"] == [True]
     assert played.outcome.scores == {"A": 1, "B": 0}
-    assert [run.key for run, _ in played.runs] == ["tests/start", "work/A/run/1", "work/A/run/2", "tests/A"]
+    assert [run.key for run, _ in played.runs] == ["work/A/run/1", "work/A/run/2", "tests/A"]
 
 
 def test_paths_that_lead_out_are_refused_and_the_work_goes_on() -> None:
@@ -134,16 +134,6 @@ def test_a_setup_goes_before_the_tests_and_its_failure_is_theirs() -> None:
     for setup, solved in (("export WANTED=2 # so", True), ("export WANTED=3", False), ("false", False)):
         played = looped([write, act(do="done")], {**own, "setup": setup})
         assert played.outcome.detail["work"]["A"]["tests"] == [solved]
-
-
-def test_a_task_that_nobody_can_win_is_found_before_anybody_is_asked() -> None:
-    folder = msgspec.to_builtins(WorkFolder.of({"a.py": "1\n"}))
-    tests = msgspec.to_builtins(WorkFolder.of({"t.sh": "true\n"}))
-    for command, void in (("sh t.sh", "nothing_to_do"), ("no-such-command t.sh", "no_command")):
-        own = {"statement": "Nothing.", "folder": folder, "tests": tests, "command": command}
-        played = looped([], own)
-        assert played.outcome.void == void
-        assert not played.steps
 
 
 def test_a_machine_without_python_gives_no_result(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,6 +78,7 @@ from peerage.game.spec import (
     RoleRequirement,
     Seating,
     Secrecy,
+    Trial,
 )
 from peerage.game.texts import presets, texts
 from peerage.game.work import CommandResult, ShellCommand
@@ -159,6 +160,7 @@ __all__ = [
     "Text",
     "Together",
     "Tone",
+    "Trial",
     "Turn",
     "Voided",
     "WithTool",

@@ -17,6 +17,7 @@ from peerage.game.media import Kind, Media, media_in, parts
 from peerage.game.protocol import Reply, Role, Steps
 from peerage.game.section import CostUnit, SettingsSection
 from peerage.game.texts import Preset
+from peerage.game.work import ShellCommand
 
 
 class GameRules(SettingsSection):
@@ -180,11 +181,22 @@ class Secrecy:
     shown: tuple[str, ...] = ()
 
 
+class Trial(NamedTuple):
+    """A command of the owner's that is tried before anybody is asked. It must end with 0 where it `passes`,
+    else with another code: `wrong` says, of what is named by `what`, what it means where it does not."""
+
+    what: str
+    command: ShellCommand
+    passes: bool
+    wrong: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class Needs:
     """Requirements of this machine, by the rules; nobody starts a run without them.
 
-    `sandbox` is whether the game yields `Run`, `commands` whether it yields `ShellCommand`. `extra` is the
+    `sandbox` is whether the game yields `Run`, `commands` whether it yields `ShellCommand`, and `trials` are
+    commands that are tried first. `extra` is the
     extra of Peerage that a match is drawn or played with and that is not installed here; empty: nothing is
     missing. `media` are the kinds of pictures and sounds that a match may show; by default those of which the
     rules hold marks.
@@ -192,6 +204,7 @@ class Needs:
 
     sandbox: Callable[[Any], bool] = lambda rules: False
     commands: Callable[[Any], bool] = lambda rules: False
+    trials: Callable[[Any], Iterable[Trial]] = lambda rules: ()
     extra: Callable[[Any], str] = lambda rules: ""
     media: Callable[[Any], Collection[Kind]] = lambda rules: {
         each.kind for each in media_in([rules.model_dump_json()]).values()

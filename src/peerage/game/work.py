@@ -17,6 +17,8 @@ from peerage.values.texts import storable
 
 COMMAND_SECONDS = 120.0
 COMMAND_OUTPUT = 64 * 1024
+NOT_RUN = 126, 127
+"""Exit codes of `sh` where a command is not there or cannot be run."""
 
 MOST_STEPS, MOST_CALLS = 400, 1_000
 MOST_DETAIL = 4_000

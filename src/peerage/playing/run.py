@@ -42,6 +42,7 @@ from peerage.players.client import Client
 from peerage.players.keys import key_names
 from peerage.playing.players import RunPlayers
 from peerage.playing.requirements import budget_since, check, notices, pin, refuse_workers
+from peerage.playing.trials import refuse_wrong_commands
 from peerage.settings import ArenaError, ArenaSettings, enough_players, extra_installed, rules_of
 from peerage.settings.game_file import files_of
 from peerage.standings.fold import pinned_elo
@@ -85,6 +86,8 @@ async def play(
         stop_left_up(folder, ledger, now_ms)
         recovered = recover(ledger, in_flight.lag, pinned_elo(ledger.meta(), settings.rating))
         reached = max_matches is not None and decided(ledger) >= max_matches
+        if not reached:
+            await refuse_wrong_commands(folder, settings, ledger)
         async with AsyncExitStack() as stack:
             players = RunPlayers(folder, settings, ledger, clients, now_ms)
             await players.open(stack)

@@ -30,7 +30,6 @@ REASONS = {
     "no_answer": "a contestant's provider failed; see the failures below",
     "no_command": "the command of the hidden tests is not there in the jail; activate the environment that "
     "holds it, or correct `command`",
-    "nothing_to_do": "hidden tests passed before anybody had worked; take other commits or tests",
     "no_challenge": "no draft was agreed on; see the committee's objections, or allow more drafts in `rules`",
     "no_questions": "too few authors delivered questions; see their replies",
     "inconclusive": "too few judges gave a usable verdict; see why below, and take other judges or raise "

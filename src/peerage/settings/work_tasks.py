@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from peerage.games.workshop.diffs import steers
+from peerage.games.workshop.tasks import TEST_NAMES, runnable
 from peerage.sandbox.folder import File, WorkFolder
 from peerage.sandbox.native.places import IGNORED
 from peerage.sandbox.native.repositories import (
@@ -31,9 +32,8 @@ from peerage.sandbox.native.repositories import (
 from peerage.settings.source import SettingsError
 from peerage.values.figures import suggest
 
-TEST_NAMES = ("test_*.py", "*/test_*.py", "*_test.*", "*.test.*", "*.spec.*")
 TESTS = ("test/*", "tests/*", "*/test/*", "*/tests/*", *TEST_NAMES)
-"""Patterns of paths that are tests, where the owner names none; runners are given those of the names."""
+"""Patterns of paths that are tests, where the owner names none."""
 WORKSHOP = "workshop"
 MOST_FILES, MOST_BYTES = 500, 1_000_000
 """Bounds of a folder that is named by its path: every fixture holds all of it."""
@@ -160,18 +160,13 @@ def _past(task: Mapping[str, Any], base: Path) -> Iterator[dict[str, Any]]:
             "statement": statement,
             **{key: msgspec.to_builtins(folder) for key, folder in folders.items()},
             "gone": sorted(gone),
-            "command": task["command"].replace("{tests}", shlex.join(_runnable(written))),
+            "command": task["command"].replace("{tests}", shlex.join(runnable(written))),
             **{key: task[key] for key in ("setup",) if key in task},
         }
 
 
 def _list(stated: Any) -> list[Any]:
     return [*stated] if isinstance(stated, (list, tuple)) else [stated]
-
-
-def _runnable(tests: list[str]) -> list[str]:
-    """Return those paths of tests that a runner can be given; all of them where none has such a name."""
-    return [path for path in tests if any(fnmatchcase(path, name) for name in TEST_NAMES)] or tests
 
 
 def _changes(commits: Any, repo: Path, tests: Callable[[Iterable[str]], list[str]]) -> Iterable[CommitChange]:

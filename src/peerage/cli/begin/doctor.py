@@ -28,6 +28,7 @@ from peerage.players import checks
 from peerage.players.keys import PROVIDERS, found_keys
 from peerage.players.prices import price_of
 from peerage.playing.requirements import lacks_jail, refuse_workers
+from peerage.playing.trials import trials_of, wrong_commands
 from peerage.sandbox import image
 from peerage.settings import (
     EVERY,
@@ -82,6 +83,7 @@ def examine(folder: Path) -> list[Finding]:
         *_spare_keys(players, env),
         *(_ledger(settings, env, folder) if settings is not None else ()),
         *needs,
+        *(_tasks(settings, folder) if settings is not None else ()),
         _clock(),
         _disk(folder),
         *[extra for extra in _installation(_needed(settings, env)) if extra.what not in by_games],
@@ -357,6 +359,16 @@ def _needs(settings: ArenaSettings) -> Iterator[Finding]:
         about = f"not installed, and {names} need{'s' * (len(sandboxed) == 1)} it"
         fix = installing("sandbox")
     yield Finding("machine", "sandbox", state, about, fix)
+
+
+def _tasks(settings: ArenaSettings, folder: Path) -> Iterator[Finding]:
+    """Yield whether the commands of the owner's tasks do what they should; it tries them."""
+    if trials := trials_of(settings):
+        for problem in (wrong := asyncio.run(wrong_commands(folder, trials))):
+            yield Finding("arena", "tasks", "broken", problem)
+        if not wrong:
+            about = f"the tests of {counted(len({trial.what for trial in trials}), 'task')} were tried"
+            yield Finding("arena", "tasks", "ok", about)
 
 
 def _clock() -> Finding:

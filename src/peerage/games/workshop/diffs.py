@@ -10,11 +10,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from fnmatch import fnmatchcase
+from itertools import accumulate
+from pathlib import PurePosixPath
 from shlex import quote
 
 from peerage.game import Steps
 from peerage.game.work import ShellCommand
-from peerage.games.workshop.tasks import WorkTask
+from peerage.games.workshop.tasks import WorkTask, is_test
 from peerage.sandbox.folder import File, Patch
 
 STEERING = (
@@ -42,7 +44,10 @@ _WORKED_IN = re.compile(r"(?:[A-Za-z]:)?(?:[/\\][^\s'\"`(/\\]{1,80}){0,12}[/\\]p
 _AROUND, _MOST_COMPARED = 3, 1_000_000
 """Lines around a change, and pairs of lines that are compared at most."""
 _SHORTEST_NAME = 3
-_MOST_PATHS, _MOST_BEFORE = 200, 1_000_000
+_PROSE, _TEXT = (".md", ".rst", ".txt"), {*"'\""}
+_MOST_BEFORE = 1_000_000
+_MOST_WORDS = 100_000
+"""Bytes of the paths in a command: a word of one has 131,072 in Linux."""
 _BETWEEN = "\x1e"
 
 
@@ -72,18 +77,22 @@ def counting(patch: Patch, task: WorkTask) -> tuple[dict[str, File | None], list
     return {path: patch[path] for path in left if not same.get(path)}, edited
 
 
+def words_of(paths: Sequence[str]) -> str:
+    """Return paths as words of a command, so many of the first as it has room for."""
+    words = [quote(path) for path in paths]
+    used = accumulate([len(word.encode()) + 1 for word in words])
+    return " ".join([word for word, bytes in zip(words, used, strict=True) if bytes <= _MOST_WORDS])
+
+
 def originals(task: WorkTask, paths: Iterable[str]) -> Steps[Mapping[str, str]]:
     """Return the texts that files have in the task's folder, by path; those of a repository are printed
     there. A file that it lacks has none, or an empty one."""
     if not task.folder.repo:
         return {path: _text(file) for path, file in task.folder.files.items()}
-    named = sorted(paths)[:_MOST_PATHS]
-    if not named:
+    if not (named := words_of(sorted(paths))):
         return {}
-    shown = [
-        f"printf '\\036%s\\036' {quote(path)}; cat -- {quote(f'./{path}')} 2>/dev/null\n" for path in named
-    ]
-    ran = yield ShellCommand("before", task.folder, "".join(shown), output=_MOST_BEFORE)
+    show = f'for path in {named}; do printf \'\\036%s\\036\' "$path"; cat -- "./$path" 2>/dev/null; done'
+    ran = yield ShellCommand("before", task.folder, show, output=_MOST_BEFORE)
     _, *parts = ran.value.output.split(_BETWEEN)
     return dict(zip(parts[::2], parts[1::2], strict=False))
 
@@ -92,6 +101,15 @@ def diffs(patch: Patch, before: Mapping[str, str]) -> dict[str, str]:
     """Return a unified diff for each file of a patch, without paths of folders that were worked in."""
     made = {path: "\n".join(_diff(path, before.get(path, ""), file)) for path, file in patch.items()}
     return {path: _WORKED_IN.sub("PATH", text) for path, text in made.items()}
+
+
+def named_tests(diffs: Mapping[str, str], task: WorkTask) -> list[str]:
+    """Return the hidden tests that texts in the code of these diffs name, and the variable by which pytest
+    names the one that it runs."""
+    names = {PurePosixPath(path).stem for path in task.runnable if is_test(path)} | {"PYTEST_CURRENT_TEST"}
+    code = [diff for path, diff in diffs.items() if not is_test(path) and not path.endswith(_PROSE)]
+    added = [line for diff in code for line in diff.splitlines() if line.startswith("+") and _TEXT & {*line}]
+    return sorted(names & {word for line in added for word in re.findall(r"\w+", line)})
 
 
 def _diff(path: str, before: str, file: File | None) -> Iterator[str]:

@@ -11,9 +11,11 @@ The README in this folder states every rule.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from importlib.resources import files
 from random import Random
+from shlex import quote
 from typing import Any
 
 import msgspec
@@ -34,14 +36,15 @@ from peerage.game import (
     Steps,
     Text,
     Together,
+    Trial,
     by_rank,
     texts,
 )
 from peerage.game.levels import by_level, fact
 from peerage.game.programs.run_tests import same_output
-from peerage.game.work import CommandResult, ShellCommand
+from peerage.game.work import NOT_RUN, CommandResult, ShellCommand
 from peerage.games.judged import judges_required, verdicts_asked
-from peerage.games.workshop.diffs import blind, counting, diffs, originals
+from peerage.games.workshop.diffs import blind, counting, diffs, named_tests, originals, words_of
 from peerage.games.workshop.hands import ACTION, MOST_PATCH, Work, turns_bounded, worked
 from peerage.games.workshop.house import worker
 from peerage.games.workshop.rules import DIFF_CHARS, WorkshopRules, read_tasks
@@ -59,8 +62,6 @@ TASK = "task"
 """Key under which a fixture holds it."""
 _JUDGED = 0.3
 """Share of the matches that judges decide, as a rule."""
-_NO_COMMAND = (126, 127)
-"""Exit codes of `sh` where a command is not there or cannot be run."""
 DIFFS = Instructions(
     "You are an impartial reviewer of code. Two anonymous contestants worked on the same issue in copies of "
     "the same folder; you say whose change you would rather merge.",
@@ -76,11 +77,6 @@ def play(table: GameTable) -> Steps[Outcome]:
     rules: WorkshopRules = table.rules
     task = msgspec.convert(table.drawn[TASK], WorkTask)
     detail: dict[str, Any] = {"task": task.id}
-    if task.tests is not None and task.reference is None:
-        start: Reply = yield trial_run("start", task, {}, rules)
-        if start.value.status == "ok" or start.value.code in _NO_COMMAND:
-            void = "nothing_to_do" if start.value.status == "ok" else "no_command"
-            return Outcome(void=void, detail={**detail, "output": start.value.output[-DIFF_CHARS:]})
     came: dict[str, Work] = yield Together(
         {f"work/{seat.label}": _work(table, task, seat) for seat in table.seats}
     )
@@ -92,13 +88,18 @@ def play(table: GameTable) -> Steps[Outcome]:
     before = yield from originals(task, {path for patch in patches.values() for path in patch})
     changes = {label: diffs(patch, before) for label, patch in patches.items()}
     results: dict[str, list[bool]] = {}
+    forged: dict[str, str] = {}
     if task.tests is not None:
         changed = {label: patch for label, patch in patches.items() if patch}
         trials = yield [trial_run(label, task, patch, rules) for label, patch in changed.items()]
         ended = {label: trial.value for label, trial in zip(changed, trials, strict=True)}
-        if task.reference and any(result.code in _NO_COMMAND for result in ended.values()):
+        if ended and all(result.code in NOT_RUN for result in ended.values()):
             return Outcome(void="no_command", detail=detail)
         results = {label: verdicts(task, ended.get(label)) for label in works}
+        if task.reference is None:
+            solved = {label: patch for label, patch in changed.items() if all(results[label])}
+            forged = yield from _forged(task, solved, changes, rules)
+            results |= {label: [False] for label in forged}
     detail["work"] = {
         label: {
             "ended": work.reply.status,
@@ -106,6 +107,7 @@ def play(table: GameTable) -> Steps[Outcome]:
             "files": sorted(patches[label]),
             "edited": kept[label][1],
             "diff": "\n".join(changes[label].values())[:DIFF_CHARS],
+            **({"forged": forged[label]} if label in forged else {}),
         }
         for label, work in works.items()
     }
@@ -166,11 +168,41 @@ def _fill(task: WorkTask, rules: WorkshopRules) -> dict[str, str]:
 # -------------------------------------------------------------------------------------------------- tests
 
 
-def trial_run(name: str, task: WorkTask, patch: Patch, rules: WorkshopRules) -> ShellCommand:
-    """Return the command that runs the hidden tests of a task on what a patch makes of its folder."""
-    command = f"{{ {task.setup}\n}} && {{ {task.command}\n}}" if task.setup else task.command
+def trial_run(
+    name: str, task: WorkTask, patch: Patch, rules: WorkshopRules, before: str = ""
+) -> ShellCommand:
+    """Return the command that runs the hidden tests of a task on what a patch makes of its folder, after the
+    task's setup and another command."""
+    first = "".join([f"{{ {part}\n}} && " for part in (task.setup, before) if part])
+    command = f"{first}{{ {task.command}\n}}" if first else task.command
     text, seconds = patch_text({**patch, **dict.fromkeys(task.gone)}), rules.command_seconds
     return ShellCommand(f"tests/{name}", task.folder, command, text, task.tests, seconds=seconds)
+
+
+def _made_to_fail(task: WorkTask) -> str:
+    """Return a command that makes a task's tests in Python fail, those first that its command names; empty
+    where it has none."""
+    tests = [path for path in task.runnable if path.endswith(".py")]
+    script = files(__package__).joinpath("control.txt").read_text("utf-8")
+    named_first = sorted(tests, key=lambda path: path not in task.command)
+    return f"python3 -I -S -c {quote(script)} {words_of(named_first)}" if tests else ""
+
+
+def _forged(
+    task: WorkTask,
+    solved: Mapping[str, Patch],
+    changes: Mapping[str, Mapping[str, str]],
+    rules: WorkshopRules,
+) -> Steps[dict[str, str]]:
+    """Return in words, by label, why it says nothing that these works pass the tests: their code names
+    hidden tests, or passes even where each is made to fail."""
+    named = {label: named_tests(changes[label], task) for label in solved}
+    forged = {label: f"its code names {', '.join(names)}" for label, names in named.items() if names}
+    fails = _made_to_fail(task)
+    tried = [label for label in solved if fails and label not in forged]
+    ends = yield [trial_run(f"{label}/control", task, solved[label], rules, fails) for label in tried]
+    ended = [label for label, end in zip(tried, ends, strict=True) if end.value.status == "ok"]
+    return forged | dict.fromkeys(ended, "its code passes even tests that were made to fail")
 
 
 def verdicts(task: WorkTask, result: CommandResult | None) -> list[bool]:
@@ -205,6 +237,25 @@ def _achieved(task: WorkTask, verdicts: Sequence[bool]) -> tuple[bool, int, int]
 
 
 # ------------------------------------------------------------------------------------------- declarations
+
+
+def trials(rules: WorkshopRules) -> Iterator[Trial]:
+    """Yield what shows a wrong command of the owner's tasks: hidden tests fail at first, pass on what solved
+    the task, and fail there when they are made to."""
+    for task in [msgspec.convert(stated, WorkTask) for stated in rules.tasks]:
+        if task.tests is None:
+            continue
+        trial = partial(Trial, f"task {task.id} ({task.statement.strip().splitlines()[0][:60]})")
+        wrong = "passes before anybody has worked, so it tells nobody apart; leave the task out"
+        yield trial(trial_run("start", task, {}, rules), False, f"`{task.command}` {wrong}")
+        if task.solved is not None:
+            solved = msgspec.structs.replace(task, folder=task.solved, gone=())
+            wrong = "fails on the commit's own files; correct `command` or `setup`, or leave it out"
+            yield trial(trial_run("solved", solved, {}, rules), True, f"`{task.command}` {wrong}")
+            if fails := _made_to_fail(task):
+                wrong = "passes when hidden tests fail; let it run these, by `{tests}`"
+                run = trial_run("control", solved, {}, rules, fails)
+                yield trial(run, False, f"`{task.command}` {wrong}")
 
 
 def draw(rules: WorkshopRules, levels: Sequence[int], secret: str, number: int) -> dict[str, Any]:
@@ -256,7 +307,7 @@ GAME: GameSpec[WorkshopRules] = GameSpec(
     house=worker,
     show=show,
     secrecy=Secrecy(hides=True, alike=True, unshown=(TASK,)),
-    needs=Needs(commands=lambda rules: True),
+    needs=Needs(commands=lambda rules: True, trials=trials),
     files={"tasks": read_tasks},
     demo=Demo(60, {"judge": False}),
     **by_level(draw, lambda rules: 1),

@@ -30,7 +30,6 @@ from peerage.values.figures import counted, dollars, known_sum, seconds
 _NO_RESULT = {
     "no_answer": "Providers failed, and fewer than two contestants are left; there is no result.",
     "inconclusive": "Tests did not decide, and too few judges gave a valid vote, so there is no result.",
-    "nothing_to_do": "The hidden tests pass before anybody has worked, so the task tells nobody apart.",
     "no_command": "The command that runs the hidden tests is not there in the jail, so there is no result.",
 }
 _WINS = {
@@ -50,7 +49,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         tests: list[bool] = work["tests"]
         whose, passed = "", f"{sum(tests)} of {len(tests)} passed"
         if task.reference is None and tests:  # one command
-            whose, passed = "tests ", "passed" if all(tests) else "failed"
+            whose, passed = "tests ", "passed" if all(tests) else "forged" if "forged" in work else "failed"
         asked = [each for each in replies.values() if (each.role, each.label) == ("contestant", label)]
         cost_nano = known_sum([each.cost_nano for each in asked])
         latency_ms = known_sum([each.latency_ms for each in asked])
@@ -73,7 +72,8 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     for label, work in works.items():
         solved = bool(work["tests"]) and all(work["tests"])
         verdict = "" if not work["tests"] else "all tests pass" if solved else "tests fail"
-        note = f"{', '.join(work['edited'])} edited: the originals were run" if work["edited"] else ""
+        edited = f"{', '.join(work['edited'])} edited: the originals were run" if work["edited"] else ""
+        note = "; ".join(filter(None, (edited, work.get("forged"))))
         diff = work["diff"] or "(nothing)"
         key = f"work/{label}/patch"  # of one request, where its contestant has hands
         tone: Tone = "good" if solved else "bad"
@@ -81,8 +81,6 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     yield from panel_shown(
         ballots_of(outcome), replies, player_names(fixture), outcome.detail.get("criteria", {})
     )
-    if output := outcome.detail.get("output"):
-        yield SourceCode(output)
     yield from unusable([reply for reply in replies.values() if reply.role == "contestant"])
     if task.reference is not None and works:
         new = dict.fromkeys(task.reference.failing, "what was to be done")

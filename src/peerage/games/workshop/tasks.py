@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Sequence
+from fnmatch import fnmatchcase
 from importlib.resources import files
 from random import Random
 from textwrap import indent
@@ -27,6 +28,8 @@ from peerage.sandbox.folder import WorkFolder
 HIDDEN = ".hidden/"
 """The folder of hidden tests in that of a drawn task."""
 CHECK = "python3 check.py"
+TEST_NAMES = ("test_*.py", "*/test_*.py", "*_test.*", "*.test.*", "*.spec.*")
+"""Patterns of paths of tests that a runner can be given."""
 _COMMANDS_FROM = 5
 """The first level whose programs keep balances; easier ones are about a list of numbers."""
 _INPUTS, _KEPT, _SHOWN = 120, 3, 2
@@ -52,9 +55,9 @@ class Reference(Struct, frozen=True):
 
 
 class WorkTask(Struct, frozen=True, omit_defaults=True):
-    """A task: what to do in a `folder`. Hidden `tests` are laid over what somebody made of it, tests that are
-    `gone` by then removed, and `command` tries them, after `setup`; contestants may run `check`. Without tests
-    judges decide alone. `solved` is the folder as somebody solved it."""
+    """A task: what to do in a `folder`. Hidden `tests` are laid over what somebody made of it, those that are
+    `gone` by then are removed, and `command` tries them, after `setup`; contestants may run `check`. Without
+    tests judges decide alone. `solved` is the folder as somebody solved it."""
 
     id: str
     statement: str
@@ -68,9 +71,24 @@ class WorkTask(Struct, frozen=True, omit_defaults=True):
     reference: Reference | None = None
 
     @property
+    def runnable(self) -> list[str]:
+        """Return the paths of hidden tests that a runner can be given."""
+        return [] if self.tests is None else runnable([*(self.tests.only or self.tests.files)])
+
+    @property
     def hidden(self) -> Collection[str]:
         """Return the paths that are as the task has them, whatever a patch says."""
         return () if self.tests is None else {*(self.tests.only or self.tests.files), *self.gone}
+
+
+def is_test(path: str) -> bool:
+    """Tell a test that a runner can be given by its name."""
+    return any(fnmatchcase(path, name) for name in TEST_NAMES)
+
+
+def runnable(tests: list[str]) -> list[str]:
+    """Return those paths of tests that a runner can be given; all of them where none has such a name."""
+    return [*filter(is_test, tests)] or tests
 
 
 def work_task(rng: Random, level: int) -> WorkTask:

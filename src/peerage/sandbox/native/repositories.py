@@ -73,7 +73,7 @@ def change_at(repo: Path, commit: str) -> CommitChange:
     if len(parents) != 1:
         kind = "merges others" if parents else "is the first of its repository"
         raise ValueError(f"commit {commit[:80]} {kind}; name one with one parent, from which work can begin")
-    words = ("diff-tree", "-r", "-z", "--raw", "--no-renames", parents[0], whole)
+    words = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-relative", parents[0], whole)
     listed = _git(repo, *words, commit=commit).split(b"\0")[:-1]
     change = CommitChange(whole, parents[0], message.decode("utf-8", "replace"), [], [])
     for about, raw in zip(listed[::2], listed[1::2], strict=True):

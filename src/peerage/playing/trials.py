@@ -1,0 +1,85 @@
+"""Commands of an owner's tasks, tried before anybody is asked: a wrong one makes all matches worthless."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from hashlib import sha256
+from pathlib import Path
+
+import msgspec
+
+from peerage.game.protocol import Reply
+from peerage.game.spec import Trial
+from peerage.game.work import NOT_RUN, command_result
+from peerage.games import GAMES
+from peerage.ledger import Batch, Ledger
+from peerage.sandbox.native.places import lacking
+from peerage.sandbox.program import SandboxUnavailable
+from peerage.settings import FILE_NAME, ArenaError, ArenaSettings, rules_of
+from peerage.values.figures import counted, listed
+from peerage.values.texts import visible
+
+TRIED = "tried"
+"""The fact that names the commands last tried, with the PATH by which their programs were found."""
+_END_CHARS = 200
+_log = logging.getLogger("peerage")
+
+
+def trials_of(settings: ArenaSettings) -> list[Trial]:
+    """Return the commands to try for all games of an arena; none where this machine has no jail for them."""
+    tried = [
+        trial for game in settings.lineup for trial in GAMES[game].needs.trials(rules_of(settings, game))
+    ]
+    return [] if tried and lacking() else tried
+
+
+async def wrong_commands(folder: Path, trials: list[Trial]) -> list[str]:
+    """Try commands, for the arena in `folder`, and return in words what is wrong: each task's first fault."""
+    from peerage.engine.calls.programs import opened
+
+    try:
+        async with opened(folder, programs=False) as programs:
+            replies = await asyncio.gather(*[programs.perform(trial.command) for trial in trials])
+    except SandboxUnavailable as error:
+        return [f"{FILE_NAME}: the commands of its tasks cannot be tried: {error}"]
+    wrong: dict[str, str] = {}
+    for trial, reply in zip(trials, replies, strict=True):
+        if fault := _fault(trial, reply):
+            wrong.setdefault(trial.what, f"{FILE_NAME}: {trial.what}: {fault}")
+    right = [what for what in dict.fromkeys([trial.what for trial in trials]) if what not in wrong]
+    if wrong and right:
+        return [*wrong.values(), f"{FILE_NAME}: nothing is wrong with {listed(right)}"]
+    return [*wrong.values()]
+
+
+def _fault(trial: Trial, reply: Reply) -> str:
+    """Return what is wrong with a command by its end; empty where nothing is."""
+    if reply.status != "ok":
+        return reply.reason
+    end = command_result(reply.text)
+    if end.code not in NOT_RUN and (end.status == "ok") == trial.passes:
+        return ""
+    ended = "its time was up" if end.status == "timeout" else f"exit code {end.code}"
+    said = " ".join(visible(end.output).split())[-_END_CHARS:]
+    wrong = trial.wrong
+    if end.code in NOT_RUN:
+        wrong = "its program is not found; install it, activate its environment, or correct `command`"
+    return f"{wrong} ({ended}{said and f', after: …{said}'})"
+
+
+async def refuse_wrong_commands(folder: Path, settings: ArenaSettings, ledger: Ledger) -> None:
+    """Raise ArenaError, before anybody is asked, where a command of the arena's tasks is wrong. Those that
+    were tried before, in the same environment, are not tried again."""
+    if not (trials := trials_of(settings)):
+        return
+    whole = msgspec.json.encode([[trial.command for trial in trials], os.get_exec_path()])
+    tried = sha256(whole).hexdigest()
+    if ledger.meta().get(TRIED) == tried:
+        return
+    tasks = len({trial.what for trial in trials})
+    _log.warning("the tests of %s are tried, before anybody is asked", counted(tasks, "task"))
+    if wrong := await wrong_commands(folder, trials):
+        raise ArenaError("\n".join(wrong))
+    ledger.write(Batch(meta={TRIED: tried}))
