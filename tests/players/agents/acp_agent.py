@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -144,6 +145,9 @@ def obey(word, rest):
             say(json.dumps(dict(os.environ)))
         case "#model":
             say(model(rest))
+        case "#title":
+            threading.Thread(target=model, args=(rest,), daemon=True).start()
+            time.sleep(0.3)
         case "#fetch":
             try:
                 with urllib.request.urlopen(rest, timeout=5) as response:

@@ -130,6 +130,21 @@ async def test_an_agent_that_fails_as_its_budget_is_spent_is_cut_and_not_asked_a
         await here.close()
 
 
+async def test_a_call_under_way_when_an_agent_ends_is_waited_for_a_little_and_counts_at_its_worst(
+    provider: Provider, tmp_path: Path
+) -> None:
+    here = await opened(tmp_path, stated(provider.url, timeout_s=4))
+    provider.delay_s = 4.5
+    answer = await told(here, "#title hi", "#say done")
+    provider.delay_s = 0.0
+    await here.close()
+    assert answer.latency_s < 3.5
+    assert (answer.text, answer.note, answer.cost_usd) == ("done", "", 0)
+    assert answer.possibly_nano > 200 * 2_000
+    assert answer.trace is not None
+    assert [each.note for each in answer.trace.calls] == ["broken off as the request ended"]
+
+
 async def test_only_the_text_after_the_last_tool_call_is_the_reply(agent: AcpClient) -> None:
     answer = await told(
         agent, "#plan look", "#say first", "#tool look", "#think hm", "#say then", "#odd", "#image"

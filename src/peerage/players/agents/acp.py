@@ -41,7 +41,8 @@ from peerage.settings import PlayerSettings
 from peerage.settings.players.agents import McpServer
 
 GRACE_S = 3.0
-"""Seconds that an agent has to stop when its time is up, and a last call of its model to come back."""
+"""Seconds that an agent has to stop when its time is up, and a last call of its model to come back; an eighth
+of the time for a request, where that is less."""
 _SPENT = "what this request may cost or take was spent; what was there then counts"
 _SECRET = re.compile(r"key|token|secret|password|auth", re.IGNORECASE)
 
@@ -175,6 +176,7 @@ class AcpClient:
     async def _asked(self, seat: _SeatedAgent, call: Call, started: float) -> Answer:
         """Ask the seat's agent, which is started if there is none. Raises PlayerError."""
         clock, most = asyncio.get_running_loop().time, self._settings.timeout_s
+        grace = min(GRACE_S, most / 8)
         try:
             async with asyncio.timeout(most):
                 agent = await self._ready(seat, call)
@@ -188,9 +190,9 @@ class AcpClient:
             session.begin(nano(self._settings.request_budget), self._settings.request_tokens)
         try:
             left = max(started + most - clock(), 0.001)
-            end = ending(await agent.prompt(turn, text, call.media, left, min(GRACE_S, most / 8)))
+            end = ending(await agent.prompt(turn, text, call.media, left, grace))
             if session is not None:
-                await session.settled(GRACE_S)
+                await session.settled(grace)
         except TimeoutError:
             error = PlayerError(f"no reply within {duration(most)}", busy=True)
         except PlayerError as failed:
