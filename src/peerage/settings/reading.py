@@ -101,7 +101,7 @@ def loads(
         if (spec := _game(name, where, reading)) is not None
     ]
     wrong: list[str] = []
-    shelf = _shelf(data, folder)
+    shelf = media_folder(data, folder)
     for spec, path, rules in ruled:
         if TEMPLATES in spec.rules.model_fields:
             rules[TEMPLATES] = templates_of(data.get("players"))
@@ -152,8 +152,9 @@ def _validated(
     return settings.beside(shelf) if shelf.opened else settings
 
 
-def _shelf(data: Mapping[str, Any], folder: str | os.PathLike[str] | None) -> MediaFolder:
-    """A shelf within the bounds that `data` states; what is wrong with them validation reports."""
+def media_folder(data: Mapping[str, Any], folder: str | os.PathLike[str] | None) -> MediaFolder:
+    """Return an arena's pictures and sounds, within the bounds that `data` states; what is wrong with these
+    validation reports."""
     bounds = MediaSettings()
     with suppress(ValidationError):
         bounds = MediaSettings.model_validate(data.get("media", {}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import wave
 from pathlib import Path
 
 import pytest
@@ -75,7 +76,7 @@ def test_mock_answers_of_a_folder_go_next_to_it(here: Path) -> None:
         assert f"{place}/arena.yaml: 2 players, 60 tasks" in told
 
 
-def test_pictures_lie_next_to_the_file_of_tasks(here: Path) -> None:
+def test_pictures_lie_next_to_the_file_of_tasks(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (here / "mine").mkdir()
     (here / "mine" / "t.csv").write_text("prompt,image,expected\n" + "What?,1.png,1\nWhat?,2.png,2\n")
     for number in (1, 2):
@@ -86,6 +87,19 @@ def test_pictures_lie_next_to_the_file_of_tasks(here: Path) -> None:
     assert [media.width for media in asked.values()] == [1, 2]
     with open_arena(here / "t") as arena:
         assert arena.ledger.media(asked) == {digest: settings.shelf.get(digest) for digest in asked}
+    with monkeypatch.context() as patched:
+        patched.setattr("peerage.settings.media.admitted", lambda *_: pytest.fail("decoded again"))
+        peerage("choose", "mine/t.csv", *HOUSE, "--matches", "2", "--yes")
+    with wave.open(str(here / "mine" / "long.wav"), "wb") as sound:
+        sound.setparams((1, 1, 100, 0, "NONE", ""))
+        sound.writeframes(bytes(100 * 301))
+    (here / "mine" / "t.csv").write_text("prompt,audio,expected\nWhat?,long.wav,1\n")
+    told = peerage("choose", "mine/t.csv", *HOUSE, code=2)
+    assert "301 s, and at most 300 are taken; see `media: seconds`" in told
+    with (here / "t" / "arena.yaml").open("a") as settings_file:
+        settings_file.write("media: {seconds: 400}\n")
+    peerage("choose", "mine/t.csv", *HOUSE, "--matches", "4", "--yes")
+    (here / "mine" / "t.csv").write_text("prompt,image,expected\n" + "What?,1.png,1\nWhat?,2.png,2\n")
     (here / "mine" / "2.png").write_text("<html>")
     told = peerage("choose", "mine/t.csv", *HOUSE, code=2)
     assert "mine/t.csv: line 3, column image: mine/2.png: no picture or sound that is known" in told

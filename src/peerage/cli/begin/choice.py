@@ -77,9 +77,15 @@ _JUDGES = (
 
 
 def stated_choice(
-    tasks: str, lines: Sequence[str], judges: Sequence[str], rubric: Path | None, template: Path | None
+    tasks: str,
+    lines: Sequence[str],
+    judges: Sequence[str],
+    rubric: Path | None,
+    template: Path | None,
+    begun: Path | None = None,
 ) -> StatedChoice:
-    """Read what the command line states. Raises SettingsError for the first thing that cannot be."""
+    """Read what the command line states; pictures as the arena that was `begun` takes them, if one was, and
+    from where it keeps them. Raises SettingsError for the first thing that cannot be."""
     from peerage.settings import SettingsError
 
     path = Path(tasks)
@@ -108,7 +114,7 @@ def stated_choice(
             f"{players[0].name} is the only player, and a choice needs two; name another model, or the same "
             f"with another prompt: '{{model: {players[0].model}, name: v2, system_prompt: {{file: v2.md}}}}'"
         )
-    count, unchecked, judged = _read(path, template)
+    count, unchecked, judged = _read(path, template, begun)
     if unchecked and not judging and 0 < len(players) < 4:
         which = "no task has" if unchecked == count else f"{unchecked} of {count} tasks have neither"
         playing = {player.model for player in players}
@@ -219,22 +225,24 @@ def player_stated(line: str, place: str) -> PlayerSettings:
         raise SettingsError(f"{place} {line}: {reasons}") from None
 
 
-def _read(path: Path, template: Path | None) -> tuple[int, int, int]:
+def _read(path: Path, template: Path | None, begun: Path | None) -> tuple[int, int, int]:
     """Count the tasks in a file, those without a check, and those that judges decide without further ado.
     Raises SettingsError with all that is wrong with them."""
     from tempfile import TemporaryDirectory
 
     from peerage.game.media import OPENER
     from peerage.games.tasks.files import read_tasks
-    from peerage.settings import SettingsError
-    from peerage.settings.media import MediaFolder, MediaSettings
-    from peerage.settings.source import bytes_of
+    from peerage.settings import FILE_NAME, SettingsError
+    from peerage.settings.reading import media_folder
+    from peerage.settings.source import bytes_of, parsed, text_of
 
     rules = {"template": template.read_text("utf-8-sig")} if template is not None else {}
+    file = begun / FILE_NAME if begun else None
+    stated = parsed(text_of(file), str(file))[0] if file else {}
     try:
         with (
             TemporaryDirectory(prefix="peerage-") as made,
-            MediaFolder(Path(made), MediaSettings()).opener(path.parent) as opener,
+            media_folder(stated, begun or made).opener(path.parent) as opener,
         ):
             tasks = read_tasks(bytes_of(path), path.name, {**rules, OPENER: opener})
     except ValueError as error:

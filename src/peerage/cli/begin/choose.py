@@ -95,7 +95,9 @@ def choose(
     if budget is not None:
         with_option(BudgetSettings(), "arena", budget, "--budget")
     if tasks:
-        choice = stated_choice(tasks, players, judge, rubric, template)
+        usual = folder or Path(_folder_name(tasks))
+        begun = [place for place in (usual, _mock_folder(tasks, usual)) if (place / FILE_NAME).exists()]
+        choice = stated_choice(tasks, players, judge, rubric, template, *begun[:1])
         folder = _with_arena(choice, folder, BUDGET if budget is None else budget)
     elif not ((folder or HERE) / FILE_NAME).exists():
         raise SettingsError(
@@ -150,7 +152,7 @@ def _with_arena(stated: StatedChoice, folder: Path | None, budget: float | None)
             f"mock answers: {why or 'no player is named'}, so house players of known skill answer, right or "
             f"wrong by `expected`. For real ones {_for_real(stated)}"
         )
-        stated, folder, budget = _mock(stated), _mock_folder(stated, folder), None
+        stated, folder, budget = _mock(stated), _mock_folder(str(stated.tasks), folder), None
     elif stated.players and all(player.provider == "house" for player in everyone):
         say("mock answers: house players of known skill answer here")
     path = folder / FILE_NAME
@@ -171,11 +173,11 @@ def _for_real(stated: StatedChoice) -> str:
     return "set them, as by `export NAME=KEY`, and run the same again"
 
 
-def _mock_folder(stated: StatedChoice, folder: Path) -> Path:
+def _mock_folder(tasks: str, folder: Path) -> Path:
     """The folder of mock answers, next to that of real ones; of a folder without a name, in it."""
     folder = Path(os.path.normpath(folder))
     if folder.name in ("", ".."):
-        return folder / f"{_folder_name(str(stated.tasks))}{MOCK}"
+        return folder / f"{_folder_name(tasks)}{MOCK}"
     return folder.with_name(f"{folder.name}{MOCK}")
 
 
