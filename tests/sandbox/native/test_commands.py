@@ -4,13 +4,15 @@ import asyncio
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Event
 from typing import Any
 
 import pytest
 from tests.sandbox.native.needs import needs_jail
 
-from peerage.sandbox.folder import File, WorkFolder, read_patch
+from peerage.sandbox.folder import File, Patch, WorkFolder, read_patch
 from peerage.sandbox.native.commands import CommandEnd, run_command
+from peerage.sandbox.native.places import WorkPlace
 
 pytestmark = needs_jail
 
@@ -115,6 +117,29 @@ def test_a_cancelled_command_leaves_nothing() -> None:
     started = time.monotonic()
     asyncio.run(cancelled())
     assert time.monotonic() - started < 8
+
+
+def test_a_command_that_is_cancelled_as_its_files_are_laid_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun, made, laid = Event(), list[WorkPlace](), WorkPlace.lay
+
+    def lay(place: WorkPlace, patch: Patch) -> None:
+        made.append(place)
+        begun.set()
+        time.sleep(0.3)
+        laid(place, {"late": File("x")})
+
+    async def cancelled() -> None:
+        task = asyncio.create_task(run("true"))
+        await asyncio.to_thread(begun.wait)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert not made[0].path.exists()
+
+    monkeypatch.setattr(WorkPlace, "lay", lay)
+    asyncio.run(cancelled())
 
 
 def test_at_most_as_many_run_at_once_as_there_are_cores(monkeypatch: pytest.MonkeyPatch) -> None:

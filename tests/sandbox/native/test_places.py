@@ -91,11 +91,15 @@ def test_what_cannot_be_read_is_read_and_removed_all_the_same(place: WorkPlace) 
     (place.work / "closed").chmod(0)
 
 
-@pytest.mark.parametrize(("files", "characters"), [(201, 1), (1, 150_001), (3, 60_000), (1, 149_999)])
-def test_too_much_is_no_patch(place: WorkPlace, files: int, characters: int) -> None:
+@pytest.mark.parametrize(
+    ("files", "characters", "seen"),
+    [(300, 1, "; up to 279"), (1, 150_001, "; up to 0"), (3, 60_000, "; up to 2"), (1, 149_999, "$")],
+)
+def test_too_much_is_no_patch(place: WorkPlace, files: int, characters: int, seen: str) -> None:
+    """It is not read to its end."""
     for number in range(files):
         (place.work / f"{number}").write_text("x" * characters)
-    with pytest.raises(PatchTooLarge, match="at most 200 files, and 150,000 characters as JSON"):
+    with pytest.raises(PatchTooLarge, match=f"at most 200 files, and 150,000 .* were expected{seen}"):
         place.patch(WorkFolder.of({}), HERE)
 
 

@@ -126,13 +126,13 @@ class WorkPlace:
         no files: they are neither followed nor kept. Raises PatchTooLarge."""
         before = _unpacked(folder, base)
         changed: dict[str, File | None] = {path: None for path, *_ in _files(str(before))}
-        room = MOST_PATCH
+        room, more = MOST_PATCH, MOST_CHANGED
         for path, executable, size, handle in _files(str(self.work)):
             if path in changed and _same(before / path, executable, size, handle):
                 del changed[path]
             elif path not in without:
-                room -= size
-                if room < 0:
+                room, more = room - size, more - 1
+                if room < 0 or more < 0:
                     raise PatchTooLarge(f"{_TOO_LARGE}; up to {path} they are larger")
                 changed[path] = File.of(_read(handle, room + size), executable)
         kept = {path: file for path, file in sorted(changed.items()) if path not in without}
