@@ -10,7 +10,7 @@ import textwrap
 import pytest
 
 from peerage.sandbox import seccomp
-from peerage.sandbox.seccomp import CALLS, MACHINES
+from peerage.sandbox.seccomp import CALLS, FAMILIES, FORBIDDEN, MACHINES
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the jail is for Linux")
 
@@ -99,7 +99,7 @@ def test_each_wall_holds_alone(only: str, denied: set[str]) -> None:
 
 
 def decide(program: bytes, audit: int, number: int, arguments: tuple[int, ...] = ()) -> int:
-    """Interpret the filter as the kernel would: linux/filter.h, the five instructions that it uses."""
+    """Interpret the filter as the kernel would: linux/filter.h, the instructions that it uses."""
     words = [number, audit, 0, 0]
     for one in (*arguments, *(0,) * (6 - len(arguments))):
         words += [one & 0xFFFF_FFFF, one >> 32]
@@ -113,6 +113,8 @@ def decide(program: bytes, audit: int, number: int, arguments: tuple[int, ...] =
             value = words[operand // 4]
         elif code == 0x15:
             at += yes if value == operand else no
+        elif code == 0x35:
+            at += yes if value >= operand else no
         elif code == 0x45:
             at += yes if value & operand else no
         else:
@@ -136,5 +138,19 @@ def test_the_filter_allows_its_list_and_nothing_else(name: str) -> None:
         assert decide(program, on.audit, on.numbers[call], (0, 4096, 5)) == EPERM
     assert decide(program, on.audit, on.numbers["fcntl"], (3, 1)) == ALLOW
     assert decide(program, on.audit, on.numbers["fcntl"], (3, 8)) == EPERM  # F_SETOWN
+    assert decide(program, on.audit, 0x4000_0000 | on.numbers["read"]) == EPERM  # the x32 interface
+    assert decide(program, 0x4000_0003, on.numbers["read"]) == KILL  # 32-bit x86
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_native_programs_lose_a_few_calls_and_the_other_kinds_of_sockets(name: str) -> None:
+    on = MACHINES[name]
+    program = seccomp.forbidding(on)
+    lost = {on.numbers[call] for call in FORBIDDEN}
+    for number in set(range(600)) - {on.numbers["socket"]}:
+        assert decide(program, on.audit, number) == (EPERM if number in lost else ALLOW)
+    for family in range(50):
+        wanted = ALLOW if family in FAMILIES.values() else EPERM
+        assert decide(program, on.audit, on.numbers["socket"], (family,)) == wanted
     assert decide(program, on.audit, 0x4000_0000 | on.numbers["read"]) == EPERM  # the x32 interface
     assert decide(program, 0x4000_0003, on.numbers["read"]) == KILL  # 32-bit x86

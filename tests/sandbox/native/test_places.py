@@ -85,7 +85,7 @@ def test_what_cannot_be_read_is_read_and_removed_all_the_same(place: WorkPlace) 
     (place.work / "closed/in").chmod(0)
     (place.work / "closed").chmod(0)
     assert place.patch(TASK, HERE) == {"closed/in": File("found")}
-    deep = "import os\nfor _ in range(3000): os.mkdir('d'); os.chdir('d')\nopen('end', 'w')"
+    deep = "import os\nfor _ in range(60): os.mkdir('d' * 100); os.chdir('d' * 100)\nopen('end', 'w')"
     subprocess.run([sys.executable, "-c", deep], cwd=place.work, check=True)
     assert set(place.patch(TASK, HERE)) <= {"closed/in"}
     (place.work / "closed").chmod(0)

@@ -84,7 +84,7 @@ def launcher(module: str, *flags: str, places: Iterable[str] = (_SOURCE,)) -> li
 def listener(report: socket.socket) -> socket.socket | None:
     """Return the socket that a launcher sends to the other end of `report`, which listens in its jail; None
     where it ended before. Waits for it."""
-    handles = socket.recv_fds(report, 1, 1)[1]
+    handles = socket.recv_fds(report, 1, 1, socket.MSG_CMSG_CLOEXEC)[1]
     return socket.socket(fileno=handles[0]) if handles else None
 
 
