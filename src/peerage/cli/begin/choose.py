@@ -96,8 +96,9 @@ def choose(
         with_option(BudgetSettings(), "arena", budget, "--budget")
     if tasks:
         usual = folder or Path(_folder_name(tasks))
-        begun = [place for place in (usual, _mock_folder(tasks, usual)) if (place / FILE_NAME).exists()]
-        choice = stated_choice(tasks, players, judge, rubric, template, *begun[:1])
+        places = (usual, _mock_folder(tasks, usual))
+        begun = next((place for place in places if (place / FILE_NAME).exists()), None)
+        choice = stated_choice(tasks, players, judge, rubric, template, begun)
         folder = _with_arena(choice, folder, BUDGET if budget is None else budget)
     elif not ((folder or HERE) / FILE_NAME).exists():
         raise SettingsError(
