@@ -82,12 +82,22 @@ def test_no_cheat_at_an_owner_s_tests_wins_and_each_is_shown(cheat: str) -> None
     made, played = tried({path: File(text) for path, text in files.items()}, task_of(), seats=3)
     work = played.outcome.detail["work"]["A"]
     assert (work["tests"], work.get("forged", "")) == ([False], why)
-    assert played.outcome.scores == {"C": 1, "A": 0.25, "B": 0.25}
+    others = {"A": 0, "B": 0.5} if why else {"A": 0.25, "B": 0.25}
+    assert played.outcome.scores == {"C": 1, **others}
     shown = [*GAME.show(made, played.outcome, {})]
     [own, *_] = [block for block in shown if isinstance(block, SourceCode)]
     assert (own.verdict, own.note) == ("tests fail", why)
     [grid] = [block for block in shown if isinstance(block, Grid)]
     assert ("forged" in {row[1] for row in grid.rows}) == bool(why)
+
+
+def test_no_judge_is_asked_about_forged_tests() -> None:
+    cheat = {"calc.py": File("import os\nos._exit(0)\n")}
+    made, _, _ = made_of({"tasks": [task_of()]}, hands="AB")
+    for other, scores in (({"a.py": File("1\n")}, {"A": 0, "B": 1}), (cheat | {"a.py": File("1\n")}, None)):
+        played = worked(made, {"A": cheat, "B": other})
+        assert played.outcome.scores == (scores or {"A": 0.5, "B": 0.5})
+        assert all(step.ask.role == "contestant" for step in played.steps)
 
 
 def test_other_languages_have_no_control_and_their_tests_count() -> None:

@@ -39,14 +39,17 @@ async def wrong_commands(folder: Path, trials: list[Trial]) -> list[str]:
     """Try commands, for the arena in `folder`, and return in words what is wrong: each task's first fault."""
     from peerage.engine.calls.programs import opened
 
+    broken = ""
     try:
-        async with opened(folder, programs=False) as programs:
-            replies = await asyncio.gather(*[programs.perform(trial.command) for trial in trials])
-    except SandboxUnavailable as error:
-        return [f"{FILE_NAME}: the commands of its tasks cannot be tried: {error}"]
+        async with opened(folder, programs=False) as programs, asyncio.TaskGroup() as group:
+            tasks = [group.create_task(programs.perform(trial.command)) for trial in trials]
+    except* SandboxUnavailable as errors:
+        broken = str(errors.exceptions[0])
+    if broken:
+        return [f"{FILE_NAME}: the commands of its tasks cannot be tried: {broken}"]
     wrong: dict[str, str] = {}
-    for trial, reply in zip(trials, replies, strict=True):
-        if fault := _fault(trial, reply):
+    for trial, task in zip(trials, tasks, strict=True):
+        if fault := _fault(trial, task.result()):
             wrong.setdefault(trial.what, f"{FILE_NAME}: {trial.what}: {fault}")
     right = [what for what in dict.fromkeys([trial.what for trial in trials]) if what not in wrong]
     if wrong and right:

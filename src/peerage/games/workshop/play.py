@@ -112,11 +112,12 @@ def play(table: GameTable) -> Steps[Outcome]:
         for label, work in works.items()
     }
     achieved = {label: _achieved(task, results.get(label, ())) for label in works}
+    achieved |= dict.fromkeys(forged, (False, -1, 0))
     credits = {label: [float(each[0])] for label, each in achieved.items()}
     facts = (fact(table.seats, [task.reference.level], credits),) if task.reference else ()
     detail["decided"] = "by tests" if len({*achieved.values()}) > 1 else "tie"
     outcome = Outcome(scores=by_rank(achieved), facts=facts, detail=detail)
-    judges = table.officials.get("judge", ()) if detail["decided"] == "tie" else ()
+    judges = table.officials.get("judge", ()) if detail["decided"] == "tie" and not forged else ()
     shown = {label: blind(each, {seat.player for seat in table.seats}) for label, each in changes.items()}
     if not judges or len({*shown.values(), ""}) < 3:  # one changed nothing, or both the same
         return outcome
