@@ -65,6 +65,15 @@ def test_check_says_what_protects() -> None:
     assert found["refused"] == ""
 
 
+@pytest.mark.parametrize(("lacks", "said"), [("", "yes"), ("no Landlock", "no. no Landlock")])
+def test_check_says_what_agents_and_commands_lack(
+    lacks: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("peerage.sandbox.pool.lacking", lambda: lacks)
+    shown = CliRunner().invoke(app, ["sandbox", "check"])
+    assert shown.stdout.splitlines()[1:] == [f"agents and commands: {said}"]
+
+
 def test_help_needs_neither_wasmtime_nor_asyncio() -> None:
     code = (
         "import sys, peerage.cli.check.sandbox; "

@@ -23,6 +23,7 @@ from pathlib import Path
 
 from peerage.sandbox import image
 from peerage.sandbox.native.confined import launcher
+from peerage.sandbox.native.places import lacking
 from peerage.sandbox.program import (
     Program,
     Protections,
@@ -237,23 +238,25 @@ def _result(ended: RunEnded, started: float) -> RunResult:
 @dataclass(frozen=True, slots=True)
 class SandboxCheck:
     """The sandbox on this machine: `refused` is empty when it runs. `start_ms` is one cold start with a
-    run."""
+    run. `lacking` is what agents and commands lack for their jail, empty when it runs."""
 
     refused: str
     protections: Protections
     start_ms: int
+    lacking: str
 
 
 async def check() -> SandboxCheck:
     """Start a worker and run a program in it. The first call on a machine also compiles the sandbox."""
+    lacks = await asyncio.to_thread(lacking)
     async with SandboxPool(workers=1) as pool:
         try:
             protections = await pool.protections()
         except SandboxUnavailable as reason:
-            return SandboxCheck(str(reason), Protections(), 0)
+            return SandboxCheck(str(reason), Protections(), 0, lacks)
     started = time.monotonic()
     async with SandboxPool(workers=1) as pool:
         result = await pool.run(Program("print(6 * 7)"))
     took = round((time.monotonic() - started) * 1000)
     wrong = "" if result.stdout == "42\n" else f"a program that prints 42 ended with {result.status}"
-    return SandboxCheck(wrong, protections, took)
+    return SandboxCheck(wrong, protections, took, lacks)

@@ -1,6 +1,8 @@
 """Commands in folders: fresh copies, bounded output, an end for everything."""
 
 import asyncio
+import os
+import pwd
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -66,7 +68,7 @@ def test_it_sees_no_variable_of_its_parent(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_it_sees_no_ledger_that_lies_elsewhere() -> None:
-    with TemporaryDirectory(dir=Path.home()) as elsewhere:
+    with TemporaryDirectory(dir=pwd.getpwuid(os.getuid()).pw_dir) as elsewhere:
         ledger = Path(elsewhere, "arena.db")
         ledger.write_text("secret")
         assert ran(f"cat {ledger}").output == "secret"

@@ -72,6 +72,7 @@ def check(shape: Written = ReportFormat.text) -> None:
         show_json(asdict(found))
     else:
         typer.echo(_line(found))
+        typer.echo(f"agents and commands: {f'no. {found.lacking}' if found.lacking else 'yes'}")
     if found.refused:
         raise typer.Exit(1)
 
