@@ -17,6 +17,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from hashlib import sha256
@@ -272,24 +273,15 @@ class FunctionClient:
 
 async def in_thread(function: Callable[[dict[str, Any]], Any], request: dict[str, Any]) -> Any:
     """Run `function(request)` in a daemon thread, which cannot keep the process from ending."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[Any] = loop.create_future()
-
-    def settle(value: Any, error: BaseException | None) -> None:
-        if not done.done():
-            if error is None:
-                done.set_result(value)
-            else:
-                done.set_exception(error)
+    done = Future[Any]()
+    done.set_running_or_notify_cancel()  # from now on nobody cancels it: the thread goes on
 
     def work() -> None:
-        value, error = None, None
         try:
-            value = function(request)
+            done.set_result(function(request))
         except BaseException as raised:
-            error = RuntimeError(str(raised)) if isinstance(raised, StopIteration | SystemExit) else raised
-        with suppress(RuntimeError):
-            loop.call_soon_threadsafe(settle, value, error)
+            ends = isinstance(raised, StopIteration | SystemExit)  # which no future may raise
+            done.set_exception(RuntimeError(str(raised)) if ends else raised)
 
     threading.Thread(target=work, daemon=True, name="peerage-player").start()
-    return await done
+    return await asyncio.wrap_future(done)
