@@ -66,6 +66,7 @@ ODD = "data:image/png;charset=utf-8;base64,aGk="
         ({"images": f"{URL};a.png;{URL}"}, [URL, "a.png", URL]),
         ({"images": f"{ODD}; a.png"}, [ODD, "a.png"]),
         ({"images": ["b.png", "a.png"]}, ["b.png", "a.png"]),
+        ({"images": [{"bytes": None, "path": "a.png"}, "b.png"]}, ["a.png", "b.png"]),
         ({"images": '["b.png", "a; b.png"]'}, ["b.png", "a; b.png"]),
         ({"image": "scans/"}, ["scans/1.png", "scans/2.png"]),
         ({"audio": "x.wav", "image": "a.png"}, ["a.png", "x.wav"]),

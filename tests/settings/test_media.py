@@ -229,6 +229,17 @@ def test_any_cut_and_any_changed_byte_ends_in_words(tmp_path: Path) -> None:
                 assert media.sha256 == sha256(made).hexdigest()
 
 
+def test_a_small_file_that_would_be_decoded_for_hours_is_refused_at_once() -> None:
+    photo = saved("JPEG", (250, 250), progressive=True)
+    scan = photo[photo.rindex(b"\xff\xda") : -2]
+    noted = b"\xff\xe1\0\x12Exif\0\0" + bytes(10)
+    for body in (photo[:-2] + scan * 200 + photo[-2:], photo[:2] + noted * 201 + photo[2:]):
+        with pytest.raises(ValueError, match=r"a damaged JPEG \(more than 200 scans, or notes of a camera\)"):
+            admitted(body, MediaSettings())
+    video = os.urandom(1_000_000) + b"\xff\xda" * 1_000
+    assert admitted(photo + noted + video, MediaSettings())[0].width == 250
+
+
 def test_what_grows_beyond_the_bound_as_png_is_refused() -> None:
     photo = saved("WEBP", (300, 300), quality=50)
     assert len(photo) < 100_000

@@ -90,6 +90,8 @@ def _picture(body: bytes, form: str, most: int) -> tuple[bytes, int, int]:
     from PIL import Image, ImageOps, UnidentifiedImageError
 
     size = "far too many"
+    if form == "JPEG" and len(_PASSES.findall(body)) > MOST_PASSES:
+        raise ValueError(f"a damaged JPEG (more than {MOST_PASSES} scans, or notes of a camera)")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a bomb, which its pixels tell, and of odd metadata
@@ -116,6 +118,11 @@ def _picture(body: bytes, form: str, most: int) -> tuple[bytes, int, int]:
         why = "no header that can be read" if isinstance(error, UnidentifiedImageError) else str(error)
         raise ValueError(f"a damaged {form} ({why:.100})") from None
     raise ValueError(f"{size} pixels, and 1 to {most:,} in all are taken; see `media: pixels`")
+
+
+MOST_PASSES = 200
+_PASSES = re.compile(rb"\xff\xda\0(?:\x08\x01|\x0a\x02|\x0c\x03|\x0e\x04)|\xff\xe1..Exif\0\0", re.DOTALL)
+"""Beginnings of a scan and of a camera's notes in a JPEG: a small file may hold as many as take hours."""
 
 
 def _as_saved(jpeg: Any) -> dict[str, int]:

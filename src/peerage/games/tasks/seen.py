@@ -53,8 +53,9 @@ def said(content: Any, opener: Opener) -> str:
 
 def _several(written: Any) -> Iterator[str | bytes]:
     """The paths and data URLs of a cell, or of a list; a picture of a data set in Parquet is bytes."""
-    if isinstance(written, Mapping) and isinstance(written.get("bytes"), bytes):
-        yield written["bytes"]
+    held = (written.get("bytes") or written.get("path")) if isinstance(written, Mapping) else None
+    if isinstance(held, bytes | str):
+        yield held
     elif isinstance(written, str) and written.lstrip().startswith("["):
         yield from _several(_json(written))
     elif isinstance(written, str):
