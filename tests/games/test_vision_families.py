@@ -18,7 +18,8 @@ import pytest
 from peerage.game.levels import LEVELS, SLOPE, USUAL_LEVEL
 from peerage.games.logic.puzzles import solves
 from peerage.games.vision import boards
-from peerage.games.vision.boards import CLOSEST, KINDS, NAMED
+from peerage.games.vision.boards import CLOSEST, KINDS
+from peerage.games.vision.figures import PRODUCTS
 from peerage.games.vision.picture import COLORS, SIDE, Area, Disc, Picture, Stroke
 from peerage.games.vision.play import FAMILIES
 
@@ -322,12 +323,12 @@ def lab(shares: list[float]) -> tuple[float, float, float]:
 
 
 @pytest.mark.parametrize("blindness", MATRICES)
-def test_who_is_blind_to_a_color_tells_the_named_ones_apart(blindness: str) -> None:
+def test_who_is_blind_to_a_color_tells_those_of_shapes_and_charts_apart(blindness: str) -> None:
     """By CIELAB, in which people notice a difference of 2.3."""
 
     def as_seen(color: str) -> tuple[float, float, float]:
         return lab([sum(a * b for a, b in zip(row, linear(COLORS[color]), strict=True))
                     for row in MATRICES[blindness]])  # fmt: skip
 
-    for one, other in combinations((*NAMED, "white"), 2):
+    for one, other in combinations((*tuple(COLORS)[: len(PRODUCTS)], "white"), 2):
         assert dist(as_seen(one), as_seen(other)) > 15, (one, other)

@@ -36,9 +36,6 @@ from peerage.game import (
     Outcome,
     Replies,
     Seats,
-    Sentence,
-    TaskText,
-    answers_grid,
     quoted,
     same_tasks,
     tasks_grid,
@@ -48,7 +45,7 @@ from peerage.game import (
 from peerage.game.levels import chance
 from peerage.games.logic import calculation, counting, deduction, places
 from peerage.games.logic.gym import GYM, GYM_FAMILIES, installed
-from peerage.games.logic.puzzles import ANSWER_CHARS, Family, Puzzle, family, mistaken, solves
+from peerage.games.logic.puzzles import Family, Puzzle, family, mistaken, shown, solves
 from peerage.games.logic.puzzles import drawn as puzzles_of
 
 FAMILIES: Mapping[str, Family] = dict(
@@ -179,20 +176,8 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     puzzles = tasks_of(fixture.drawn, Puzzle)
     yield from tasks_grid(outcome, "Most puzzles solved wins; equally many tie.", "Solved", solved)
     for at, puzzle in enumerate(puzzles):
-        by = sum(each[at] for each in solved.values())
-        title = f"Puzzle {at + 1}, {puzzle.family}, level {puzzle.level}" + (
-            f": solved by {by} of {len(solved)}" if solved else ""
-        )
-        yield Heading(title, anchor=f"q{at + 1}", closed=True)
-        yield TaskText(puzzle.text)
-        if solved:
-            yield Sentence(f"The answer: {puzzle.answer}", "good")
-            given = {
-                label: str(value.answers[at])[:ANSWER_CHARS] or "(none)"
-                for label, value in values.items()
-                if value is not None
-            }
-            yield answers_grid(given, {label: each[at] for label, each in solved.items()})
+        given = {label: str(value.answers[at]) for label, value in values.items() if value is not None}
+        yield from shown("Puzzle", at, puzzle, puzzle.text, solved, given)
     reasoned = [reply for reply in replies.values() if reply.value is None or reply.value.working]
     if reasoned:
         yield Heading("What they wrote with it", closed=True)

@@ -10,13 +10,14 @@ says all that is needed: `tests/games/test_logic_families.py` reads it and finds
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from random import Random
 from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
+from peerage.game import Block, Heading, Sentence, TaskText, answers_grid
 from peerage.game.levels import difficulty, near
 from peerage.game.texts import toml
 
@@ -107,6 +108,25 @@ def drawn(families: Mapping[str, Family], levels: Sequence[int], rng: Random) ->
     while len(names) < len(levels):
         names += rng.sample(sorted(families), min(len(families), len(levels) - len(names)))
     return [families[name](rng, level) for name, level in zip(names, levels, strict=True)]
+
+
+def shown(
+    name: str,
+    at: int,
+    puzzle: Puzzle,
+    text: str,
+    solved: Mapping[str, Sequence[bool]],
+    given: Mapping[str, str],
+) -> Iterator[Block]:
+    """Yield the puzzle at a place, from 0, under its `name`; once played, its answer and those `given`."""
+    by = f": solved by {sum(each[at] for each in solved.values())} of {len(solved)}" if solved else ""
+    title = f"{name} {at + 1}, {puzzle.family}, level {puzzle.level}{by}"
+    yield Heading(title, anchor=f"q{at + 1}", closed=True)
+    yield TaskText(text)
+    if solved:
+        yield Sentence(f"The answer: {puzzle.answer}", "good")
+        answers = {label: given[label][:ANSWER_CHARS] or "(none)" for label in solved if label in given}
+        yield answers_grid(answers, {label: each[at] for label, each in solved.items()})
 
 
 def listed(items: Sequence[str]) -> str:

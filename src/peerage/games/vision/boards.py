@@ -35,10 +35,10 @@ def board(rng: Random, side: int, pieces: int, both: bool) -> Drawn:
         "than the first piece in their way, of either color. How many empty squares are attacked"
     )
     if both:
-        question += " by white pieces, how many by black ones, how many by both? Give three numbers."
+        question += " by white pieces, how many by black ones, how many by both?"
         answer = f"{len(others)}, {len(black)}, {len(others.keys() & black.keys())}"
     else:
-        question += ", and how many of them by two or more pieces? Give two numbers."
+        question += ", and how many of them by two or more pieces?"
         answer = f"{len(black)}, {sum(many > 1 for many in black.values())}"
     size = min(64, 960 // side)
     shapes: list[Shape] = []
@@ -98,7 +98,6 @@ def shapes(rng: Random, shapes: int, looks: int, counts: int, overlap: bool) -> 
     else:
         answer = ", ".join(map(str, many))
         question = f"How many are there of these: {'; '.join([f'{name}s' for name in names])}?"
-        question += f" Give {counts} numbers, in this order." if counts > 1 else ""
     question += " Shapes may cover parts of others." if overlap else ""
 
     drawn: list[Shape] = []
@@ -146,10 +145,8 @@ def maze(rng: Random, side: int, exits: int, starts: int) -> Drawn:
         passed |= {(at, to), (to, at)}
     answers = rng.sample(range(exits), starts)
     chosen = [rng.choice(parts[each][1:] or parts[each]) for each in answers]
-    question = "At which number does the way from the letter A leave the maze?"
-    if starts > 1:
-        question = f"At which numbers do the ways from the letters A to {chr(64 + starts)} leave the maze? "
-        question += f"Give {starts} numbers, in this order."
+    letters = f"from each letter, A to {chr(64 + starts)}," if starts > 1 else "from the letter A"
+    question = f"At which number does the way {letters} leave the maze?"
     size, margin = min(40, 970 // side), 26
     half, whole = size / 2, side * size + 2 * margin
 

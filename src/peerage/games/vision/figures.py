@@ -13,8 +13,6 @@ from peerage.games.vision.picture import COLORS, Disc, Letters, Picture, Point, 
 PRODUCTS = ("tea", "rice", "salt", "wool", "iron", "silk", "corn", "wine")
 LINES = 10
 """Lines of a chart's scale above zero."""
-RANKED = 8
-"""Columns among which one is asked for at least: one of fewer could be guessed."""
 CODES = [a + b for a in "ABCDEFGHKLMNPRSTUVWXYZ" for b in "ABCDEFGHKLMNPRSTUVWXYZ" if a != b]
 
 
@@ -37,7 +35,7 @@ def chart(rng: Random, columns: int, products: int, steps: int, span: int, among
     first = sorted(sums, reverse=True)[: place + 1]
     if span * among == 1:
         question = f"What is the value of {what} {over}?"
-    elif span >= RANKED and among > 1 and rng.random() < 0.5 and len({*first}) > place:
+    elif span > 1 and among > 1 and rng.random() < 0.5 and len({*first}) > place:
         question = f"The labels {over} are put in order of the sums of their values of {what}, the greatest "
         question += f"first. Which one is number {place}?"
         answer = labels[start + sums.index(first[place - 1])]
@@ -97,7 +95,6 @@ def clock(rng: Random, clocks: int, minutes: int, mirrored: bool, turned: bool) 
         pairs = [f"from {chr(65 + at)} to {chr(66 + at)}" for at in range(0, clocks, 2)]
         question = "How many minutes go by from one time until a clock next shows the other, "
         question += f"{listed(pairs)}?"
-        question += f" Give {len(pairs)} numbers, in this order." if clocks > 2 else ""
     question += " The clocks are seen in a mirror." if mirrored else ""
     question += " Each face is turned by an angle of its own." if turned else ""
     question += " A red spot marks where 12 is." if turned or mirrored else ""

@@ -81,17 +81,19 @@ class Picture(NamedTuple):
         scale = 2 if self.smooth else 1
         image = Image.new("RGB", (round(self.width) * scale, round(self.height) * scale), COLORS["white"])
         pen = ImageDraw.Draw(image)
+
+        def scaled(*points: Point) -> list[Point]:
+            return [(x * scale, y * scale) for x, y in points]
+
         for shape in self.shapes:
             match shape:
                 case Stroke(points, color, width):
-                    pen.line([(x * scale, y * scale) for x, y in points], COLORS[color], width * scale)
+                    pen.line(scaled(*points), COLORS[color], width * scale)
                 case Area(corners, color):
-                    pen.polygon([(x * scale, y * scale) for x, y in corners], COLORS[color])
+                    pen.polygon(scaled(*corners), COLORS[color])
                 case Disc((x, y), radius, color, edge):
-                    around = [(x - radius, y - radius), (x + radius, y + radius)]
-                    pen.ellipse(
-                        [(x * scale, y * scale) for x, y in around], COLORS[color], COLORS[edge], scale
-                    )
+                    around = scaled((x - radius, y - radius), (x + radius, y + radius))
+                    pen.ellipse(around, COLORS[color], COLORS[edge], scale)
         image = image.reduce(scale)
         pen = ImageDraw.Draw(image)
         fonts = {size: ImageFont.load_default(size) for size in {one.size for one in self.letters}}

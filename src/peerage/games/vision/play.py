@@ -27,7 +27,6 @@ from peerage.game import (
     Came,
     Demo,
     Fixture,
-    Heading,
     HouseCall,
     Json,
     LevelRules,
@@ -36,9 +35,6 @@ from peerage.game import (
     Outcome,
     Replies,
     Seats,
-    Sentence,
-    TaskText,
-    answers_grid,
     same_tasks,
     tasks_grid,
     tasks_of,
@@ -46,7 +42,7 @@ from peerage.game import (
     unusable,
 )
 from peerage.game.levels import chance
-from peerage.games.logic.puzzles import ANSWER_CHARS, Family, Puzzle, family, mistaken, solves
+from peerage.games.logic.puzzles import Family, Puzzle, family, mistaken, shown, solves
 from peerage.games.logic.puzzles import drawn as puzzles_of
 from peerage.games.vision.boards import board, maze, shapes
 from peerage.games.vision.figures import chart, clock, table
@@ -137,29 +133,17 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     solved: Mapping[str, Sequence[bool]] = outcome.detail.get("solved", {})
     yield from tasks_grid(outcome, "Most right answers win; equally many tie.", "Solved", solved, name="Task")
     for at, task in enumerate(tasks_of(fixture.drawn, VisionTask)):
-        by = f": solved by {sum(each[at] for each in solved.values())} of {len(solved)}" if solved else ""
-        yield Heading(
-            f"Task {at + 1}, {task.family}, level {task.level}{by}", anchor=f"q{at + 1}", closed=True
-        )
-        yield TaskText(f"{task.text}\n\n{task.picture}")
         own = [reply for seat in fixture.seats if (reply := replies.get(f"task/{at + 1}/{seat.label}"))]
-        if not solved:
-            continue
-        yield Sentence(f"The answer: {task.answer}", "good")
-        given = {
-            reply.label: str(reply.value.answer)[:ANSWER_CHARS] or "(none)"
-            for reply in own
-            if reply.label in solved and reply.value is not None
-        }
-        yield answers_grid(given, {label: each[at] for label, each in solved.items()})
-        yield from unusable(own)
+        given = {reply.label: str(reply.value.answer) for reply in own if reply.value is not None}
+        yield from shown("Task", at, task, f"{task.text}\n\n{task.picture}", solved, given)
+        yield from unusable(own) if solved else ()
 
 
 GAME = same_tasks(
     VisionTask,
     VisionRules,
     name="vision",
-    version=2,
+    version=3,
     texts=__package__,
     about="Everybody answers the same questions about pictures: charts, clocks, mazes …; most right win.",
     tasks=lambda rules: rules.tasks,
