@@ -148,7 +148,7 @@ def test_nothing_is_passed_on_in_the_shape_of_a_picture(part: dict[str, Any]) ->
     "part",
     [
         {"type": "image_url", "image_url": {"url": URL, "detail": "high"}},
-        {"type": "input_image", "image_url": URL, "detail": "auto"},
+        {"type": "input_image", "image_url": URL, "detail": "auto", "file_id": None},
         {"inline_data": {"mime_type": "image/png", "data": DATA}},
         {
             "type": "tool_result",

@@ -1,4 +1,4 @@
-"""Agents: programs that are run for every call, Python functions, servers behind an address.
-All speak one protocol, in `agent_protocol`.
+"""Agents: programs that are run for every call, functions and servers behind an address, which speak one
+protocol (`agent_protocol`); and coding agents over ACP (`acp`), whose model is behind a metered `gateway`.
 It imports `players.models` and the modules of `players` itself.
 """

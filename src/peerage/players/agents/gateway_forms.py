@@ -182,7 +182,7 @@ def _rebuilt(
 def _picture(part: Mapping[str, Any]) -> Media | None:
     """Return the picture that a part of a conversation is, in any of the APIs; None for any other part, and
     for one that holds something else too, such as an address, which would be passed on with it."""
-    names = part.keys() - {"type", "detail", "cache_control"}
+    names = {name for name in part if part[name] is not None} - {"type", "detail", "cache_control"}
     if len(names) != 1 or not names <= _PICTURES:
         return None
     match part[names.pop()]:
