@@ -220,6 +220,14 @@ def test_equal_works_tie_without_judges_and_so_do_those_that_changed_nothing() -
     assert worked(alone, {"A": right, "B": {**right, "x.py": File("1\n")}}).outcome.detail["decided"] == "tie"
 
 
+def test_files_that_say_how_tests_are_run_are_the_task_s_own() -> None:
+    _, task, _ = made_of()
+    steering = ["GNUmakefile", ".cargo/config.toml", "web/vite.config.ts", ".rspec", "app/build.gradle.kts"]
+    patch: Patch = {path: File("x") for path in ("src/app.py", "src/conftest_of.py", *steering)}
+    kept, edited = counting(patch, task)
+    assert (edited, [*kept]) == (sorted(steering), ["src/app.py", "src/conftest_of.py"])
+
+
 def test_a_diff_cannot_leave_its_fence_or_fill_a_prompt() -> None:
     made, _, reference = made_of()
     right = done(reference)

@@ -151,9 +151,9 @@ def _past(task: Mapping[str, Any], base: Path) -> Iterator[dict[str, Any]]:
         paths = [path for path, *_ in listing_at(top, change.commit)]
         hidden, gone = ({*filter(steers, each), *tests(each)} for each in (paths, change.removed))
         folders = {
-            "folder": folder_at(repo, base, change.parent),
             "tests": folder_at(repo, base, change.commit, sorted(hidden)),
             "solved": folder_at(repo, base, change.commit),
+            "folder": folder_at(repo, base, change.parent),
         }
         yield {
             "id": name,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
-from fnmatch import fnmatchcase
+from fnmatch import translate
 from itertools import accumulate
 from pathlib import PurePosixPath
 from shlex import quote
@@ -19,15 +19,32 @@ from peerage.game.work import ShellCommand
 from peerage.games.workshop.tasks import WorkTask, is_test
 from peerage.sandbox.folder import File, Patch
 
-STEERING = (
+
+def _any_of(*names: str) -> re.Pattern[str]:
+    """Return what matches these names, each a pattern of the shell."""
+    return re.compile("|".join(map(translate, names)))
+
+
+_STEERING = _any_of(
     *("conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "noxfile.py", "pyproject.toml"),
     *("sitecustomize.py", "usercustomize.py", "*.pth", "pytest.py", "pytest", "_pytest*", "pluggy*"),
     *("unittest.py", "unittest", "package.json", "jest.config.*", "vitest.config.*", ".mocharc*", "Makefile"),
     *("karma.conf.*", "Cargo.toml", ".npmrc", ".coveragerc", "pytest.toml", ".pytest.toml"),
+    *(
+        "GNUmakefile",
+        "makefile",
+        "[Jj]ustfile",
+        "Rakefile",
+        ".rspec",
+        "phpunit.xml*",
+        "vite.config.*",
+        ".cargo",
+    ),
+    *("playwright.config.*", "pom.xml", "build.gradle*", "settings.gradle*"),
     *("*.dist-info", "*.egg-info"),  # by these pytest finds its plugins
 )
 """Names of files that say how tests are run: they are as the task has them, whatever a patch says."""
-_AGENTS = (
+_AGENTS = _any_of(
     *("CLAUDE*.md", "AGENTS*.md", "AGENT.md", "GEMINI.md", "QWEN.md", "CRUSH.md", ".goosehints", ".goose*"),
     *(".claude*", ".cursor*", ".codex*", ".gemini*", ".opencode*", "opencode.json*", ".aider*", ".qwen*"),
     *(".windsurf*", ".clinerules*", ".crush*", "copilot-instructions.md"),
@@ -51,13 +68,13 @@ _MOST_WORDS = 100_000
 _BETWEEN = "\x1e"
 
 
-def _named(path: str, patterns: Iterable[str]) -> bool:
-    return any(fnmatchcase(part, pattern) for part in path.split("/") for pattern in patterns)
+def _named(path: str, names: re.Pattern[str]) -> bool:
+    return any(map(names.match, path.split("/")))
 
 
 def steers(path: str) -> bool:
     """Tell a file that says how tests are run."""
-    return _named(path, STEERING)
+    return _named(path, _STEERING)
 
 
 def _folders(path: str) -> list[str]:

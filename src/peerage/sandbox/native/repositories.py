@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path, PurePosixPath
 from posixpath import dirname, join, normpath
 from typing import NamedTuple
@@ -99,11 +99,11 @@ def listing_at(repo: Path, commit: str, only: Sequence[str] = ()) -> Iterator[tu
         raise ValueError(
             f"{commit[:80]!r} is no commit; write its whole hash, as `git rev-parse HEAD` prints it"
         )
-    entries = _entries(repo, commit)
-    folders = {name[:at] for name in entries for at, letter in enumerate(name) if letter == "/"}
+    entries = _entries(repo, commit).copy()
     wanted = {path.rstrip("/") for path in only}
-    for path in wanted - entries.keys() - folders:
-        raise ValueError(f"{repo} has no {path!r} at commit {commit[:12]}")
+    for path in wanted - entries.keys():
+        if not any(name.startswith(f"{path}/") for name in entries):
+            raise ValueError(f"{repo} has no {path!r} at commit {commit[:12]}")
     links = [path for path, (mode, _) in entries.items() if mode == _LINK]
     targets = _contents(repo, [entries[path][1] for path in links])
     for path, target in zip(links, targets, strict=True):
@@ -129,6 +129,7 @@ def _whole(repo: Path, commit: str) -> str:
     return _git(repo, *words, commit=commit).decode().strip()
 
 
+@lru_cache(maxsize=2)
 def _entries(repo: Path, commit: str) -> dict[str, tuple[str, str]]:
     """Return the mode and the number of each file of a commit, by its path."""
     listed = _git(repo, "ls-tree", "-r", "-z", "--full-tree", commit, commit=commit)
