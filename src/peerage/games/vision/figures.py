@@ -26,10 +26,9 @@ def chart(rng: Random, columns: int, products: int, steps: int, span: int, among
     if kind == "stacks":
         heights = [[b - a for a, b in pairwise([0, *sorted(ends)])] for ends in heights]
     start, asked, place = rng.randrange(columns - span + 1), rng.sample(names, among), rng.randint(2, 7)
-    values = [
-        [column[names.index(name)] * unit for name in asked] for column in heights[start : start + span]
-    ]
-    sums, what = [sum(own) for own in values], listed(asked)
+    spanned, what = heights[start : start + span], listed(asked)
+    values = [[column[names.index(name)] * unit for name in asked] for column in spanned]
+    sums = [sum(own) for own in values]
     over = f"from {labels[start]} to {labels[start + span - 1]}" if span > 1 else f"of {labels[start]}"
     answer: str | int = sum(sums)
     first = sorted(sums, reverse=True)[: place + 1]
@@ -61,7 +60,7 @@ def chart(rng: Random, columns: int, products: int, steps: int, span: int, among
         x = left + at * width / max(4, products)
         shapes += [box(x, 12, x + 16, 28, color), Letters((x + 38, 20), name)]
         tops = [sum(column[: at + 1]) if kind == "stacks" else column[at] for column in heights]
-        ends = [(left + wide * (place + 0.5), low - value * pixel) for place, value in enumerate(tops)]
+        ends = [(left + wide * (nth + 0.5), low - value * pixel) for nth, value in enumerate(tops)]
         shapes += [Stroke(ends, color, 2)] if kind == "lines" else []
         for (x, y), column in zip(ends, heights, strict=True):
             if kind == "bars":
@@ -130,12 +129,8 @@ def table(rng: Random, rows: int, columns: int, steps: int) -> Drawn:
     added up. Work: names of rows and columns looked at, at each step."""
     names, wide, high = rng.sample(CODES, rows), 72, 24
     cells = [[(rng.choice(names), rng.randint(10, 99)) for _ in range(columns)] for _ in names]
-    row, column, total, left = (
-        rng.randrange(rows),
-        rng.randrange(columns),
-        0,
-        [{*names} for _ in range(columns)],
-    )
+    row, column, total = rng.randrange(rows), rng.randrange(columns), 0
+    left = [{*names} for _ in range(columns)]
     start = f"row {names[row]}, column {column + 1}"
     for at in range(column, column + steps):
         left[at % columns].discard(names[row])
