@@ -20,6 +20,7 @@ import pytest
 from tests.sandbox.native.needs import needs_jail
 
 from peerage.sandbox.native.confined import listener
+from peerage.sandbox.native.namespaces import COUNTS_BY_TREE
 from peerage.sandbox.native.places import WorkPlace
 
 pytestmark = needs_jail
@@ -365,7 +366,8 @@ def test_what_grows_too_large_is_killed(place: WorkPlace, command: str, why: str
     assert why in ended["why"]
 
 
-def test_threads_count_as_processes(place: WorkPlace) -> None:
+@pytest.mark.parametrize("by", ["the kernel", "the watch"])
+def test_threads_count_as_processes(place: WorkPlace, by: str) -> None:
     program = """
 import os, threading, time
 threading.stack_size(65536)
@@ -373,11 +375,21 @@ try:
     for _ in range(2100):
         threading.Thread(target=time.sleep, args=(20,), daemon=True).start()
 except RuntimeError:
+    os.write(1, b"refused")
     os._exit(128 + 25)
 time.sleep(20)
 """
     (place.work / "bomb.py").write_text(program)
-    assert jailed(place, "python3 bomb.py").returncode == 128 + signal.SIGXFSZ
+    words, machine = place.launcher(), Path("/proc/sys/kernel/pid_max")
+    if by == "the watch":  # as where the kernel does not count by tree
+        old = "from peerage.sandbox.native import namespaces; namespaces.COUNTS_BY_TREE = False; from"
+        words = [word.replace("from", old, 1) if "import main" in word else word for word in words]
+    before = machine.read_text()
+    words = [*words, "python3", "bomb.py"]
+    done = subprocess.run(words, cwd=place.work, env=place.environment({}), capture_output=True, timeout=20)
+    counted = os.getuid() != 0 or (COUNTS_BY_TREE and by == "the kernel")
+    assert (done.returncode, done.stdout) == (128 + signal.SIGXFSZ, b"refused" if counted else b"")
+    assert machine.read_text() == before
 
 
 def test_its_programs_end_first_when_memory_is_short(place: WorkPlace) -> None:

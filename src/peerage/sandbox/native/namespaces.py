@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import fcntl
 import os
+import re
 import socket
 import struct
 from collections.abc import Collection, Mapping
@@ -22,6 +23,9 @@ _READ_ONLY = 1
 _BIND, _REC, _PRIVATE = 1 << 12, 1 << 14, 1 << 18
 _NOSUID_NODEV_NOEXEC = 0b1110
 _SET_FLAGS, _UP = 0x8914, 1
+
+COUNTS_BY_TREE = tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) >= (6, 14)
+"""True where kernel.pid_max is a process tree's own. On an older kernel it is the whole machine's."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -81,6 +85,14 @@ def show_own_processes() -> None:
     """Show none but the processes of this namespace in /proc, as far as the system lets us."""
     with suppress(OSError):  # in some containers, where parts of /proc are hidden already
         _mount("proc", "/proc", "proc", flags=_NOSUID_NODEV_NOEXEC)
+
+
+def limit_processes(most: int) -> None:
+    """Let the process tree of this process have so many processes and threads, root's too, where the kernel
+    counts by tree."""
+    if COUNTS_BY_TREE:
+        with suppress(OSError):
+            Path("/proc/sys/kernel/pid_max").write_text(str(most))
 
 
 def raise_loopback() -> None:
