@@ -706,11 +706,13 @@ async def test_what_cannot_fit_is_refused_as_the_provider_would() -> None:
 
 
 async def test_a_loop_of_calls_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("peerage.players.agents.gateway.MOST_CALLS", 60)
+    for module in ("gateway", "gateway_account"):
+        monkeypatch.setattr(f"peerage.players.agents.{module}.MOST_CALLS", 60)
     async with bench(price={"input": 0, "output": 0}) as one:
         one.session.begin(0, 10**9)
         statuses = [(await one.ask("chat"))[0] for _ in range(62)]
         assert statuses == [200] * 60 + [402] * 2
+        assert one.session.end().spent, "an agent that fails at that is not asked for as many again"
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from peerage.game.work import ModelCall
+from peerage.game.work import MOST_CALLS, ModelCall
 from peerage.players.agents.gateway_forms import Unfit
 from peerage.players.prices import OVERHEAD_TOKENS, Price
 from peerage.values.figures import known_sum
@@ -45,8 +45,9 @@ class Metered(NamedTuple):
 
     @property
     def spent(self) -> bool:
-        """Return whether a call was refused because too little was left of the request's money or tokens."""
-        return any(call.refused == SPENT for call in self.calls)
+        """Return whether a call was refused because too little was left of the request's money, tokens or
+        calls."""
+        return len(self.calls) >= MOST_CALLS or any(call.refused == SPENT for call in self.calls)
 
 
 @dataclass(eq=False)
