@@ -111,6 +111,13 @@ def test_a_model_reads_writes_and_runs_until_it_is_done() -> None:
     assert [run.key for run, _ in played.runs] == ["work/A/run/1", "work/A/run/2", "tests/A"]
 
 
+def test_programs_that_a_model_writes_may_be_executed() -> None:
+    files = [{"path": path, "text": text} for path, text in (("new.sh", "#!/bin/sh\nls"), ("a.py", "#!x"))]
+    command = "test -x new.sh && ! test -x a.py && echo as wanted"
+    played = looped([act(do="write", files=files), act(do="run", command=command), act(do="done")])
+    assert "as wanted" in call(played.step("work/A/turn/3").ask).messages[-1][1]
+
+
 def test_paths_that_lead_out_are_refused_and_the_work_goes_on() -> None:
     for path in ("../x", "/etc/passwd", "a/../../x", ".git/config"):
         played = looped([act(do="write", files=[{"path": path, "text": "x"}]), act(do="done")])

@@ -185,6 +185,22 @@ def test_a_match_in_a_repository_shows_what_changed_against_its_files(repo: Path
     ]
 
 
+def test_diffs_of_a_repository_show_no_bytes_of_binary_files(repo: Path) -> None:
+    for name in ("a.png", "b.png"):
+        (repo / name).write_bytes(b"\x1e\0\x1eold\xff\n" * 9)
+    committed(repo, "pictures", z_py="1\n")
+    calc = committed(repo, "Add adds", calc_py="a + b\n", tests__test_new_py=NEW)
+    [own] = tasks_of(repo.parent, {"repo": str(repo), "commits": [calc], "command": COMMAND})
+    made = msgspec.structs.replace(fixture(GAME, ["p", "q", "r"], {"tasks": [own]}), hands=("A", "B"))
+    patch = {"a.png": File.of(b"\0\xff"), "b.png": None, "z.py": File("2\n")}
+    outcome = play(GAME, made, lambda ask, player: Reply("ok", patch_text(patch), cost_nano=0)).outcome
+    assert outcome.detail["work"]["A"]["diff"].splitlines() == [
+        *("diff a.png", "@@ -1,1 +1,1 @@", "-(no text)", "+(2 bytes, no text)"),
+        *("diff b.png (removed)", "@@ -1,1 +1,0 @@", "-(no text)"),
+        *("diff z.py", "@@ -1,1 +1,1 @@", "-1", "+2"),
+    ]
+
+
 def test_issues_and_patterns_of_tests_are_the_owners(repo: Path) -> None:
     calc = committed(repo, "x", calc_py="a + b\n", checks_py="1\n")
     stated = {

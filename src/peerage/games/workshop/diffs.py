@@ -65,7 +65,7 @@ _PROSE, _TEXT = (".md", ".rst", ".txt"), {*"'\""}
 _MOST_BEFORE = 1_000_000
 _MOST_WORDS = 100_000
 """Bytes of the paths in a command: a word of one has 131,072 in Linux."""
-_BETWEEN = "\x1e"
+_BETWEEN = "\x1e" * 4  # which hardly stands in bytes of any file
 
 
 def _named(path: str, names: re.Pattern[str]) -> bool:
@@ -108,7 +108,9 @@ def originals(task: WorkTask, paths: Iterable[str]) -> Steps[Mapping[str, str]]:
         return {path: _text(file) for path, file in task.folder.files.items()}
     if not (named := words_of(sorted(paths))):
         return {}
-    show = f'for path in {named}; do printf \'\\036%s\\036\' "$path"; cat -- "./$path" 2>/dev/null; done'
+    between = r"\036" * len(_BETWEEN)
+    show = f'printf "{between}%s{between}" "$path"; cat -- "./$path" 2>/dev/null'
+    show = f"for path in {named}; do {show}; done"
     ran = yield ShellCommand("before", task.folder, show, output=_MOST_BEFORE)
     _, *parts = ran.value.output.split(_BETWEEN)
     return dict(zip(parts[::2], parts[1::2], strict=False))
@@ -131,6 +133,8 @@ def named_tests(diffs: Mapping[str, str], task: WorkTask) -> list[str]:
 
 def _diff(path: str, before: str, file: File | None) -> Iterator[str]:
     old, new = before.splitlines(), [] if file is None else _text(file).splitlines()
+    if "\ufffd" in before and (file is None or _is_binary(file)):
+        old = ["(no text)"]
     yield f"diff {path}{' (removed)' if file is None else ''}"
     first = _alike(old, new)
     last = _alike(old[first:][::-1], new[first:][::-1])
@@ -157,8 +161,12 @@ def _alike(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def _text(file: File) -> str:
-    binary = file.base64 and b"\0" in file.content  # other bytes could hide code from judges
-    return f"({len(file.content):,} bytes, no text)" if binary else file.content.decode("utf-8", "replace")
+    whole = file.content
+    return f"({len(whole):,} bytes, no text)" if _is_binary(file) else whole.decode("utf-8", "replace")
+
+
+def _is_binary(file: File) -> bool:
+    return bool(file.base64) and b"\0" in file.content  # other bytes could hide code from judges
 
 
 def blind(by_path: Mapping[str, str], names: Iterable[str]) -> str:

@@ -29,7 +29,6 @@ MOST_PATCH = 150_000
 SAID_CHARS, SHOWN_CHARS = 12_000, 8_000
 """Characters of a contestant's own reply, and of a file or an output, that its later turns show."""
 _USUAL_TURNS = 8
-_NEW = File()
 _FRAME_CHARS = 1_200
 _SHOWN = "{what}\n{came}\nTurns left: {left}. {format}"
 
@@ -111,11 +110,12 @@ def worked(ask: Ask, task: WorkTask, turns: int, seconds: float) -> Steps[Work]:
 
 
 def _written(action: WriteFiles, held: Patch, task: WorkTask) -> tuple[Patch, str]:
-    """Return the patch after an action, and what is said of it. A file may be executed as before."""
+    """Return the patch after an action, and what is said of it. A file may be executed as before; of one that
+    is new, or a repository's, its first line tells."""
     known, written = patched(task.folder.files, held), dict[str, File | None]()
     try:
         for path, text in [(checked_path(each.path), each.text) for each in action.files]:
-            may = known.get(path, _NEW).executable
+            may = known[path].executable if path in known else (text or "").startswith("#!")
             written[path] = (
                 None if text is None else File(text.rstrip("\n") + "\n" * bool(text), executable=may)
             )
