@@ -246,6 +246,11 @@ def later_summaries(ledger: Ledger, run: Run, began: int) -> None:
     _prefix([*run.folded[:2], *[row.number for row in ledger.summaries(3)]], run, began)
 
 
+def all_summaries_until_now(ledger: Ledger, run: Run, began: int) -> None:
+    _, last = ledger.heads()
+    assert [row.number for row in ledger.summaries(1, last)] == run.folded[:last]
+
+
 def narrow(ledger: Ledger, run: Run, began: int) -> None:
     _prefix([row.number for row in ledger.summaries()], run, began)
 
@@ -365,6 +370,7 @@ READERS: list[Reader] = [
     heads,
     summaries,
     later_summaries,
+    all_summaries_until_now,
     narrow,
     columns,
     records,

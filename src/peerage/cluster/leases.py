@@ -31,9 +31,8 @@ from peerage.ledger.tables import StoredRows, inserts_of
 _TABLES = """
 CREATE TABLE IF NOT EXISTS workers (run bigint NOT NULL, number bigint NOT NULL, written bigint NOT NULL,
     gone boolean NOT NULL, who text NOT NULL, PRIMARY KEY (run, number));
-CREATE TABLE IF NOT EXISTS leases (match bigint PRIMARY KEY, run bigint NOT NULL, worker bigint,
-    claim bigint);
-ALTER TABLE leases ADD COLUMN IF NOT EXISTS turn bigint
+CREATE TABLE IF NOT EXISTS leases (match bigint PRIMARY KEY, turn bigint NOT NULL, run bigint NOT NULL,
+    worker bigint, claim bigint)
 """
 _HIRE = """
 INSERT INTO workers SELECT %(run)s, coalesce(max(number), 0) + 1, 0, false, %(who)s FROM workers

@@ -17,11 +17,12 @@ from zlib import crc32
 import msgspec
 import pytest
 from tests import virtual
-from tests.engine.arenas import house, play, write_arena
+from tests.engine.arenas import house, play, play_stopping_at, write_arena
 from tests.engine.clients import Cast
 
 import peerage
 from peerage.arena import open_arena
+from peerage.engine.again.dropping import drop
 from peerage.engine.again.replay import Elsewhere, ReplayReport, _Replay, repair, replay
 from peerage.game.match import MatchRecord
 from peerage.games import GAMES
@@ -294,6 +295,23 @@ def test_a_run_that_goes_on_makes_no_difference(tmp_path: Path) -> None:
         assert waits(ledger).left
         assert replay(ledger).ok
     assert [report.differences for report in reports] == [()]
+
+
+def test_a_match_that_was_dropped_is_recomputed(tmp_path: Path) -> None:
+    """With the models that its players were when they had answered in it, before any other match ended."""
+    asked = [0]
+
+    def act(call: Call, attempt: int) -> Later | None:
+        asked[0] += 1
+        return Later("busy", until_ms=now_ms() + 3_600_000) if asked[0] > 12 else None
+
+    play_stopping_at(write_arena(tmp_path, house(7)), 1, 60.0, Cast(act), times=1)
+    with open_arena(tmp_path) as arena:
+        number = min(waits(arena.ledger).now)
+        assert any(row.reply is not None for row in arena.ledger.exchanges(number, number))
+        drop(arena.ledger, number, now_ms())
+        assert arena.replay().differences == ()
+        assert arena.verify().ok
 
 
 def test_progress_is_told(forger: Forger) -> None:

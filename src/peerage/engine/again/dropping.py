@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from peerage.engine.record.model_watch import Watch
 from peerage.engine.record.records import ENGINE, recorded_tally, settle
 from peerage.game.match import Outcome
 from peerage.ledger import Batch, Ledger, LedgerError, RecordRow
@@ -32,12 +33,12 @@ def drop(ledger: Ledger, number: int, at_ms: int) -> None:
         rows, (_, recorded) = ledger.match(number), ledger.heads()
         if rows is None:
             raise LedgerError(f"{ledger.address} lacks match {number}; `peerage verify` says more")
-        elo = pinned_elo(ledger.meta(), Rating())
+        elo, tally = pinned_elo(ledger.meta(), Rating()), recorded_tally(rows.exchanges)
         fixture = read_fixture(rows.fixture.body, by_hex(ledger.texts()))
         settled = settle(
             fixture,
             digest_of(rows.fixture.body),
-            recorded_tally(rows.exchanges),
+            tally,
             Outcome(void=DROPPED, detail={"by": ENGINE, "why": BY_OWNER}),
             position(ledger, elo).standings,
             elo,
@@ -45,10 +46,13 @@ def drop(ledger: Ledger, number: int, at_ms: int) -> None:
         )
         before = next((row.chain for row in ledger.records(recorded, recorded)), GENESIS)
         entry = Wait(number, "dropped", recorded, known.now[number].player, BY_OWNER)
-        ledger.write(
-            Batch(
-                amendments=[known.enter(entry, at_ms, fixture.seed)],
-                records=[RecordRow(number, settled.body, link(before, settled.body), at_ms)],
-                summaries=[settled.summary],
-            )
+        batch = Batch(
+            amendments=[known.enter(entry, at_ms, fixture.seed)],
+            records=[RecordRow(number, settled.body, link(before, settled.body), at_ms)],
+            summaries=[settled.summary],
         )
+        if fixture.release:  # as of every match that is folded
+            models = Watch.of(ledger)
+            for change in models.see(recorded + 1, number, tally.models):
+                batch.amend(models.enter(change, at_ms))
+        ledger.write(batch)

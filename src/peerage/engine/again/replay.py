@@ -131,9 +131,8 @@ class _Replay:
     neither is, and `summaries` are the rows as they must be."""
 
     def __init__(self, ledger: Ledger, stored: Callable[[int, int | None], Iterator[Summary]] | None) -> None:
-        _, self._last = (
-            ledger.heads()
-        )  # first: a run may go on, and what is read next is of these matches too
+        # First, as a run may go on: what is read next knows of all these matches.
+        _, self._last = ledger.heads()
         meta = ledger.meta()
         self._stored = stored
         self.summaries: list[Summary] = []
