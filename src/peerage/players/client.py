@@ -137,6 +137,10 @@ class PlayerError(Exception):
         self.busy = busy
         self.most_nano = most_nano
 
+    def cost(self, worst: int | None) -> int | None:
+        """Return what the call may have cost at most, where nobody counted its `worst`; 1e-9 dollars."""
+        return 0 if not self.maybe_paid else worst if self.most_nano is None else self.most_nano
+
 
 class Later(PlayerError):
     """Not now: a person who is asleep, a server that runs at night.

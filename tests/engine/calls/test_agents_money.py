@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections import Counter
 from collections.abc import Callable
@@ -12,7 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.engine.arenas import ledger_of, play, spent_by_match, total_spent, write_arena
+from tests.engine.arenas import (
+    ledger_of,
+    play,
+    play_stopping_at,
+    spent_by_match,
+    total_spent,
+    write_arena,
+)
 from tests.engine.calls.test_budgets import TIGHT, replays, spent_by_player
 from typer.testing import CliRunner
 
@@ -181,6 +189,39 @@ def played(folder: Path, budget: Any, seed: int, matches: int | None, **stated: 
         return Metering(stated, bills)
 
     return play(folder, matches, clients=clients), bills
+
+
+class Hurried(Metering):
+    """An agent that takes three seconds, and whose gateway counts what was spent when nobody waits."""
+
+    async def answer(self, call: Call) -> Answer:
+        try:
+            await asyncio.sleep(3.0)
+        except asyncio.CancelledError:
+            raise PlayerError("late", busy=True, maybe_paid=True, most_nano=7) from None
+        return await super().answer(call)
+
+
+def test_what_is_given_up_counts_as_its_gateway_counted(tmp_path: Path) -> None:
+    """Not at the budget of a request, of which a second Ctrl+C would use up one for each agent at work."""
+    write_arena(tmp_path, agents(), budget=12.0, rules=TIGHT, engine={"concurrency": 8, "retries": 0})
+
+    def clients(stated: PlayerSettings) -> Client:
+        return Hurried(stated, lambda: Answer("", 0.0, cost_usd=0.001))
+
+    given_up = play_stopping_at(tmp_path, 6, 4.0, clients)
+    assert given_up.reason == "interrupted"
+    assert 0 < given_up.possibly_nano < 1_000
+    assert given_up.possibly_nano % 7 == 0
+    assert total_spent(tmp_path) == given_up.spent_nano
+    report = play(tmp_path, 6, clients=clients)
+    assert (report.settled, report.possibly_paid_twice) == (6, 0)
+    assert report.possibly_nano == given_up.possibly_nano
+    assert replays(tmp_path)
+    ledger = ledger_of(tmp_path)
+    replies = [read_reply(exchange) for exchange in ledger.exchanges(1) if exchange.reply is not None]
+    ledger.close()
+    assert "void" not in {reply.status for reply in replies}, "it is asked again, and nobody's failure"
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -488,14 +488,21 @@ async def test_one_that_replied_once_or_whose_model_failed_is_not_taken_for_brok
     await here.close()
 
 
-async def test_a_cancelled_request_leaves_no_process(provider: Provider, tmp_path: Path) -> None:
-    here = await opened(tmp_path, stated(provider.url))
-    asking = asyncio.ensure_future(told(here, "#hang"))
-    while not [*running(f"{tmp_path}/agent.py")]:
+@pytest.mark.parametrize("asked", [False, True])
+async def test_a_cancelled_request_leaves_no_process_and_its_cost_is_known(
+    provider: Provider, tmp_path: Path, asked: bool
+) -> None:
+    here = await opened(tmp_path, stated(provider.url, *["--late", "60"] * (not asked)))
+    provider.requests.clear()
+    asking = asyncio.ensure_future(told(here, "#model once", "#hang"))
+    while not (provider.requests if asked else [*running(f"{tmp_path}/agent.py")]):
         await asyncio.sleep(0.05)
+    await asyncio.sleep(0.2)
     asking.cancel()
-    with pytest.raises(asyncio.CancelledError):
+    with pytest.raises(PlayerError) as late:
         await asking
+    most = round(COST * 1e9) if asked else 0
+    assert (late.value.cost(worst=10**9), late.value.busy) == (most, True)
     await here.close()
     assert not [*running(f"{tmp_path}/agent.py")]
 

@@ -40,7 +40,7 @@ from peerage.game.protocol import SANDBOX, Ask, Job, Reply
 from peerage.ledger import FailureRow, IntentRow, ReplyRow
 from peerage.ledger.forms.codec import Text, reply_body
 from peerage.ledger.forms.merkle import leaf
-from peerage.ledger.forms.rows import NOT_SENT
+from peerage.ledger.forms.rows import LEFT_OPEN, NOT_SENT
 from peerage.players.client import Answer, Call, InstantClient, Later, PlayerError
 from peerage.settings import Engine
 from peerage.values.texts import storable
@@ -224,7 +224,8 @@ class Calls:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def abandon(self) -> None:
-        """Give up on calls in flight; each stays open in the ledger as possibly paid."""
+        """Give up on calls in flight; each stays open in the ledger as possibly paid, unless its client
+        counts what it cost."""
         self._abandoned = True
         for task in self._tasks:
             task.cancel()
@@ -316,10 +317,12 @@ class Calls:
         self._troubles.sent(pending, pending.sent_at)
         try:
             answer = await self._runtimes[pending.player].answer(call, lambda: self._abandoned)
-            if isinstance(answer, PlayerError):
-                self._failed(pending, answer)
-            else:
+            if not isinstance(answer, PlayerError):
                 self._answered(pending, answer)
+            elif self._abandoned:
+                self._fail(pending, LEFT_OPEN, answer.cost(pending.worst))
+            else:
+                self._failed(pending, answer)
         except asyncio.CancelledError:
             self._pay(pending, pending.worst or 0, known=False, answered=False)
         except Exception as fault:
@@ -359,8 +362,7 @@ class Calls:
         if late or refused:
             pending.load = Load(overload=in_short(reason, pending.player), late=late)
         pending.tries += 1
-        worst = pending.worst if error.most_nano is None else error.most_nano
-        cost = worst if error.maybe_paid else 0
+        cost = error.cost(pending.worst)
         player = pending.player
         if player not in self.benched:
             fatal = self.pauses.failed(player, _role(pending), pending.sent_at, error, reason)

@@ -226,11 +226,13 @@ def _result_of(runtime: PlayerRuntime, probed: Probed) -> ProbeResult:
 def _cost_of(runtime: PlayerRuntime, call: Call, came: Answer | PlayerError) -> tuple[int | None, int | None]:
     """Return what a request was billed, None where nobody knows, and what may have been billed in addition,
     None where that has no bound; in 1e-9 dollars."""
+    worst = _worst(runtime.price, call)
     if isinstance(came, PlayerError):
-        billed, most = (None, came.most_nano) if came.maybe_paid else (0, None)
-    else:
-        billed, most = priced(runtime, came, prompt=call.messages).cost_nano, most_nano(came)
-    return billed, 0 if billed is not None else _worst(runtime.price, call) if most is None else most
+        return None if came.maybe_paid else 0, came.cost(worst)
+    if (billed := priced(runtime, came, prompt=call.messages).cost_nano) is not None:
+        return billed, 0
+    most = most_nano(came)
+    return None, worst if most is None else most
 
 
 def _sum(amounts: Sequence[int | None]) -> int | None:

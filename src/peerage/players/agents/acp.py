@@ -182,6 +182,8 @@ class AcpClient:
                 agent = await self._ready(seat, call)
         except TimeoutError:
             raise PlayerError(f"it was not ready within {duration(most)} (`timeout_s`)", busy=True) from None
+        except asyncio.CancelledError:
+            raise PlayerError(f"it was not ready within {duration(clock() - started)}", busy=True) from None
         text, system = asked(call.messages, agent.system)
         turn, session = AgentTurn(self._settings.allow), seat.session
         end, error = Ending(), None
@@ -197,6 +199,14 @@ class AcpClient:
             error = PlayerError(f"no reply within {duration(most)}", busy=True)
         except PlayerError as failed:
             error = failed
+        except asyncio.CancelledError:
+            # Anyone who waits no longer, as after a second Ctrl+C, still learns what was spent until then.
+            if (counted := session.end().most_nano if session is not None else None) is None:
+                raise
+            late_s = duration(clock() - started)
+            raise PlayerError(
+                f"no reply within {late_s}", busy=True, maybe_paid=counted != 0, most_nano=counted
+            ) from None
         finally:
             metered = session.end() if session is not None else metered
         late = error is not None and error.busy
