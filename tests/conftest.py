@@ -133,6 +133,13 @@ ONCE = {
     "peerage.views.plan.outlook": ("forecast",),
 }
 """The costliest functions behind pages, by the module that calls them."""
+DRAWN = {
+    "peerage.games.allocation.play": "task_of",
+    "peerage.games.bug_hunt.play": "buggy",
+    "peerage.games.code_golf.play": "golf_task",
+    "peerage.games.workshop.play": "work_task",
+}
+"""What draws the tasks that take longest to draw, by the module that calls it."""
 
 
 def _once(ask: Callable[..., Any]) -> Callable[..., Any]:
@@ -160,6 +167,32 @@ def same_matches_say_the_same() -> Iterator[None]:
             for name in names:
                 asks = _once(getattr(importlib.import_module(module), name))
                 patches.enter_context(patch(f"{module}.{name}", asks))
+        yield
+
+
+def _drawn_once(draw: Callable[..., Any]) -> Callable[..., Any]:
+    """Keep what was drawn, by the state of the generator it was drawn from, and the state it left."""
+    drawn: dict[tuple[object, ...], tuple[Any, tuple[Any, ...]]] = {}
+
+    def known(rng: Random, *given: object) -> Any:
+        key = rng.getstate(), *given
+        if key not in drawn:
+            drawn[key] = draw(rng, *given), rng.getstate()
+        task, after = drawn[key]
+        rng.setstate(after)
+        return task
+
+    return known
+
+
+@pytest.fixture(autouse=True, scope="session")
+def same_seeds_draw_the_same() -> Iterator[None]:
+    """Many tests play matches of the same seeds: a process draws their tasks once. That a seed draws the same
+    every time is a matter of the tests of each game's tasks and of golden matches."""
+    with ExitStack() as patches:
+        for module, name in DRAWN.items():
+            draws = _drawn_once(getattr(importlib.import_module(module), name))
+            patches.enter_context(patch(f"{module}.{name}", draws))
         yield
 
 

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import date
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,9 @@ HISTORY = subprocess.run(["git", "rev-parse", "HEAD~20"], cwd=ROOT, capture_outp
 EXAMPLES = sorted((ROOT / "examples").glob("*/arena.yaml"))
 if not HISTORY:
     EXAMPLES = [path for path in EXAMPLES if path.parent.name != "coding-agents"]
+BUDGETED = [path for path in EXAMPLES if "budget" in yaml.safe_load(path.read_text("utf-8"))]
+
+settings_of = cache(load)
 
 
 def test_there_are_examples() -> None:
@@ -43,15 +47,13 @@ def test_there_are_examples() -> None:
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.parent.name)
 def test_an_example_can_be_played(path: Path) -> None:
-    settings = load(path.parent)
+    settings = settings_of(path.parent)
     enough_players(settings)  # raises where a match could not be staffed
     stated = yaml.safe_load(path.read_text("utf-8"))
     assert len(settings.players) == len(stated["players"]) >= 2
     ruled = {*settings.rules}
     assert rules_of(settings).model_dump(include=ruled).keys() == ruled
-
-
-BUDGETED = [path for path in EXAMPLES if load(path.parent).budget.arena is not None]
+    assert (settings.budget.arena is not None) == (path in BUDGETED)
 
 
 def test_some_examples_have_a_budget() -> None:
@@ -60,7 +62,7 @@ def test_some_examples_have_a_budget() -> None:
 
 @pytest.mark.parametrize("path", BUDGETED, ids=lambda path: path.parent.name)
 def test_under_a_budget_every_price_is_known(path: Path) -> None:
-    players = load(path.parent).players
+    players = settings_of(path.parent).players
     assert [p.model for p in players if not price_of(p, date(2025, 11, 1)).known] == []
 
 

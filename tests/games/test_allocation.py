@@ -58,6 +58,7 @@ def test_the_optimum_is_that_of_an_independent_solver(family: str, size: int) ->
         assert broken(task, task.best) == []
         assert problem(task).gain(task.best) == by_milp(problem(task))
         assert worth(task, task.best) > 0
+    assert drawn(Random(seed), family, size) == task, "a task follows from its seed"
 
 
 @settings(max_examples=150, deadline=None)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.engine.arenas import play, write_arena
 from tests.site.arenas import MATCHES_SERVED, hostile_arena, sealed_arena
-from tests.site.browsers import CHROMIUM, DESK, PATIENCE_MS
+from tests.site.browsers import CHROMIUM, DESK, FLAGS, PATIENCE_MS
 
 from peerage.site.export.build import build
 from peerage.site.reading import Site
@@ -62,7 +62,7 @@ def browser() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
         browser.close()
 

@@ -269,9 +269,9 @@ def _always(reply: Reply) -> Callable[[Ask, str], Reply]:
 def it_survives_hostile_replies(spec: GameSpec[Any], rules: Rules) -> None:
     """It survives hostile replies in every place."""
     made = _made(spec, rules)
-    usual = house(HOUSE, made.seed).of(spec)
+    keys, usual = _played(spec, made).keys, house(HOUSE, made.seed).of(spec)
     for number, text in enumerate(HOSTILE.values()):
-        for key in _some(_played(spec, made).keys, 8, number):
+        for key in _some(keys, 8, number):
 
             def hostile(ask: Ask, player: str, key: str = key, text: str = text) -> Reply:
                 return Reply("ok", text, cost_nano=1) if ask.key.startswith(key) else usual(ask, player)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import permutations
 from statistics import NormalDist
 from typing import NamedTuple
@@ -34,6 +35,7 @@ def cells(deviation: float) -> np.ndarray:
     return np.diff([NormalDist(0, deviation).cdf(edge) for edge in EDGES.tolist()])
 
 
+@cache
 def log_prior() -> np.ndarray:
     """Of each place of the grid, spread and share summed over."""
     total = np.zeros(S.shape[1])
@@ -47,9 +49,6 @@ def log_prior() -> np.ndarray:
     return np.log(np.maximum(total, 1e-300))
 
 
-PRIOR = log_prior()
-
-
 def outcome(a: int, b: int, nu: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Chances of win, tie and loss of a against b at each place."""
     half = (S[a] - S[b]) / 2
@@ -60,7 +59,7 @@ def outcome(a: int, b: int, nu: float) -> tuple[np.ndarray, np.ndarray, np.ndarr
 def summed(log_likelihood: dict[float, np.ndarray]) -> Summed:
     """Means over the whole grid; the log-likelihood by ln ν."""
     parts = {
-        tie: PRIOR + log - ((tie - prior.TIE[0]) ** 2 / 2 if np.isfinite(tie) else 0.0)
+        tie: log_prior() + log - ((tie - prior.TIE[0]) ** 2 / 2 if np.isfinite(tie) else 0.0)
         for tie, log in log_likelihood.items()
     }
     top = max(part.max() for part in parts.values())
