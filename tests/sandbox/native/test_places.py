@@ -1,6 +1,7 @@
 """Folders to work in: what is laid there, and what of it is kept, whatever a program left behind."""
 
 import errno
+import fcntl
 import json
 import os
 import shutil
@@ -268,3 +269,11 @@ def test_folders_of_other_users_are_left_alone(tmp_path: Path) -> None:
     env = {**os.environ, "TMPDIR": str(tmp_path)}
     subprocess.run([sys.executable, "-c", program], env=env, check=True, timeout=20)
     assert [path.name for path in tmp_path.iterdir()] == [trap.name]
+
+
+def test_whoever_tidies_the_temporary_folder_finds_it_locked(place: WorkPlace) -> None:
+    for held in (place.path.parent, place.path.parent / "lock"):
+        handle = os.open(held, os.O_RDONLY)
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.close(handle)
