@@ -389,8 +389,8 @@ def _root_of(process: int) -> Path:
     hidden = Path(tempfile.mkdtemp(prefix=f".{_NAME}"))  # from those who look for it until it is locked
     lock = os.open(hidden / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     # Held until this process ends, however it does; by the other one systemd-tmpfiles leaves old files there.
-    for held in (lock, os.open(hidden, os.O_RDONLY)):
-        fcntl.flock(held, fcntl.LOCK_EX)
+    for handle in (lock, os.open(hidden, os.O_RDONLY)):
+        fcntl.flock(handle, fcntl.LOCK_EX)
     root = hidden.rename(hidden.with_name(hidden.name[1:]))
     atexit.register(lambda: _remove(root) if os.getpid() == process else None)
     return root
