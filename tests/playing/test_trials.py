@@ -69,6 +69,13 @@ def test_a_task_that_tells_nobody_apart_is_named_and_those_that_do(tmp_path: Pat
     assert right == f"arena.yaml: nothing is wrong with task {adds} (Add adds)"
 
 
+def test_a_command_that_takes_too_long_is_told_what_gives_it_more(tmp_path: Path) -> None:
+    arena(tmp_path)
+    tasks = {"repo": "repo", "commits": ["HEAD^"], "command": "sleep 9"}
+    [said] = why(write_arena(tmp_path, 2, game="workshop", rules={"tasks": tasks, "command_seconds": 0.1}))
+    assert said.endswith("(its 0.1 s were up, of which `command_seconds` gives it more)")
+
+
 @pytest.mark.parametrize(
     ("command", "words"),
     [
@@ -78,12 +85,12 @@ def test_a_task_that_tells_nobody_apart_is_named_and_those_that_do(tmp_path: Pat
         ),
         (
             "python3 -m unittest nothing",
-            "fails on the commit's own files; correct `command` or `setup`, or leave",
+            "fails on the commit's own files; correct `command` or `setup`, or name other",
         ),
         ("! grep -q ' - ' calc.py", "passes when hidden tests fail; let it run these, by `{tests}`"),
         (
             "false",
-            "`false` fails on the commit's own files; correct `command` or `setup`, or leave it out (exit c",
+            "`false` fails on the commit's own files; correct `command` or `setup`, or name other `com",
         ),
     ],
 )
@@ -95,6 +102,16 @@ def test_a_wrong_command_is_said_with_its_task_and_what_to_do(
     assert said.startswith("arena.yaml: task ")
     assert " (Add adds): " in said
     assert words in said
+
+
+def test_a_program_that_is_not_there_may_be_what_a_task_lacks(tmp_path: Path) -> None:
+    folder, command = arena(tmp_path), "{ test -e tool || no-such-tool; } && ! grep raise checks/test_tool.py"
+    own = [{"statement": "Add a tool.", "files": {"a": "1"}, "tests": {"b": "1"}, "command": command}]
+    (wrong,) = why(write_arena(folder, 2, game="workshop", rules={"tasks": own}))
+    assert wrong.startswith("arena.yaml: task 1 (Add a tool.): its program is not found; install it")
+    committed(folder / "repo", "Add a tool", tool="exit 0\n", checks__test_tool_py="1\n")
+    with open_arena(stated(folder, commits=["HEAD"], command=command)) as opened:
+        assert opened.run(1).settled == 1
 
 
 def test_nobody_is_probed_before_commands_were_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

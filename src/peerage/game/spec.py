@@ -196,10 +196,9 @@ class Needs:
     """Requirements of this machine, by the rules; nobody starts a run without them.
 
     `sandbox` is whether the game yields `Run`, `commands` whether it yields `ShellCommand`, and `trials` are
-    commands that are tried first. `extra` is the
-    extra of Peerage that a match is drawn or played with and that is not installed here; empty: nothing is
-    missing. `media` are the kinds of pictures and sounds that a match may show; by default those of which the
-    rules hold marks.
+    commands that are tried first. `extra` is the extra of Peerage that a match is drawn or played with and
+    that is not installed here; empty: nothing is missing. `media` are the kinds of pictures and sounds that a
+    match may show; by default those of which the rules hold marks.
     """
 
     sandbox: Callable[[Any], bool] = lambda rules: False

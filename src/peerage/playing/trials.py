@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+from collections import Counter
 from hashlib import sha256
 from pathlib import Path
 
@@ -48,23 +49,27 @@ async def wrong_commands(folder: Path, trials: list[Trial]) -> list[str]:
     if broken:
         return [f"{FILE_NAME}: the commands of its tasks cannot be tried: {broken}"]
     wrong: dict[str, str] = {}
+    of_each = Counter([trial.what for trial in trials])
     for trial, task in zip(trials, tasks, strict=True):
-        if fault := _fault(trial, task.result()):
+        if fault := _fault(trial, task.result(), alone=of_each[trial.what] == 1):
             wrong.setdefault(trial.what, f"{FILE_NAME}: {trial.what}: {fault}")
-    right = [what for what in dict.fromkeys([trial.what for trial in trials]) if what not in wrong]
+    right = [what for what in of_each if what not in wrong]
     if wrong and right:
         return [*wrong.values(), f"{FILE_NAME}: nothing is wrong with {listed(right)}"]
     return [*wrong.values()]
 
 
-def _fault(trial: Trial, reply: Reply) -> str:
-    """Return what is wrong with a command by its end; empty where nothing is."""
+def _fault(trial: Trial, reply: Reply, alone: bool) -> str:
+    """Return what is wrong with a command by its end; empty where nothing is. A program that is not found may
+    be what a task lacks at first, if it has other trials."""
     if reply.status != "ok":
         return reply.reason
     end = command_result(reply.text)
-    if end.code not in NOT_RUN and (end.status == "ok") == trial.passes:
+    if (end.status == "ok") == trial.passes and not (alone and end.code in NOT_RUN):
         return ""
-    ended = "its time was up" if end.status == "timeout" else f"exit code {end.code}"
+    ended = f"exit code {end.code}"
+    if end.status == "timeout":
+        ended = f"its {trial.command.seconds:g} s were up, of which `command_seconds` gives it more"
     said = " ".join(visible(end.output).split())[-_END_CHARS:]
     wrong = trial.wrong
     if end.code in NOT_RUN:

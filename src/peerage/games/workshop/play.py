@@ -93,7 +93,7 @@ def play(table: GameTable) -> Steps[Outcome]:
         changed = {label: patch for label, patch in patches.items() if patch}
         trials = yield [trial_run(label, task, patch, rules) for label, patch in changed.items()]
         ended = {label: trial.value for label, trial in zip(changed, trials, strict=True)}
-        if ended and all(result.code in NOT_RUN for result in ended.values()):
+        if task.reference and any(result.code in NOT_RUN for result in ended.values()):
             return Outcome(void="no_command", detail=detail)
         results = {label: verdicts(task, ended.get(label)) for label in works}
         if task.reference is None:
@@ -251,7 +251,7 @@ def trials(rules: WorkshopRules) -> Iterator[Trial]:
         yield trial(trial_run("start", task, {}, rules), False, f"`{task.command}` {wrong}")
         if task.solved is not None:
             solved = msgspec.structs.replace(task, folder=task.solved, gone=())
-            wrong = "fails on the commit's own files; correct `command` or `setup`, or leave it out"
+            wrong = "fails on the commit's own files; correct `command` or `setup`, or name other `commits`"
             yield trial(trial_run("solved", solved, {}, rules), True, f"`{task.command}` {wrong}")
             if fails := _made_to_fail(task):
                 wrong = "passes when hidden tests fail; let it run these, by `{tests}`"

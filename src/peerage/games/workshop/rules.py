@@ -31,8 +31,8 @@ class WorkshopRules(LevelRules, JudgedRules):
     tasks: tuple[dict[str, Any], ...] = Field(
         (),
         description="Your tasks: a list with `folder` or `files`, `statement`, `tests` and `command`; or "
-        "`{repo: ., commits: […], command: …}`, past commits whose tests are hidden. Default: programs drawn "
-        "for each match.",
+        "`{repo: ., command: …}`, past commits whose tests are hidden (`commits`: eight). Default: programs "
+        "drawn for each match.",
     )
     turns: int = Field(20, ge=1, le=200, description="Actions of a contestant without tools of its own.")
     command_seconds: float = Field(
