@@ -497,6 +497,15 @@ def test_environments_of_programs_are_there_as_a_whole(place: WorkPlace, tmp_pat
 def test_a_jail_that_cannot_be_had_is_refused_in_words(place: WorkPlace) -> None:
     done = jailed(place, "true", port=8123, report=1)  # which is no socket
     assert done.returncode == 127
-    assert "Socket operation on non-socket" in done.stderr
+    assert done.stderr == "a jail cannot be made here (network: Socket operation on non-socket)\n"
     assert json.loads(done.stdout) == {"end": "jail", "code": 127, "why": done.stderr.strip()}
-    assert "Traceback" not in done.stderr
+
+
+def test_namespaces_that_the_system_denies_are_said_with_what_to_do(place: WorkPlace) -> None:
+    denied = "from peerage.sandbox.jail import Jail; import ctypes; "
+    denied += "Jail.isolate = lambda *_: ctypes.set_errno(1) and (); from"
+    words = [word.replace("from", denied, 1) if "import main" in word else word for word in place.launcher()]
+    done = subprocess.run([*words, "true"], cwd=place.work, capture_output=True, text=True)
+    assert done.returncode == 127
+    assert "user.max_user_namespaces" in done.stderr
+    assert "unshare: Operation not permitted" in done.stderr

@@ -11,6 +11,7 @@ the number of its signal.
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
@@ -47,6 +48,8 @@ NO_NAMESPACES = (
     "kernel.apparmor_restrict_unprivileged_userns to 0; in a container, give it CAP_SYS_ADMIN and no filter "
     "that forbids unshare and mount"
 )
+_DENIED = (errno.EPERM, errno.EACCES, errno.ENOSPC, errno.EUSERS, errno.ENOSYS, errno.EINVAL)
+"""Errors by which a system that makes no namespaces says so; ENOSPC where it makes no more."""
 _LOOK_S = 30.0
 """Seconds after which a folder is measured again, though the disk holds hardly more."""
 _DEEPEST = 3500
@@ -76,7 +79,8 @@ def main() -> None:
         Jail().adopt_orphans(options["parent"])
         first = os.fork()
     except OSError as error:
-        _refuse(options, f"{NO_NAMESPACES} ({error.filename or 'network'}: {error.strerror})")
+        why = NO_NAMESPACES if error.errno in _DENIED else "a jail cannot be made here"
+        _refuse(options, f"{why} ({error.filename or 'network'}: {error.strerror})")
         os._exit(127)
     if first == 0:
         _be_first(options, launcher, here, allowed, [*own, *WRITTEN])
