@@ -20,35 +20,23 @@ from peerage.games.workshop.tasks import WorkTask, is_test
 from peerage.sandbox.folder import File, Patch
 
 
-def _any_of(*names: str) -> re.Pattern[str]:
-    """Return what matches these names, each a pattern of the shell."""
-    return re.compile("|".join(map(translate, names)))
+def _any_of(names: str) -> re.Pattern[str]:
+    """Return what matches these names, each a pattern as those of a shell."""
+    return re.compile("|".join(map(translate, names.split())))
 
 
-_STEERING = _any_of(
-    *("conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "noxfile.py", "pyproject.toml"),
-    *("sitecustomize.py", "usercustomize.py", "*.pth", "pytest.py", "pytest", "_pytest*", "pluggy*"),
-    *("unittest.py", "unittest", "package.json", "jest.config.*", "vitest.config.*", ".mocharc*", "Makefile"),
-    *("karma.conf.*", "Cargo.toml", ".npmrc", ".coveragerc", "pytest.toml", ".pytest.toml"),
-    *(
-        "GNUmakefile",
-        "makefile",
-        "[Jj]ustfile",
-        "Rakefile",
-        ".rspec",
-        "phpunit.xml*",
-        "vite.config.*",
-        ".cargo",
-    ),
-    *("playwright.config.*", "pom.xml", "build.gradle*", "settings.gradle*"),
-    *("*.dist-info", "*.egg-info"),  # by these pytest finds its plugins
-)
+_STEERING = _any_of("""
+    conftest.py pytest.ini .pytest.ini tox.ini setup.cfg noxfile.py pyproject.toml pytest.toml .pytest.toml
+    .coveragerc sitecustomize.py usercustomize.py *.pth pytest.py pytest _pytest* pluggy* unittest.py unittest
+    package.json .npmrc jest.config.* vitest.config.* vite.config.* karma.conf.* playwright.config.* .mocharc*
+    Makefile GNUmakefile makefile [Jj]ustfile Rakefile .rspec phpunit.xml* Cargo.toml .cargo pom.xml
+    build.gradle* settings.gradle* *.dist-info *.egg-info
+""")  # pytest finds its plugins by the last two
 """Names of files that say how tests are run: they are as the task has them, whatever a patch says."""
-_AGENTS = _any_of(
-    *("CLAUDE*.md", "AGENTS*.md", "AGENT.md", "GEMINI.md", "QWEN.md", "CRUSH.md", ".goosehints", ".goose*"),
-    *(".claude*", ".cursor*", ".codex*", ".gemini*", ".opencode*", "opencode.json*", ".aider*", ".qwen*"),
-    *(".windsurf*", ".clinerules*", ".crush*", "copilot-instructions.md"),
-)
+_AGENTS = _any_of("""
+    CLAUDE*.md AGENTS*.md AGENT.md GEMINI.md QWEN.md CRUSH.md copilot-instructions.md .goose* .crush*
+    .claude* .cursor* .codex* .gemini* .opencode* opencode.json* .aider* .qwen* .windsurf* .clinerules*
+""")
 _SIGNED = re.compile(
     r"(^[^\w\n]*|[#*/;-]\s*)(?:(?:generated|created|written|made|authored|implemented)[ -](?:with|by|using)\b"
     r"|co-authored-by|signed-off-by|\U0001f916)(?:\]\(\S*\)|[^;\"'=*{}()\n])*",
