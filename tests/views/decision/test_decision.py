@@ -29,6 +29,7 @@ from peerage.site.pages.router import body
 from peerage.site.reading import Site
 from peerage.values.figures import begun
 from peerage.views.decision.contenders import NOTE_CHARS, by_category
+from peerage.views.decision.contenders import table as contenders_table
 from peerage.views.decision.decision import (
     _category,
     _less_accurate,
@@ -72,6 +73,17 @@ def test_everybody_is_there_with_price_accuracy_and_wins(tasks_arena: Arena, fou
         assert (one.accuracy, one.accuracy_lower) == (row.accuracy, row.accuracy_lower)
         assert row.cost_per_match is not None
         assert one.cost_per_match == row.cost_per_match
+
+
+def test_of_players_that_are_level_the_table_picks_nobody(found: Verdict) -> None:
+    rows = found.contenders
+
+    def choices(level: list[str]) -> list[str]:
+        columns = {column.key: column for column in contenders_table(rows, level).columns}
+        return [columns["bin"].text(row) for row in rows]
+
+    assert choices([])[0] == "pick"
+    assert choices([rows[0].player, rows[1].player]) == ["level", "level", *choices([])[2:]]
 
 
 def test_the_weakest_category_comes_with_a_task_that_failed_there(tasks_arena: Arena, found: Verdict) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from peerage.render.blocks import Column, Rows, Small
 from peerage.values import grouped
 from peerage.values.figures import begun, dollars, percent
 from peerage.views.leaderboard.board import Leaderboard
-from peerage.views.leaderboard.columns import accuracies, to_player
+from peerage.views.leaderboard.columns import accuracies, choice, to_player
 from peerage.views.leaderboard.row import Row, Weakness
 from peerage.views.leaderboard.tracks import METHODS
 
@@ -100,12 +100,12 @@ def _failed(player: str, matches: Sequence[TaskMatch], *, checked: bool) -> Task
     return lost[-1] if lost else None
 
 
-def table(rows: Sequence[Row]) -> Rows:
-    """Return the contenders' table."""
+def table(rows: Sequence[Row], level: Collection[str]) -> Rows:
+    """Return the contenders' table; nobody leads those that are `level`."""
     checked = any(row.accuracy is not None for row in rows)
     columns = [
         Column("player", "Player", link=to_player),
-        Column("bin", "Choice"),
+        Column("bin", "Choice", value=partial(choice, level)),
         *(accuracies() if checked else ()),
         Column("wins", "Wins", percent, number=True, value=lambda row: _share(row, row.wins)),
         Column("ties", "Ties", percent, number=True, spare=1, value=lambda row: _share(row, row.draws)),

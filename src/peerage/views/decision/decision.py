@@ -70,7 +70,7 @@ def below(found: Verdict) -> Section:
 
 
 def _below(found: Verdict) -> Iterator[ViewBlock]:
-    yield table(found.contenders)
+    yield table(found.contenders, found.level)
     if found.would_change:
         yield Heading("What would change this")
         yield from (Sentence(line) for line in found.would_change)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from typing import NamedTuple
 
@@ -94,7 +94,7 @@ def _about(found: Leaderboard, row: Row) -> Iterator[Small]:
     if row.model and row.model != row.player:
         yield Small(row.model)
     if row.rank is not None and row.bin:
-        yield Small(f"{chance(row.best)} best: {_choice(found, row)}", narrow=True)
+        yield Small(f"{chance(row.best)} best: {choice(found.verdict.level, row)}", narrow=True)
     if row.status == "benched":
         yield Small("benched", "bad")
     elif row.withdrawn_after:
@@ -105,14 +105,14 @@ def _about(found: Leaderboard, row: Row) -> Iterator[Small]:
         yield Small("in outside results alone")
 
 
-def _choice(found: Leaderboard, row: Row) -> str:
-    """Return what a chance to be the best means for a choice: of those that are level nobody is picked."""
-    return "level" if row.player in found.verdict.level else row.bin
+def choice(level: Collection[str], row: Row) -> str:
+    """Return what a chance to be the best means for a choice: of those that are `level` nobody is picked."""
+    return "level" if row.player in level else row.bin
 
 
 def _bin(found: Leaderboard, row: Row) -> Iterator[Small]:
     if row.bin:
-        yield Small(_choice(found, row))
+        yield Small(choice(found.verdict.level, row))
 
 
 def _ratings(found: Leaderboard, number: Callable[[float | None], str]) -> Iterator[Column]:
@@ -157,7 +157,7 @@ def _chances(found: Leaderboard) -> Iterator[Column]:
         "out is a player whose chances to be the best, and better than the pick, are next to nothing, or "
         "that is proven to be worse"
     )
-    yield Column("bin", "Choice", spare=2, hint=out, value=partial(_choice, found), page=False)
+    yield Column("bin", "Choice", spare=2, hint=out, value=partial(choice, found.verdict.level), page=False)
     if found.tiered:
         hint = "nobody is proven below a player of its own or of a lower tier"
         yield Column("tier", "Tier", spare=3, hint=hint)
