@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from tests.engine.arenas import play, write_arena
+from tests.engine.arenas import ledger_of, play, write_arena
 from tests.engine.run.test_media import arena as drawing
 from typer.testing import CliRunner
 
@@ -69,6 +69,21 @@ def test_the_ledger_comes_back_whole_and_its_pages_with_it(site: Site, tmp_path:
         (results / "leaderboard.json").read_text("utf-8")
     )[site.track]
     again.close()
+
+
+def test_what_a_run_writes_after_the_moment_is_not_published(folder: Path, tmp_path: Path) -> None:
+    live = Path(shutil.copytree(folder, tmp_path / "live"))
+    opened = Site.open(live)
+    play(live, 13)
+    with closing(ledger_of(live)) as ledger, ledger.runner():
+        ledger.write(Batch(meta={"budget": "[1.0,null]"}))
+    publish(opened, tmp_path / "results", push=False)
+    opened.close()
+    restore(tmp_path / "results", tmp_path / "copy")
+    with closing(ledger_of(tmp_path / "copy")) as copy:
+        report = verify(copy)
+    assert report.problems == ()
+    assert report.matches == 12
 
 
 def test_no_text_of_a_match_under_way_is_published(folder: Path, tmp_path: Path) -> None:

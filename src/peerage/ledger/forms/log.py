@@ -21,7 +21,7 @@ of a snapshot's bytes, of a fact as UTF-8, of rows as JSON without blanks, bytes
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from operator import attrgetter
 from typing import Any
@@ -29,7 +29,7 @@ from typing import Any
 import msgspec
 
 from peerage.ledger.forms.merkle import leaves, match_root, root
-from peerage.ledger.forms.rows import Attempts, Exchange, FixtureRow
+from peerage.ledger.forms.rows import Attempts, Entry, Exchange, FixtureRow
 from peerage.values.sealing import committed
 
 WAITS = "waits"
@@ -47,6 +47,13 @@ def extended(
         position += 1
         chain = linked(chain, about, digest)
         yield position, about, digest, chain
+
+
+def facts_in(log: Iterable[Entry], facts: Mapping[str, str]) -> dict[str, str]:
+    """Return those of the facts of an arena that are as a log has them: others came after it."""
+    logged = {entry.about: entry.digest for entry in log if entry.about.startswith("fact ")}
+    held = {key: sha256(value.encode()).digest() for key, value in facts.items()}
+    return {key: value for key, value in facts.items() if logged.get(f"fact {key}") == held[key]}
 
 
 def finished(about: str) -> int:

@@ -10,7 +10,6 @@ import re
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import closing
-from hashlib import sha256
 from pathlib import Path
 from typing import TypeVar
 
@@ -27,7 +26,7 @@ from peerage.game.media import digests_in
 from peerage.ledger.check.audit import texts_of
 from peerage.ledger.forms.codec import by_hex, fixture_texts, read_fixture, read_header, reply_salt
 from peerage.ledger.forms.codec_requests import request_salt
-from peerage.ledger.forms.log import finished
+from peerage.ledger.forms.log import facts_in, finished
 from peerage.ledger.forms.rows import COPY, Amendment, Batch, Exchange, FixtureRow, LedgerError, RecordRow
 from peerage.ledger.ledger import Ledger
 from peerage.ledger.opening import prepare
@@ -134,15 +133,9 @@ def _copy(ledger: Ledger, to: Ledger) -> None:
     revealed = disclosed(ledger)
     pin, facts = ledger.moment(lambda rows: (rows.pin(), rows.facts()))
     log = [entry for entry in ledger.log() if entry.position <= pin.log]
-    logged = {entry.about: entry.digest for entry in log}
-    done = len({*map(finished, logged)} - {0})
-    meta = {
-        key: value
-        for key, value in facts.items()
-        if logged.get(f"fact {key}") == sha256(value.encode()).digest()
-    }
+    done = len({finished(entry.about) for entry in log} - {0})
     amendments = [redacted(row, revealed) for row in ledger.amendments() if row.position <= len(log)]
-    to.write(Batch(meta={**meta, COPY: "redacted"}, amendments=amendments, log=log))
+    to.write(Batch(meta={**facts_in(log, facts), COPY: "redacted"}, amendments=amendments, log=log))
     copied: set[bytes] = set()
     for first in range(1, done + 1, BLOCK):
         last = min(first + BLOCK - 1, done)

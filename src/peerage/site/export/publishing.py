@@ -50,7 +50,7 @@ from peerage.ledger import (
     open_ledger,
 )
 from peerage.ledger.check.checkpoints import FOLDER as CHECKPOINTS
-from peerage.ledger.forms.log import finished
+from peerage.ledger.forms.log import facts_in, finished
 from peerage.ledger.out.disclosure import texts_until
 from peerage.ledger.out.export import documents
 from peerage.settings import FILE_NAME
@@ -239,8 +239,8 @@ def _rest(site: Site) -> Iterator[tuple[str, bytes]]:
     moment = site.moment
     for digest, text in texts_until(moment, site.number).items():
         yield f"texts/{digest.hex()}", text.encode()
-    meta = {key: value for key, value in moment.meta().items() if key != "schema"}
     log = list(moment.log())
+    meta = facts_in(log, moment.meta())
     amendments = [row for row in moment.amendments() if row.position <= len(log)]
     for at in range(0, len(log), ENTRIES):
         lines = [msgspec.json.encode(entry) + b"\n" for entry in log[at : at + ENTRIES]]
