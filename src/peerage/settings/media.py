@@ -69,7 +69,9 @@ def admitted(body: bytes, bounds: MediaSettings, said: str = "") -> tuple[Media,
         raise ValueError(f"{len(body):,} bytes, and at most {bounds.bytes:,} are taken; see `media: bytes`")
     form = next((name for name, one in _FORMS.items() if re.match(one.begins, body[:16], re.DOTALL)), "")
     if not form:
-        raise ValueError(f"no picture or sound that is known, but {body[:12]!r} …; {EXPECTED}")
+        raise ValueError(
+            f"no picture or sound that is known, but begins with {body[:12].decode('latin-1')!r}; {EXPECTED}"
+        )
     if said and said.lower().removeprefix("x-") not in _FORMS[form].called.split():
         raise ValueError(f"called {said!r:.20} and holds {form}; name it as what it is")
     kind, width, height, seconds = _FORMS[form].made, 0, 0, 0.0
