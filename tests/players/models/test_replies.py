@@ -335,13 +335,18 @@ async def test_an_error_inside_a_reply_counts_as_its_status_and_costs_nothing(
         assert (failed.value.kind, failed.value.maybe_paid) == (kind, False)
 
 
-async def test_an_error_beside_a_part_of_a_reply_may_have_cost_something(server: OpenAIServer) -> None:
+@pytest.mark.parametrize("code", [502, 429, 503, 529])
+async def test_an_error_beside_a_part_of_a_reply_may_have_cost_something(
+    server: OpenAIServer, code: int
+) -> None:
+    error: dict[str, Any] = {"code": code, "message": "gone"}
     for body in (
-        choice(finish_reason="error", error={"code": 502, "message": "gone"}),
-        sse(delta(content="sa"), {"error": {"code": 502, "message": "gone"}}, done=False),
-        sse(delta(content="sa"), {"choices": [{"delta": {}, "error": {"code": 502, "message": "gone"}}]}),
+        choice(finish_reason="error", error=error),
+        sse(delta(content="sa"), {"error": error}, done=False),
+        sse(delta(reasoning_content="hm"), {"error": error}, done=False),
+        sse(delta(content="sa"), {"choices": [{"delta": {}, "error": error}]}),
     ):
-        with pytest.raises(PlayerError, match=r"502.*gone") as failed:
+        with pytest.raises(PlayerError, match=rf"{code}.*gone") as failed:
             await asked(server, body)
         assert (failed.value.kind, failed.value.maybe_paid) == ("transient", True)
 

@@ -120,7 +120,9 @@ def player_error(error: Exception, key_place: str) -> PlayerError:
     if ours is not None:
         return ours
     if isinstance(error, ModelHTTPError):
-        return _status(error, key_place)
+        failure = _status(error, key_place)
+        failure.maybe_paid = failure.maybe_paid or _undone(error) is False
+        return failure
     if isinstance(error, ModelConnectionError):
         return PlayerError(f"the connection failed: {_text(error)}", maybe_paid=not _unsent(error))
     if isinstance(error, ModelRequestTimeout):
@@ -167,10 +169,11 @@ def _text(error: ModelAPIError | UnexpectedModelBehavior) -> str:
     return (cause if isinstance(cause, str) and cause.strip() else error.message).rstrip(" .")
 
 
-def _undone(error: Exception) -> bool:
-    """Return whether a reply of status 200 reported the error in place of all that it could have held."""
-    responses = (getattr(cause, "response", None) for cause in _causes(error))
-    return any(getattr(response, "extensions", {}).get(UNDONE, False) for response in responses)
+def _undone(error: Exception) -> bool | None:
+    """Return whether a reply of status 200 reported the error in place of all that it could have held; None
+    of any other error."""
+    said = [getattr(getattr(cause, "response", None), "extensions", {}) for cause in _causes(error)]
+    return next((extensions[UNDONE] for extensions in said if UNDONE in extensions), None)
 
 
 def _unsent(error: ModelConnectionError) -> bool:

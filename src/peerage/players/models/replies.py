@@ -58,7 +58,7 @@ def reported_error(body: Any) -> ReportedError | None:
     if not isinstance(body, dict):
         return None
     choice = _first(body.get("choices"))
-    begun = bool(choice and _text(choice)[0])
+    begun = bool(choice and any(_text(choice)))
     answered = bool(choice) or any(body.get(name) for name in ("content", "candidates", "output"))
     status = body.get("base_resp")
     for error in (body.get("error"), choice and choice.get("error"), status):
