@@ -24,6 +24,7 @@ ONE_GAME = {
     "cli/judge/rejudge.py": ({"rejudge"}, "its command: nobody starts this game by name"),
     "engine/again/panel.py": ({"rejudge"}, "writes the settings of this game"),
     "interchange/answers.py": ({"rejudge"}, "pairs the answers that this game judges"),
+    "players/picture_probe.py": ({"vision"}, "draws the digits of a probe as this game draws"),
     "settings/work_tasks.py": ({"workshop"}, "reads its tasks from folders and commits, by its rule"),
     "engine/again/rejudge.py": ({"rejudge"}, "makes the fixtures of this game"),
     "site/people/score_page.py": ({"last_arena"}, "the page of `peerage tournament page`"),
