@@ -61,7 +61,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             dollars(None if cost_nano is None else cost_nano / 1e9),
             *([_edited(work["edited"])] if edits else []),
         )
-        why[label] = f"{whose}{passed}; {counted(len(work['files']), 'file')} changed"
+        why[label] = f"{whose}{passed}, {counted(len(work['files']), 'file')} changed"
     wins = _WINS.get(outcome.detail.get("decided", ""), "")
     columns = ("Tests", "", ">Files", ">Time", ">Cost", *(["Tests edited"] if edits else []))
     yield from result_grid(outcome, wins, columns, rows, why, _NO_RESULT)
