@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from pydantic_core import SchemaError
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -214,6 +215,11 @@ def raising(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> typer.Type
     [
         (PlayerError("Ada: no such model"), 1, "peerage: Ada: no such model\n"),
         (KeyboardInterrupt(), 130, "interrupted; everything recorded is safe\n"),
+        (
+            SchemaError('Error building "model" validator:\n  KeyboardInterrupt: '),
+            130,
+            "interrupted; everything recorded is safe\n",
+        ),
         (
             PermissionError(13, "Permission denied", "/far/arena.db"),
             1,

@@ -179,8 +179,7 @@ class Commands(TyperGroup):
             finally:
                 sys.stdout.flush()  # here a reader who has left is noticed quietly; at exit, loudly
         except (KeyboardInterrupt, typer.Abort):
-            typer.echo("interrupted; everything recorded is safe", err=True)
-            raise typer.Exit(INTERRUPTED) from None
+            raise _interrupted() from None
         except BrokenPipeError:
             streams.drop()
             raise typer.Exit(streams.READER_LEFT) from None
@@ -194,6 +193,8 @@ class Commands(TyperGroup):
                 if message := _plain(error).removeprefix("Value error, "):
                     error.message = message + _meant(error, message)  # type: ignore[attr-defined]
                 raise
+            if type(error).__name__ == "SchemaError" and "KeyboardInterrupt" in str(error):
+                raise _interrupted() from None  # pressed while pydantic prepared a model
             _debug()
             raise typer.Exit(_tell(error)) from None
 
@@ -206,6 +207,11 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help costs a third of the time
     pretty_exceptions_enable=False,
 )
+
+
+def _interrupted() -> typer.Exit:
+    typer.echo("interrupted; everything recorded is safe", err=True)
+    return typer.Exit(INTERRUPTED)
 
 
 def main() -> None:
