@@ -168,7 +168,7 @@ def test_a_claim_without_an_answer_is_waited_for_before_it_is_made_again(
         def close(self) -> None:
             """It is not heard of any more."""
 
-    worker._line.close()
+    worker._line._hang_up()
     worker._line._connection._raw = Breaks()  # type: ignore[assignment]
     assert [one.number for one in worker.claim(1)] == [1]
     assert leases.revoke(worker.number) == [(1, 1)]
@@ -176,6 +176,22 @@ def test_a_claim_without_an_answer_is_waited_for_before_it_is_made_again(
         thread.join()
     writes.close()
     old.close()
+
+
+def test_a_line_that_is_closed_while_it_connects_keeps_no_connection(
+    hire: Callable[[], WorkersLedger],
+) -> None:
+    line = hire()._line
+    line._hang_up()
+    connect = line._connection._connect
+
+    def left_meanwhile() -> Any:
+        line.close()
+        return connect()
+
+    line._connection._connect = left_meanwhile
+    assert line.do(lambda connection: connection.execute("SELECT 1").fetchone()) == (1,)
+    assert not line._connection.is_open
 
 
 def test_who_claims_a_match_knows_all_of_it_however_long_the_claim_took(

@@ -97,6 +97,7 @@ class _LeaseLine:
         self._patience = Patience(server.place, is_lost)
         self._patience.runs = True
         self._connection = Reconnecting(partial(server.connect, autocommit=True))
+        self._closed = False
 
     def do(self, work: Callable[[Connected], Found]) -> Found:
         """Do some work, each statement a transaction unless it says otherwise. Raises LedgerError."""
@@ -107,8 +108,11 @@ class _LeaseLine:
                     self._connection.execute(PLANS)
                 return work(self._connection.raw)
             except BaseException:
-                self.close()
+                self._hang_up()
                 raise
+            finally:
+                if self._closed:  # by another thread, while this one was connecting
+                    self._hang_up()
 
         with self._server.explained():
             return self._patience.wait(tried)
@@ -121,6 +125,11 @@ class _LeaseLine:
         self.close()
 
     def close(self) -> None:
+        """Release the connection; work that still goes on keeps none."""
+        self._closed = True
+        self._hang_up()
+
+    def _hang_up(self) -> None:
         with suppress(psycopg.Error):
             self._connection.close()
 
