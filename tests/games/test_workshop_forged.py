@@ -107,6 +107,15 @@ def test_other_languages_have_no_control_and_their_tests_count() -> None:
     assert [run.key for run, _ in played.runs] == ["tests/A"]
 
 
+def test_tests_that_another_program_decides_are_no_control() -> None:
+    tests = {"checks/run.sh": "grep -q + calc.py\n", "checks/notes.py": "SIGN = '+'\n"}
+    task = task_of("sh checks/run.sh", tests=WorkFolder.of(tests))
+    _, played = tried({"calc.py": File(RIGHT)}, task)
+    work = played.outcome.detail["work"]["A"]
+    assert (work["tests"], work.get("forged")) == ([True], None)
+    assert [run.key for run, _ in played.runs] == ["tests/A", "tests/A/control", "tests/control"]
+
+
 def test_a_control_breaks_the_tests_that_the_command_names_however_many_there_are() -> None:
     tests = {f"{'long' * 40}/{'long' * 40}/test_{at}.py": "" for at in range(330)} | {
         "checks/test_adding.py": TEST

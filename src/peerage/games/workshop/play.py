@@ -16,7 +16,7 @@ from functools import partial
 from importlib.resources import files
 from random import Random
 from shlex import quote
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -180,13 +180,13 @@ def trial_run(
     return ShellCommand(f"tests/{name}", task.folder, command, text, task.tests, seconds=seconds)
 
 
-def _made_to_fail(task: WorkTask) -> str:
-    """Return a command that makes a task's tests in Python fail, those first that its command names; empty
-    where it has none."""
+def _made_to(end: Literal["fail", "pass"], task: WorkTask) -> str:
+    """Return a command that makes a task's tests in Python fail or pass, those first that its command names;
+    empty where it has none."""
     tests = [path for path in task.runnable if path.endswith(".py")]
     script = files(__package__).joinpath("control.txt").read_text("utf-8")
     named_first = sorted(tests, key=lambda path: path not in task.command)
-    return f"python3 -I -S -c {quote(script)} {words_of(named_first)}" if tests else ""
+    return f"python3 -I -S -c {quote(script)} {end} {words_of(named_first)}" if tests else ""
 
 
 def _forged(
@@ -196,13 +196,17 @@ def _forged(
     rules: WorkshopRules,
 ) -> Steps[dict[str, str]]:
     """Return in words, by label, why it says nothing that these works pass the tests: their code names
-    hidden tests, or passes even where each is made to fail."""
+    hidden tests, or passes even where each is made to fail. The latter says something only where the command
+    passes, with nothing solved, as soon as these tests do."""
     named = {label: named_tests(changes[label], task) for label in solved}
     forged = {label: f"its code names {', '.join(names)}" for label, names in named.items() if names}
-    fails = _made_to_fail(task)
+    fails = _made_to("fail", task)
     tried = [label for label in solved if fails and label not in forged]
     ends = yield [trial_run(f"{label}/control", task, solved[label], rules, fails) for label in tried]
     ended = [label for label, end in zip(tried, ends, strict=True) if end.value.status == "ok"]
+    if ended:
+        passes = yield trial_run("control", task, {}, rules, _made_to("pass", task))
+        ended = ended if passes.value.status == "ok" else []
     return forged | dict.fromkeys(ended, "its code passes even tests that were made to fail")
 
 
@@ -253,7 +257,7 @@ def trials(rules: WorkshopRules) -> Iterator[Trial]:
             solved = msgspec.structs.replace(task, folder=task.solved, gone=())
             wrong = "fails on the commit's own files; correct `command` or `setup`, or name other `commits`"
             yield trial(trial_run("solved", solved, {}, rules), True, f"`{task.command}` {wrong}")
-            if fails := _made_to_fail(task):
+            if fails := _made_to("fail", task):
                 wrong = "passes when hidden tests fail; let it run these, by `{tests}`"
                 run = trial_run("control", solved, {}, rules, fails)
                 yield trial(run, False, f"`{task.command}` {wrong}")
