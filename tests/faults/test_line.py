@@ -108,7 +108,9 @@ def test_a_hundred_broken_lines(due: str, postgres: PostgresServer, tmp_path: Pa
     assert set(struck) == set(FATES)
 
 
-def _written_again(place: PostgresStore, work: Callable[[], None], *, again: bool) -> None:
+def _written_again(
+    place: PostgresStore, work: Callable[[], None], *, again: bool, last: bool = False
+) -> None:
     """A lost transaction is written again without asking whether it is durable."""
     from psycopg import Error
 
