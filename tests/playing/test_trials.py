@@ -66,7 +66,8 @@ def test_a_task_that_tells_nobody_apart_is_named_and_those_that_do(tmp_path: Pat
     assert wrong.startswith(
         f"{begin} anybody has worked, so it tells nobody apart; leave the task out (exit co"
     )
-    assert right == f"arena.yaml: nothing is wrong with task {adds} (Add adds)"
+    alone = f'`commits: ["{adds}"]`'
+    assert right == f"arena.yaml: nothing is wrong with {adds}; of past commits, {alone} takes these alone"
 
 
 def test_a_command_that_takes_too_long_is_told_what_gives_it_more(tmp_path: Path) -> None:

@@ -182,10 +182,12 @@ class Secrecy:
 
 
 class Trial(NamedTuple):
-    """A command of the owner's that is tried before anybody is asked. It must end with 0 where it `passes`,
-    else with another code: `wrong` says, of what is named by `what`, what it means where it does not."""
+    """A command of an owner's task, by its id and the beginning of what it is `about`, that is tried before
+    anybody is asked. It must end with 0 where it `passes`, else with another code: `wrong` says what it means
+    where it does not."""
 
-    what: str
+    task: str
+    about: str
     command: ShellCommand
     passes: bool
     wrong: str

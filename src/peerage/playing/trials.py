@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 from collections import Counter
@@ -49,13 +50,14 @@ async def wrong_commands(folder: Path, trials: list[Trial]) -> list[str]:
     if broken:
         return [f"{FILE_NAME}: the commands of its tasks cannot be tried: {broken}"]
     wrong: dict[str, str] = {}
-    of_each = Counter([trial.what for trial in trials])
+    of_each = Counter([trial.task for trial in trials])
     for trial, task in zip(trials, tasks, strict=True):
-        if fault := _fault(trial, task.result(), alone=of_each[trial.what] == 1):
-            wrong.setdefault(trial.what, f"{FILE_NAME}: {trial.what}: {fault}")
-    right = [what for what in of_each if what not in wrong]
+        if fault := _fault(trial, task.result(), alone=of_each[trial.task] == 1):
+            wrong.setdefault(trial.task, f"{FILE_NAME}: task {trial.task} ({trial.about}): {fault}")
+    right = [task for task in of_each if task not in wrong]
     if wrong and right:
-        return [*wrong.values(), f"{FILE_NAME}: nothing is wrong with {listed(right)}"]
+        these = f"of past commits, `commits: {json.dumps(right)}` takes these alone"
+        return [*wrong.values(), f"{FILE_NAME}: nothing is wrong with {listed(right)}; {these}"]
     return [*wrong.values()]
 
 
@@ -86,7 +88,7 @@ async def refuse_wrong_commands(folder: Path, settings: ArenaSettings, ledger: L
     tried = sha256(whole).hexdigest()
     if ledger.meta().get(TRIED) == tried:
         return
-    tasks = len({trial.what for trial in trials})
+    tasks = len({trial.task for trial in trials})
     _log.warning("the tests of %s are tried, before anybody is asked", counted(tasks, "task"))
     if wrong := await wrong_commands(folder, trials):
         raise ArenaError("\n".join(wrong))

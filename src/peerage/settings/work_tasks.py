@@ -170,12 +170,14 @@ def _list(stated: Any) -> list[Any]:
 
 
 def _changes(commits: Any, repo: Path, tests: Callable[[Iterable[str]], list[str]]) -> Iterable[CommitChange]:
-    """Return the commits that are named; or, of a number, at most so many of the newest that changed `tests`
-    and something else."""
+    """Return the commits that are named; or, of a number, at most so many of the newest that have a message
+    and changed `tests` and something else."""
     if type(commits) is not int or commits > MOST_COMMITS:  # a hash may be all digits
         return [change_at(repo, str(commit)) for commit in _list(commits)]
     found = (
-        change for change in newest_changes(repo) if 0 < len(tests(change.written)) < len(change.written)
+        change
+        for change in newest_changes(repo)
+        if 0 < len(tests(change.written)) < len(change.written) and change.message.strip()
     )
     if not (changes := [*islice(found, max(commits, 0))]):
         why = shallow(repo) or "name `commits`, or the `tests`"

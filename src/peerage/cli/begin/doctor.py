@@ -367,7 +367,7 @@ def _tasks(settings: ArenaSettings, folder: Path) -> Iterator[Finding]:
         for problem in (wrong := asyncio.run(wrong_commands(folder, trials))):
             yield Finding("arena", "tasks", "broken", problem)
         if not wrong:
-            about = f"the tests of {counted(len({trial.what for trial in trials}), 'task')} were tried"
+            about = f"the tests of {counted(len({trial.task for trial in trials}), 'task')} were tried"
             yield Finding("arena", "tasks", "ok", about)
 
 

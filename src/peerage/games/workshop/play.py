@@ -53,6 +53,7 @@ from peerage.games.workshop.tasks import WorkTask, work_task
 from peerage.judging.panels.panel import panel
 from peerage.judging.panels.prompts import Instructions, framed
 from peerage.sandbox.folder import Patch, patch_text, read_patch
+from peerage.values.figures import begun
 from peerage.values.sealing import by_turns
 from peerage.values.texts import storable
 
@@ -250,7 +251,7 @@ def trials(rules: WorkshopRules) -> Iterator[Trial]:
     for task in [msgspec.convert(stated, WorkTask) for stated in rules.tasks]:
         if task.tests is None:
             continue
-        trial = partial(Trial, f"task {task.id} ({task.statement.strip().splitlines()[0][:60]})")
+        trial = partial(Trial, task.id, begun(task.statement.strip().splitlines()[0], 60))
         wrong = "passes before anybody has worked, so it tells nobody apart; leave the task out"
         yield trial(trial_run("start", task, {}, rules), False, f"`{task.command}` {wrong}")
         if task.solved is not None:
