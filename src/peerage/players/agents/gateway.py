@@ -45,8 +45,8 @@ LAST_S = 1.0
 """Seconds in which a provider may end a stream whose agent has gone; then the call counts at its worst."""
 _NATIVE = {"anthropic": "https://api.anthropic.com", "google": "https://generativelanguage.googleapis.com"}
 _NOTHING: Mapping[str, Any] = {"input_tokens": 0, "output_tokens": 0, "cost_nano": 0}
-_SILENT = logging.getLogger("peerage.gateway")
-_SILENT.disabled = True  # or an agent's broken requests would fill the log
+_SILENT = logging.Logger("gateway", logging.CRITICAL + 1)
+"""No logger of others' settings: an agent's broken requests would fill the log."""
 
 
 class GatewaySession:
