@@ -139,7 +139,7 @@ DRAWN = {
     "peerage.games.code_golf.play": "golf_task",
     "peerage.games.workshop.play": "work_task",
 }
-"""What draws the tasks that take longest to draw, by the module that calls it."""
+"""The functions that take longest to draw tasks, by the module that calls them."""
 
 
 def _once(ask: Callable[..., Any]) -> Callable[..., Any]:

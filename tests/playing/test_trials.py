@@ -49,7 +49,7 @@ def stated(folder: Path, players: Any = 2, probe: bool = False, **more: Any) -> 
 
 
 def why(folder: Path) -> list[str]:
-    """What a run is refused for, which is what the doctor says, too."""
+    """The reasons why a run is refused, which the doctor says, too."""
     with open_arena(folder) as opened, pytest.raises(ArenaError) as caught:
         opened.run(1)
     said = str(caught.value).split("\n")

@@ -128,8 +128,8 @@ _PASSES = re.compile(rb"\xff\xda\0(?:\x08\x01|\x0a\x02|\x0c\x03|\x0e\x04)|\xff\x
 
 
 def _as_saved(jpeg: Any) -> dict[str, int]:
-    """How a JPEG was saved, so that it neither grows nor loses much when it is saved again: the quality at
-    which the standard table has its mean, and at what distance there are colors."""
+    """The quality and sampling of colors with which a JPEG was saved, so that it neither grows nor loses much
+    when it is saved again: the quality is that at which the standard table has its mean."""
     from PIL.JpegImagePlugin import get_sampling
 
     times = sum(next(iter(jpeg.quantization.values()))) / _AT_50

@@ -271,7 +271,7 @@ def test_an_empty_ledger_has_nothing_to_recompute(tmp_path: Path) -> None:
 
 
 def test_a_run_that_goes_on_makes_no_difference(tmp_path: Path) -> None:
-    """What is known of a ledger is read one thing after the other: a match leaves its round in between."""
+    """Reads of a ledger go one after the other: a match leaves its round in between."""
     begun, left, reports = list[Any](), list[str](), list[ReplayReport]()
 
     def act(call: Call, attempt: int) -> Later | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Container, Iterable, Mapping
 from typing import TypeAlias
 
 from msgspec.structs import replace
@@ -26,6 +26,7 @@ from peerage.players.picture_probe import media_call, probe_media
 from peerage.players.prices import Price
 from peerage.settings import PlayerSettings
 from peerage.standings.accounts import NOTHING, Account
+from peerage.values.figures import known_sum
 from peerage.values.texts import storable
 
 TRIES = 3
@@ -204,7 +205,7 @@ def _result_of(runtime: PlayerRuntime, probed: Probed) -> ProbeResult:
         reason=storable(probed.problem)[:1000],
         requests=probed.requests + len(probed.media),
         cost_nano=sum(known) if known else None,
-        worst_nano=_sum([most for _, most in costs]),
+        worst_nano=known_sum([most for _, most in costs]),
         media={kind: takes for kind, (takes, _) in probed.media.items() if takes is not None},
     )
     if answer is None:
@@ -233,12 +234,6 @@ def _cost_of(runtime: PlayerRuntime, call: Call, came: Answer | PlayerError) -> 
         return billed, 0
     most = most_nano(came)
     return None, worst if most is None else most
-
-
-def _sum(amounts: Sequence[int | None]) -> int | None:
-    """Return a sum, None where a part of it is unknown."""
-    known = [amount for amount in amounts if amount is not None]
-    return sum(known) if len(known) == len(amounts) else None
 
 
 def _tell(probed: Probed, result: ProbeResult) -> None:

@@ -23,7 +23,7 @@ from peerage.players.agents.gateway import Gateway, GatewaySession
 from peerage.players.agents.gateway_account import Metered
 from peerage.players.agents.processes import (
     TIME_UP,
-    Trials,
+    BadEnds,
     cannot_run,
     child_environment,
     located,
@@ -89,7 +89,7 @@ class AcpClient:
         self._words: list[str] = []
         self._servers: list[tuple[McpServer, list[str]]] = []
         self._jailed = False
-        self._trials = Trials()
+        self._bad_ends = BadEnds()
         own = settings.key_env if own_model else ""
         self._env = child_environment(env, own)
         self._key = env.get(own, "")
@@ -217,9 +217,9 @@ class AcpClient:
         if error is not None:
             error.maybe_paid, error.most_nano = metered.most_nano != 0, metered.most_nano
             if not agent.alive and not metered.failed and not late:
-                error.kind = self._trials.ended_badly()
+                error.kind = self._bad_ends.count()
             raise error
-        self._trials.worked()
+        self._bad_ends.worked()
         agent.system = system
         parted = part(turn.text)
         answer = Answer(
@@ -268,7 +268,7 @@ class AcpClient:
             return await self._started(seat, call)
         except PlayerError as error:
             if error.kind == "transient" and (seat.agent is None or not seat.agent.alive):
-                error.kind = self._trials.ended_badly()
+                error.kind = self._bad_ends.count()
             raise
 
     async def _started(self, seat: _SeatedAgent, call: Call) -> AgentProcess:

@@ -155,10 +155,7 @@ class AgentTurn:
         tool = self._tools.get(name)
         if tool is None:
             self.close_text()
-            tool = self._tools[name] = {
-                "id": name,
-                **dict.fromkeys(("title", "kind", "status", *_DETAILS), ""),
-            }
+            tool = self._tools[name] = {"id": name, **_BLANK}
             self._keep(tool)
         for key in ("title", "kind", "status", "rawInput", "rawOutput"):
             if (value := stated.get(key)) is not None:

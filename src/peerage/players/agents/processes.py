@@ -34,7 +34,7 @@ BROKEN_AFTER = 3
 TIME_UP = "its time was up; what was in the folder then counts"
 
 
-class Trials:
+class BadEnds:
     """The bad ends of a program that never worked: after so many it is not there, or cannot run here."""
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class Trials:
     def worked(self) -> None:
         self._left = None
 
-    def ended_badly(self) -> FailureKind:
+    def count(self) -> FailureKind:
         """Count one more, and return what kind of failure it is."""
         self._left = self._left and self._left - 1
         return "permanent" if self._left == 0 else "transient"

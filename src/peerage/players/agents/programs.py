@@ -31,8 +31,8 @@ from peerage.game.work import AgentStep, Trace
 from peerage.players.agents.agent_protocol import ended_of, reply_from, reply_from_bytes, request_of
 from peerage.players.agents.processes import (
     TIME_UP,
+    BadEnds,
     RunningProgram,
-    Trials,
     cannot_run,
     child_environment,
     exit_code,
@@ -104,7 +104,7 @@ class CommandClient:
         self._environment = child_environment(env, settings.key_env)
         self._secrets = (env.get(settings.key_env, "") if settings.key_env else "",)
         self._running: set[CommandRun] = set()
-        self._trials = Trials()
+        self._bad_ends = BadEnds()
 
     @named
     async def start(self) -> None:
@@ -136,8 +136,8 @@ class CommandClient:
         async with asyncio.timeout(self._settings.timeout_s):
             run = await self._run(request, place)
         if run.code:
-            raise run.failure(self._trials.ended_badly())
-        self._trials.worked()
+            raise run.failure(self._bad_ends.count())
+        self._bad_ends.worked()
         return reply_from_bytes(run.reply, clock() - started)
 
     async def _in_folder(self, call: Call, folder: WorkFolder) -> Answer:
